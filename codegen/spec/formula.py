@@ -80,6 +80,18 @@ def calls_in(tree: ast.AST) -> list[ast.Call]:
     return [n for n in _in_order(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
 
 
+def formulas_of(op: Op) -> dict[str, Formula]:
+    """Every formula of an entry except samples and domain, by key."""
+    whole = {"forward": op.forward, "inplace": op.inplace, "composite": op.composite, "rows": op.rows}
+    return {
+        **{key: formula for key, formula in whole.items() if formula is not None},
+        **{f"let: {name}": formula for name, formula in op.lets.items()},
+        **{f"d{output}/d{name}": formula for (output, name), formula in op.partials.items()},
+        **{f"vjp: {name}": formula for name, formula in op.vjp.items()},
+        **{f"jvp: {name}": formula for name, formula in op.jvp.items()},
+    }
+
+
 def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:
     """The lets that a formula reads, through other lets too, in the order in which they are defined."""
     needed: set[str] = set()

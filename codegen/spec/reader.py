@@ -20,7 +20,7 @@ from .formula import parse_formula
 from .given import alike
 from .model import Family, Location, Op, Spec
 from .names import check_name
-from .order import misplaced
+from .order import misplaced, owners
 
 FOLDER = "samples"  # beside the spec: a file for each family whose entries have more samples or examples than they show
 FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
@@ -60,6 +60,7 @@ class _Reader(EntryReader):
                     self._read_presets(document)
                 else:
                     families.append(self._family(document, {family.name for family in families}))
+        self._check_order(families)
         for name in self.further.keys() - {family.name for family in families} if not self.errors else ():
             near = did_you_mean(name, [family.name for family in families])
             self.errors.add(f"there is no family '{name}'", Location(f"{FOLDER}/{name}.yaml", 1, 1), suggestion=near)
@@ -102,7 +103,6 @@ class _Reader(EntryReader):
                 ops.append(self.entry(name.value, entry, defaults, further))
         self._check_further(further, [_name_of(entry) for entry in items["ops"][1].value])
         self._check_described(ops, defaults)
-        self._check_order(ops)
         self._check_nodes(ops)
         small = "small" in items and bool(self._choice(self._text(items["small"][1]), ("true",), "value"))
         return Family(name.value, about, tuple(ops), name.location, small)
@@ -119,9 +119,13 @@ class _Reader(EntryReader):
             else:
                 last = name
 
-    def _check_order(self, ops: list[Op]) -> None:
-        for op, where in misplaced(ops):
-            self.errors.add(f"entries are alphabetical: it belongs {where}", op.location, op.name, "op")
+    def _check_order(self, families: list[Family]) -> None:
+        """Who calls an operator is known where all entries could be read."""
+        readable = not self.errors
+        owner_of = owners(op for family in families for op in family.ops) if readable else {}
+        for family in families:
+            for op, wrong in misplaced([op for op in family.ops if readable or not op.private], owner_of):
+                self.errors.add(wrong, op.location, op.name, "op")
 
     def _check_described(self, ops: list[Op], defaults: Items) -> None:
         known = dict.fromkeys(a.name for op in ops for a in op.signature.arguments)

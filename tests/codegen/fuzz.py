@@ -127,25 +127,39 @@ def cut(seed: int, roots: int = 3) -> str:
     head, heads, entries, operators = _parts()
     spellings = {alias: op for op, (_, text) in entries.items() for alias in _aliases(text)} | {op: op for op in entries}
     pending, kept = random.Random(seed).sample(sorted(entries), roots), set()
+    users: dict[str, list[str]] = {}
     while pending:
         op = pending.pop()
         if op in kept:
             continue
         kept.add(op)
         rules = re.sub(r"^  (doc|args|ref|samples|domain|shape):.*\n(    .*\n|  - .*\n)*", "", entries[op][1], flags=re.MULTILINE)
-        pending += [spellings[word] for word in re.findall(r"(?<![.\w])(\w+)\(", rules.partition("\n")[2]) if word in spellings]
+        called = {spellings[word] for word in re.findall(r"(?<![.\w])(\w+)\(", rules.partition("\n")[2]) if word in spellings}
+        for name in sorted(called - {op}):
+            users.setdefault(name, []).append(op)
+        pending += sorted(called)
         pending += [operators[method] for sign, method in _SYMBOLS.items() if f" {sign} " in rules and method in operators]
         pending += [operators[method] for sign, method in [("-", "__sub__"), ("-", "__neg__")] if sign in rules]
         pending += ["conj", "zeros_like"]  # what rules are made with
     texts = [head]
     for family, start in heads.items():
-        ops = [text for op, (name, text) in entries.items() if name == family and op in kept]
+        ops = [entries[op][1] for op in _arranged([op for op in entries if entries[op][0] == family and op in kept], users)]
         texts += ["---\n", _described(start, ops), *ops] if ops else []
     further: dict[str, list[str]] = {}
     for op in (op for op in entries if op in kept and op in _further()):
         file, text = _further()[op]
         further.setdefault(file, []).append(text)
     return "".join([*texts, *(f"=== {file}\n{''.join(parts)}" for file, parts in further.items())])
+
+
+def _arranged(ops: list[str], users: dict[str, list[str]]) -> list[str]:
+    """Names with each private one that only one of them calls below that one: a cut may leave it no other."""
+    owner_of = {op: users[op][0] for op in ops if op.startswith("_") and len(users.get(op, [])) == 1 and users[op][0] in ops}
+
+    def below(op: str) -> list[str]:
+        return [op, *(name for other in ops if owner_of.get(other) == op for name in below(other))]
+
+    return [name for op in ops if op not in owner_of for name in below(op)]
 
 
 def _described(start: str, entries: list[str]) -> str:
