@@ -86,6 +86,34 @@ derivatives.yaml:14:14: error: f: composite: no sample takes the branch `cos(x) 
   composite: cos(x) if n == 1 else sin(x)
              ^""",
     ),
+    "branches of a formula that never ran": (
+        """\
+- op: f(x, int n) -> y
+  doc: F.
+  forward: np.sin(x)
+  let:
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+  dy/dx: cos(x) if n == 1 else far
+  samples:
+  - f(x(3), 1)
+""",
+        """\
+derivatives.yaml:16:11: error: f: let: far: no sample takes the branch `sin(x) if n == 3 else cos(x) if n == 2`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+          ^
+derivatives.yaml:16:11: error: f: let: far: no sample takes the branch `sin(x) if n == 3`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+          ^
+derivatives.yaml:16:33: error: f: let: far: no sample takes the branch `else cos(x)`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+                                ^
+derivatives.yaml:16:56: error: f: let: far: no sample takes the branch `else 0`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+                                                       ^
+derivatives.yaml:17:32: error: f: dy/dx: no sample takes the branch `else far`
+  dy/dx: cos(x) if n == 1 else far
+                               ^""",
+    ),
     "a word": (
         """\
 - op: f(x, str mode) -> y
