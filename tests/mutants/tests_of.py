@@ -9,7 +9,34 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _FOLDERS = ("tests/runtime", "tests/kernels", "tests/codegen", "tests")
-_ELSEWHERE: dict[str, list[str]] = {}
+_ELSEWHERE = {
+    "codegen/spec/documents.py": ["tests/codegen/test_reader.py"],
+    "codegen/spec/elementwise.py": ["tests/codegen/test_programs.py"],
+    "codegen/spec/entry.py": ["tests/codegen/test_reader.py"],
+    "codegen/spec/limits.py": ["tests/codegen/test_hostile.py"],
+    "codegen/spec/model.py": ["tests/codegen/test_reader.py", "tests/codegen/test_signature.py"],
+    "codegen/spec/nodes.py": ["tests/codegen/test_reader.py"],
+    "codegen/spec/numpy_names.py": ["tests/codegen/test_namespaces.py", "tests/codegen/test_numpy_table.py"],
+    "codegen/spec/numpy_signatures.py": ["tests/codegen/test_numpy_table.py"],
+    "codegen/verify/batched.py": ["tests/codegen/test_check.py"],
+    "codegen/verify/case.py": ["tests/codegen/test_evaluate.py", "tests/codegen/test_check.py"],
+    "codegen/verify/check.py": ["tests/codegen/test_stated.py", "tests/codegen/test_coverage.py"],
+    "codegen/verify/proofs.py": ["tests/codegen/test_prove.py"],
+    "codegen/verify/reference.py": ["tests/codegen/test_stated.py"],
+    "codegen/verify/tried.py": ["tests/codegen/test_coverage.py"],
+    "runtime/autograd/agreement.py": ["tests/runtime/test_gradcheck.py"],
+    "runtime/autograd/differences.py": ["tests/runtime/test_gradcheck.py"],
+    "runtime/autograd/nest.py": ["tests/runtime/test_functional.py"],
+    "runtime/autograd/passes.py": ["tests/runtime/test_functional.py", "tests/runtime/test_batched_pass.py"],
+    "runtime/core/arguments.pyx": ["tests/runtime/test_operand.py", "tests/runtime/test_numpy_protocol.py"],
+    "runtime/core/version.pyx": ["tests/runtime/test_view.py", "tests/runtime/test_inplace.py"],
+    "runtime/engine/engine_hooks.pyx": ["tests/runtime/test_hooks.py"],
+    "runtime/engine/function_node.pyx": ["tests/runtime/test_function.py"],
+    "runtime/engine/graph_task.pyx": ["tests/runtime/test_engine.py"],
+    "runtime/engine/put_off.pyx": ["tests/runtime/test_fusion.py"],
+    "runtime/engine/ready_queue.pyx": ["tests/runtime/test_engine.py"],
+    "runtime/saved/saved_tensors_hooks.pyx": ["tests/runtime/test_saved_variable.py"],
+}
 
 
 def tests_of(module: Path) -> list[str]:
