@@ -57,7 +57,8 @@ def test_only_changed_files_are_written(files, tmp_path):
 def test_one_changed_entry_touches_one_family(files, tmp_path):
     source = (ROOT / "derivatives.yaml").read_text()
     (tmp_path / "derivatives.yaml").write_text(source)
-    shutil.copytree(ROOT / "runtime", tmp_path / "runtime")
+    for folder in ("runtime", "samples"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     spec = read(tmp_path / "derivatives.yaml")
     last = spec.families[-1]
     about = re.escape(f"family: {last.name}\nabout: {last.about}")

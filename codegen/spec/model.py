@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .expression import Expression
 
 ARRAY = "Array"
-# The order is that of CONTRIBUTING.md.
+# The order is that of docs/grammar.md.
 TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
 FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable", "unimplemented")
 WITHOUT_RULE = ("nondifferentiable", "unimplemented")
@@ -155,6 +155,10 @@ class Formula:
     location: Location
     names: frozenset[str] = frozenset()  # every Name read, functions called excluded
     expression: Expression | None = None  # what it means, once it is resolved
+
+    def is_of(self, op: Op) -> bool:
+        """Whether a sample is the entry's own: those of a shape or a preset stand above all entries."""
+        return self.location.file != op.location.file or self.location.line > op.location.line
 
 
 @dataclass(frozen=True)
@@ -296,6 +300,7 @@ class Spec:
     file: str = "derivatives.yaml"  # as error messages name it
     source: str = field(default="", repr=False)
     presets: dict[str, tuple[Formula, ...]] = field(default_factory=dict)  # lists of samples by name
+    further: dict[str, str] = field(default_factory=dict, repr=False)  # the files of further samples, with their texts
 
     @functools.cached_property
     def ops(self) -> Mapping[str, Op]:

@@ -28,13 +28,13 @@ cdef Forward3 forward__index_put_backward = <Forward3> load_forward(
 )
 cdef Forward3 forward__last_written = <Forward3> load_forward("gradspec.generated.kernels.indexing", "_last_written", 3)
 cdef Forward4 forward_scatter_add = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter_add", 4)
+cdef Forward4 forward__takes_part = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_takes_part", 4)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
-cdef Forward4 forward__takes_part = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_takes_part", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 

@@ -9,20 +9,16 @@ cdef class BlockDiagBackward(Node):
 cdef class BlockDiagBackwardBackward(Node):
     pass
 
-cdef class CheckerboardBackward(Node):
-    pass
-
 cdef class CholeskyBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
 
-cdef class CofactorBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
 cdef class CofactorJvpBackward(Node):
     cdef public object saved_x, saved_t
     cdef readonly uint32_t version_x, version_t
+
+cdef class CheckerboardBackward(Node):
+    pass
 
 cdef class CrossBackward(Node):
     cdef public object saved_b, saved_a
@@ -30,6 +26,10 @@ cdef class CrossBackward(Node):
     cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim
 
 cdef class DetBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
+cdef class CofactorBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 

@@ -13,6 +13,14 @@ cdef class LogSoftmaxBackwardBackward(Node):
     cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_axis
 
+cdef class SoftmaxOrZeroBackward(Node):
+    cdef public object saved_y
+    cdef readonly uint32_t version_y
+
+cdef class SoftmaxWhereBackward(Node):
+    cdef public object saved_y
+    cdef readonly uint32_t version_y
+
 cdef class SoftmaxBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
@@ -22,14 +30,6 @@ cdef class SoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
     cdef readonly uint32_t version_y, version_a
     cdef readonly object saved_y_dtype, saved_axis
-
-cdef class SoftmaxOrZeroBackward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
-
-cdef class SoftmaxWhereBackward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
 
 cdef class StandardizeBackward(Node):
     cdef public object saved_y, saved_rate

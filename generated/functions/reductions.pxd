@@ -34,11 +34,6 @@ cdef class MinBackward(Node):
     cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_y_dtype
 
-cdef class PowerNormBackward(Node):
-    cdef public object saved_y, saved_x
-    cdef readonly uint32_t version_y, version_x
-    cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_ord
-
 cdef class ProdBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -62,3 +57,8 @@ cdef class VarBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims
+
+cdef class PowerNormBackward(Node):
+    cdef public object saved_y, saved_x
+    cdef readonly uint32_t version_y, version_x
+    cdef readonly object saved_x_shape, saved_axis, saved_keepdims, saved_ord

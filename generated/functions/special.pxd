@@ -25,14 +25,14 @@ cdef class BetalnBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
 
-cdef class DawsnBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
 cdef class DigammaGapBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
     cdef readonly object saved_n
+
+cdef class DawsnBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class ErfcinvBackward(Node):
     cdef public object saved_y

@@ -51,16 +51,16 @@ cdef object forward_ifftshift(object x, object axes):
     except Exception as error_:
         raise explain(error_, "ifftshift", x=x, axes=axes) from None
 
+cdef object forward__fitted(object x, object shape):
+    if shape_of(x) == shape:
+        return x
+    return forward__fit(x, shape)
+
 cdef object forward__fit(object x, object shape):
     try:
         return as_array(kernels.fitted(x, shape))
     except Exception as error_:
         raise explain(error_, "_fit", x=x, shape=shape) from None
-
-cdef object forward__fitted(object x, object shape):
-    if shape_of(x) == shape:
-        return x
-    return forward__fit(x, shape)
 
 cdef object forward__fourier(object x, object axes, object inverse, object norm):
     try:

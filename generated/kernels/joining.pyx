@@ -63,12 +63,6 @@ cdef object forward__concat_backward(object x, object shapes, object axis):
     except Exception as error_:
         raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
 
-cdef object forward__cycle(object length, object shape):
-    try:
-        return as_array(kernels.cycle(length, shape))
-    except Exception as error_:
-        raise explain(error_, "_cycle", length=length, shape=shape) from None
-
 cdef object forward_dsplit(object x, object sections):
     return forward_split(x, sections, 2)
 
@@ -154,6 +148,12 @@ cdef object forward__repeat_backward(object x, object shape, object repeats, obj
 
 cdef object forward_resize(object x, object shape):
     return forward_reshape(forward_take(x, forward__cycle(size_of(x), shape), None), shape)
+
+cdef object forward__cycle(object length, object shape):
+    try:
+        return as_array(kernels.cycle(length, shape))
+    except Exception as error_:
+        raise explain(error_, "_cycle", length=length, shape=shape) from None
 
 cdef object forward_split(object x, object sections, object axis):
     try:

@@ -64,12 +64,6 @@ cdef object forward_batch_norm(
         ), weight, bias, ndim_of(x) - 2
     )
 
-cdef object forward__earlier(object rows, object columns):
-    try:
-        return as_array(np.tri(rows, columns, 0, dtype='bool'))
-    except Exception as error_:
-        raise explain(error_, "_earlier", rows=rows, columns=columns) from None
-
 cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps):
     groups = forward__standardize(forward_reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps, True)[0]
     return forward__affine(forward_reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
@@ -156,17 +150,11 @@ cdef object forward_scaled_dot_product_attention(
         return forward_matmul(weights, values)
     return forward_matmul(forward_dropout(weights, dropout_p, True, generator)[0], values)
 
-cdef object forward_softmax(object x, object axis):
+cdef object forward__earlier(object rows, object columns):
     try:
-        return as_array(kernels.softmax(x, axis))
+        return as_array(np.tri(rows, columns, 0, dtype='bool'))
     except Exception as error_:
-        raise explain(error_, "softmax", x=x, axis=axis) from None
-
-cdef object forward__softmax_backward(object a, object y, object axis):
-    try:
-        return as_array(kernels.softmax_backward(a, y, axis))
-    except Exception as error_:
-        raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
+        raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
 cdef object forward__softmax_or_zero(object x):
     try:
@@ -179,6 +167,18 @@ cdef object forward__softmax_where(object x, object mask):
         return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf)))
     except Exception as error_:
         raise explain(error_, "_softmax_where", x=x, mask=mask) from None
+
+cdef object forward_softmax(object x, object axis):
+    try:
+        return as_array(kernels.softmax(x, axis))
+    except Exception as error_:
+        raise explain(error_, "softmax", x=x, axis=axis) from None
+
+cdef object forward__softmax_backward(object a, object y, object axis):
+    try:
+        return as_array(kernels.softmax_backward(a, y, axis))
+    except Exception as error_:
+        raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

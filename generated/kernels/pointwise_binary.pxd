@@ -5,9 +5,9 @@ cdef Ufunc add_ufunc
 cdef object forward_add(object a, object b)
 cdef object forward_addcdiv(object x, object a, object b, object value)
 cdef object forward_addcmul(object x, object a, object b, object value)
-cdef object forward__angle_slope(object a, object b)
 cdef Ufunc atan2_ufunc
 cdef object forward_atan2(object a, object b)
+cdef object forward__angle_slope(object a, object b)
 cdef Ufunc clamp_max_ufunc
 cdef object forward_clamp_max(object x, object max)
 cdef Ufunc clamp_min_ufunc
@@ -46,10 +46,10 @@ cdef object forward_multiply(object a, object b)
 cdef object forward_polar(object a, object b)
 cdef Ufunc pow_ufunc
 cdef object forward_pow(object a, object b)
+cdef object forward__scaled_pow(object c, object a, object b, object n)
 cdef Ufunc remainder_ufunc
 cdef object forward_remainder(object a, object b)
 cdef object forward_rsub(object a, object b, object alpha)
-cdef object forward__scaled_pow(object c, object a, object b, object n)
 cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)
 cdef Ufunc where_ufunc

@@ -48,17 +48,17 @@ cdef object forward_betaln(object a, object b):
     except Exception as error_:
         raise explain(error_, "betaln", a=a, b=b) from None
 
-cdef object forward_dawsn(object x):
-    try:
-        return as_array(kernels.special('dawsn', x))
-    except Exception as error_:
-        raise explain(error_, "dawsn", x=x) from None
-
 cdef object forward__digamma_gap(object a, object b, object n):
     try:
         return as_array(kernels.digamma_gap(a, b, n))
     except Exception as error_:
         raise explain(error_, "_digamma_gap", a=a, b=b, n=n) from None
+
+cdef object forward_dawsn(object x):
+    try:
+        return as_array(kernels.special('dawsn', x))
+    except Exception as error_:
+        raise explain(error_, "dawsn", x=x) from None
 
 cdef object forward_erfcinv(object x):
     try:

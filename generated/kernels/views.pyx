@@ -28,6 +28,12 @@ cdef object forward_adjoint(object x):
 cdef object forward_as_strided(object x, object shape, object strides, object offset):
     return forward__strided(x, forward__layout(x), shape, strides, offset)
 
+cdef object forward__layout(object x):
+    try:
+        return as_array(kernels.own_layout(x))
+    except Exception as error_:
+        raise explain(error_, "_layout", x=x) from None
+
 cdef object forward_atleast_1d(object x):
     if ndim_of(x) == 0:
         return forward_reshape(x, (1,))
@@ -109,12 +115,6 @@ cdef object forward_fliplr(object x):
 
 cdef object forward_flipud(object x):
     return forward_flip(x, 0)
-
-cdef object forward__layout(object x):
-    try:
-        return as_array(kernels.own_layout(x))
-    except Exception as error_:
-        raise explain(error_, "_layout", x=x) from None
 
 cdef object forward_mH(object x):
     if formulas.is_complex(dtype_of(x)):

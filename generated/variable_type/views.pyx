@@ -10,8 +10,8 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.views cimport (
-    forward_T, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagflat, forward_diagonal,
-    forward__diagonal_backward, forward_expand_dims, forward_flip, forward__layout, forward_mT, forward_moveaxis,
+    forward_T, forward__layout, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagflat,
+    forward_diagonal, forward__diagonal_backward, forward_expand_dims, forward_flip, forward_mT, forward_moveaxis,
     forward_permute_dims, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward__strided,
     forward__strided_backward, forward_swapaxes, forward_view, forward_view_as_complex, forward_view_as_real,
 )
@@ -101,6 +101,16 @@ cdef object op_as_strided_(object x, object shape, object strides, object offset
 def as_strided(x, shape, strides, offset=None):
     """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
     return op_as_strided(x, shape, strides, offset)
+
+
+cdef object op__layout(object x):
+    x = as_operand(x, "_layout", "x")
+
+    return wrap_forward(forward__layout(array_of(x)))
+
+def _layout(x):
+    """Where the elements of `x` stand in memory, its strides and its place, counted in elements."""
+    return op__layout(x)
 
 
 cdef object op_atleast_1d(object x):
@@ -504,16 +514,6 @@ cdef object op_flipud(object x):
 def flipud(x):
     """Order reversed along the first axis."""
     return op_flipud(x)
-
-
-cdef object op__layout(object x):
-    x = as_operand(x, "_layout", "x")
-
-    return wrap_forward(forward__layout(array_of(x)))
-
-def _layout(x):
-    """Where the elements of `x` stand in memory, its strides and its place, counted in elements."""
-    return op__layout(x)
 
 
 cdef object op_mH(object x):
@@ -1028,12 +1028,12 @@ def view_as_real(x):
 answer_calls()
 
 register({
-"T": T, "adjoint": adjoint, "as_strided": as_strided, "atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d":
-    atleast_3d, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed": diag_embed, "diagflat":
-    diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_as": expand_as,
-    "expand_dims": expand_dims, "flatten": flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "_layout": _layout,
-    "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape,
-    "reshape_as": reshape_as, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward":
-    _strided_backward, "swapaxes": swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as, "view_as_complex":
-    view_as_complex, "view_as_real": view_as_real,
+"T": T, "adjoint": adjoint, "as_strided": as_strided, "_layout": _layout, "atleast_1d": atleast_1d, "atleast_2d":
+    atleast_2d, "atleast_3d": atleast_3d, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag,
+    "diag_embed": diag_embed, "diagflat": diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward,
+    "expand": expand, "expand_as": expand_as, "expand_dims": expand_dims, "flatten": flatten, "flip": flip, "fliplr":
+    fliplr, "flipud": flipud, "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel,
+    "reshape": reshape, "reshape_as": reshape_as, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided,
+    "_strided_backward": _strided_backward, "swapaxes": swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as,
+    "view_as_complex": view_as_complex, "view_as_real": view_as_real,
 })
