@@ -45,4 +45,6 @@ def tests_of(module: Path) -> list[str]:
     stem = module.stem if module.stem != "__init__" else module.parent.name
     stems = dict.fromkeys([stem, stem.removesuffix("_loops"), stem.strip("_")])
     named = [path.relative_to(ROOT).as_posix() for s in stems for path in sorted((ROOT / "tests").rglob(f"test_{s}.py"))]
-    return list(dict.fromkeys([path for path in named if not path.startswith("tests/ops/")] + _ELSEWHERE.get(name, [])))
+    of_codegen = name.startswith("codegen/")
+    own = [path for path in named if path.startswith("tests/codegen/") == of_codegen and not path.startswith("tests/ops/")]
+    return list(dict.fromkeys(own + _ELSEWHERE.get(name, [])))
