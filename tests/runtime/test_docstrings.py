@@ -88,7 +88,7 @@ def test_a_method_says_what_the_stub_says(node):
 
 
 def test_every_function_and_method_is_looked_at():
-    assert len(FUNCTIONS) > 500 and len(METHODS) > 500
+    assert len(FUNCTIONS) > 500 and len(METHODS) > 350
 
 
 def test_help_shows_them():
