@@ -263,8 +263,8 @@ describe({
         "    What lies outside: 'zeros', the nearest pixel for 'border', the mirrored image for 'reflection'.\n"
         'align_corners : bool, default False\n' '    Whether -1 and 1 are the middles of the outermost pixels, or their edges.',
         "grid_sample(x, grid, str mode='bilinear', str padding_mode='zeros', bool align_corners=False) -> y\n"
-        'composite: reshape(sum(seen * expand_dims(where(about[1], factors, 0), 1), 2), sampled_shape(x.shape,\n'
-        '  grid.shape))\n' 'where taps = sampled_taps(mode, padding_mode, x.shape, grid.shape)\n' 'where lengths = x.shape[2:]\n'
+        'composite: reshape(sum(seen * expand_dims(where(about[1], factors, 0), 1), 2), x.shape[:2] + grid.shape[1:-1])\n'
+        'where taps = sampled_taps(mode, padding_mode, x.shape, grid.shape)\n' 'where lengths = x.shape[2:]\n'
         'where rows = reshape(grid, sampled_rows(grid.shape))\n'
         "where pixels = _grid_pixels(rows, lengths, 'none' if taps == 4 and padding_mode != 'zeros' else padding_mode,\n"
         '  align_corners)\n' 'where about = _grid_taps(pixels, lengths, taps, padding_mode, align_corners)\n'
@@ -273,7 +273,7 @@ describe({
         '  else _cubic_weights(part, 1), -1)\n'
         'where plane = reshape(expand_dims(parts[1], 2) * expand_dims(parts[0], 1), (x.shape[0], taps ** 2,\n'
         '  rows.shape[1]))\n'
-        'where factors = plane if count(lengths) == 2 else reshape(expand_dims(parts[2], 2) * expand_dims(plane, 1),\n'
+        'where factors = plane if len_of(lengths) == 2 else reshape(expand_dims(parts[2], 2) * expand_dims(plane, 1),\n'
         '  (x.shape[0], taps ** 3, rows.shape[1]))\n' 'where several = factors.shape[1] * rows.shape[1]\n'
         'where numbers = broadcast_to(reshape(about[0], (x.shape[0], 1, several)), (x.shape[0], x.shape[1], several))\n'
         'where found = _take_planes(reshape(x, flat_shape(x.shape, 2, -1)), numbers, 1)\n'
