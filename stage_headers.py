@@ -1,6 +1,6 @@
 """Lay out the Cython headers as the package that they describe: called when a build is configured, and before each build.
 
-`cimport gradspec.node` is resolved by folder, and the folders of the sources are named otherwise.  Links keep the build
+`cimport gradspec.core.node` is resolved by folder, and the folders of the sources are named otherwise.  Links keep the build
 aware of changes; where the system has none, the headers are copied.  What is laid out already is left alone.
 """
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class SpecError(Exception):
         self.message = message + suggestion
         self.suggestion = suggestion
         if isinstance(at, ast.AST):
-            self.file, self.line, self.column = "", at.lineno, at.col_offset + 1
+            self.file, self.line, self.column = getattr(at, "file", ""), at.lineno, at.col_offset + 1
         else:
             self.file, self.line, self.column = at.file, at.line, at.column
         self.op = self.key = self.source_line = ""
@@ -56,12 +57,12 @@ class SpecErrors(Exception):
 
 
 class ErrorList:
-    """Collects refusals while reading, analysing or checking one file."""
+    """Collects refusals while reading, analysing or checking one file, and `others` by their names."""
 
-    def __init__(self, file: str, source: str):
+    def __init__(self, file: str, source: str, others: Mapping[str, str] = MappingProxyType({})):
         self.file = file
         self.errors: list[SpecError] = []
-        self._lines = {file: source.split("\n")}
+        self._lines = {name: text.split("\n") for name, text in (*others.items(), (file, source))}
 
     def __bool__(self) -> bool:
         return bool(self.errors)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from .errors import did_you_mean
 from .spec.model import Op, Saved, Spec
+from .spec.reader import FOLDER
+from .spec.texts import entries, further
 from .write.files import render
 from .write.spelling import Spelling
 
@@ -29,7 +31,7 @@ def toc(spec: Spec) -> str:
 
 def show(spec: Spec, name: str, root: Path) -> str:
     op = find(spec, name)
-    parts = [_head(op), entry_text(spec, op), _derived(spec, op), *_generated(spec, op, root)]
+    parts = [_head(op), entry_text(spec, op), _further(spec, op), _derived(spec, op), *_generated(spec, op, root)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -43,9 +45,13 @@ def find(spec: Spec, name: str) -> Op:
 
 def entry_text(spec: Spec, op: Op) -> str:
     """The entry as it stands in the file."""
-    lines = spec.source.splitlines()[op.location.line - 1 :]
-    end = next((i for i, line in enumerate(lines) if i and re.match(r"- |---|\w", line)), len(lines))
-    return "\n".join(lines[:end]).rstrip()
+    return entries(spec)[op.name].rstrip()
+
+
+def _further(spec: Spec, op: Op) -> str:
+    """Its lines in the file of further samples."""
+    text = further(spec).get(op.name, "")
+    return f"{FOLDER}/{op.family}.yaml\n{text.rstrip()}" if text else ""
 
 
 def _head(op: Op) -> str:
@@ -60,7 +66,7 @@ def _described(op: Op) -> list[tuple[str, str]]:
 
 def _given(op: Op) -> list[tuple[str, str]]:
     """The samples that stand above the entry: by its shape, or by a preset."""
-    calls = [sample.source for sample in op.samples if sample.location.line < op.location.line]
+    calls = [sample.source for sample in op.samples if not sample.is_of(op)]
     return [("samples", "; ".join(calls))] if calls else []
 
 

@@ -21,38 +21,38 @@ from . import random as random
 from . import scipy as scipy
 from . import signal as signal
 from . import special as special
-from .clip_grad import clip_grad_norm_ as clip_grad_norm_
-from .clip_grad import clip_grad_value_ as clip_grad_value_
-from .constants import *
-from .conversion import as_tensor as as_tensor
-from .conversion import from_numpy as from_numpy
-from .conversion import is_complex as is_complex
-from .conversion import is_floating_point as is_floating_point
-from .generator import manual_seed as manual_seed
-from .grad_mode import enable_grad as enable_grad
-from .grad_mode import inference_mode as inference_mode
-from .grad_mode import is_grad_enabled as is_grad_enabled
-from .grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
-from .grad_mode import no_grad as no_grad
-from .grad_mode import set_grad_enabled as set_grad_enabled
-from .kernels.memory import empty_cache as empty_cache
-from .kernels.memory import memory_stats as memory_stats
-from .kernels.threads import get_num_threads as get_num_threads
-from .kernels.threads import set_num_threads as set_num_threads
-from .promotion import broadcast_shapes as broadcast_shapes
-from .promotion import can_cast as can_cast
-from .promotion import promote_types as promote_types
-from .promotion import result_type as result_type
-from .promotion import tril_indices as tril_indices
-from .promotion import triu_indices as triu_indices
-from .serialization import load as load
-from .serialization import save as save
-from .spectrum import istft as istft
-from .spectrum import multinomial as multinomial
-from .spectrum import stft as stft
-from .operand import asarray as asarray
-from .operand import tensor as tensor
-from .array_tensor import ArrayTensor
+from .api.clip_grad import clip_grad_norm_ as clip_grad_norm_
+from .api.clip_grad import clip_grad_value_ as clip_grad_value_
+from .support.constants import *
+from .api.conversion import as_tensor as as_tensor
+from .api.conversion import from_numpy as from_numpy
+from .api.conversion import is_complex as is_complex
+from .api.conversion import is_floating_point as is_floating_point
+from .support.generator import manual_seed as manual_seed
+from .core.grad_mode import enable_grad as enable_grad
+from .core.grad_mode import inference_mode as inference_mode
+from .core.grad_mode import is_grad_enabled as is_grad_enabled
+from .core.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from .core.grad_mode import no_grad as no_grad
+from .core.grad_mode import set_grad_enabled as set_grad_enabled
+from .kernels.loops.memory import empty_cache as empty_cache
+from .kernels.loops.memory import memory_stats as memory_stats
+from .kernels.loops.threads import get_num_threads as get_num_threads
+from .kernels.loops.threads import set_num_threads as set_num_threads
+from .api.promotion import broadcast_shapes as broadcast_shapes
+from .api.promotion import can_cast as can_cast
+from .api.promotion import promote_types as promote_types
+from .api.promotion import result_type as result_type
+from .api.promotion import tril_indices as tril_indices
+from .api.promotion import triu_indices as triu_indices
+from .api.serialization import load as load
+from .api.serialization import save as save
+from .api.spectrum import istft as istft
+from .api.spectrum import multinomial as multinomial
+from .api.spectrum import stft as stft
+from .core.operand import asarray as asarray
+from .core.operand import tensor as tensor
+from .methods.array_tensor import ArrayTensor
 
 __version__: str
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from . import _random
 from ._random import *  # noqa: F403
-from .generator import Holder
-from .generator import manual_seed as manual_seed
+from .support.generator import Holder
+from .support.generator import manual_seed as manual_seed
 
 __all__ = sorted(["Generator", "default_rng", manual_seed.__name__, *_random.__all__])
 

@@ -80,15 +80,15 @@ def _indent(line):
 def runtime(folder, kernel):
     """A checkout with the sources that a check reads, a kernel appended to those of the scans."""
     root = Path(folder)
-    for path in [*(ROOT / "runtime").glob("*.py*"), *(ROOT / "runtime/kernels").glob("*.py*"), *(ROOT / "runtime/formulas").glob("*.py")]:
+    for path in sorted(path for path in (ROOT / "runtime").rglob("*.py*") if path.is_file() and path.suffix != ".pyc"):
         target = root / path.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     if kernel:  # appended and exported, as the page says
-        with (root / "runtime/kernels/scans.py").open("a") as scans:
+        with (root / "runtime/kernels/reductions/scans.py").open("a") as scans:
             scans.write(kernel.partition("\n\n\nvalues")[0])
         with (root / "runtime/kernels/__init__.py").open("a") as exports:
-            exports.write("from .scans import " + re.search(r"def (\w+)", kernel)[1] + "\n")
+            exports.write("from .reductions.scans import " + re.search(r"def (\w+)", kernel)[1] + "\n")
     return root
 
 
@@ -97,7 +97,7 @@ def refusals(entries, family, root):
     names = re.findall(r"^- op: (\w+)", entries, re.MULTILINE)
     try:
         spec = analyze(read_text(placed(entries, family)), root)
-        errors = ErrorList(spec.file, spec.source)
+        errors = ErrorList(spec.file, spec.source, spec.further)
         evaluator = Evaluator(spec, root)
         with quiet():
             for name in names:

@@ -16,7 +16,7 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from ..package import Package
 from ..spec.constants import CONSTANTS
 from ..spec.expression import ARRAY, STATIC, Constant, Expression, lets_in
-from ..spec.formula import bind_call, calls_in, declared_kind, grad_names
+from ..spec.formula import bind_call, calls_in, declared_kind, formulas_of, grad_names
 from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
 from ..spec.model import WITHOUT_RULE, Formula, Op, Signature, Spec, Text
@@ -34,7 +34,7 @@ WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | None = None) -> Spec:
     """The spec with its formulas resolved and `derived` filled in; raises SpecErrors that list every refusal."""
     library = library or read_library(Package.at(place))
-    errors = ErrorList(spec.file, spec.source)
+    errors = ErrorList(spec.file, spec.source, spec.further)
     for file, source in library.formulas.items():
         errors.add_source(file, source)
     analysis = Analysis(spec, library)
@@ -57,18 +57,6 @@ class Analysis:
     def op(self, op: Op, errors: ErrorList) -> Op:
         """The op with its formulas resolved and `derived` filled in, if nothing is refused."""
         return _OpAnalysis(op, self._vocabulary, self._library, self._shapes, errors).run()
-
-
-def formulas_of(op: Op) -> dict[str, Formula]:
-    """Every formula of an entry except samples and domain, by key."""
-    whole = {"forward": op.forward, "inplace": op.inplace, "composite": op.composite, "rows": op.rows}
-    return {
-        **{key: formula for key, formula in whole.items() if formula is not None},
-        **{f"let: {name}": formula for name, formula in op.lets.items()},
-        **{f"d{output}/d{name}": formula for (output, name), formula in op.partials.items()},
-        **{f"vjp: {name}": formula for name, formula in op.vjp.items()},
-        **{f"jvp: {name}": formula for name, formula in op.jvp.items()},
-    }
 
 
 def _shape(op: Op) -> Shape:

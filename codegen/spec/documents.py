@@ -40,7 +40,7 @@ def check_characters(source: str, file: str) -> None:
 
 def documents(source: str, file: str) -> Iterator[yaml.Node]:
     """The documents of a text, empty ones left out; SpecError where it is not YAML of the kind that the spec uses."""
-    loader = _Loader(source)
+    loader = _Loader(source, file)
     try:
         while loader.check_node():
             node = loader.get_node()
@@ -56,8 +56,9 @@ def documents(source: str, file: str) -> Iterator[yaml.Node]:
 
 
 class _Loader(yaml.SafeLoader):
-    def __init__(self, source: str):
+    def __init__(self, source: str, file: str):
         super().__init__(source)
+        self.name = file  # of every mark
         self._depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node:

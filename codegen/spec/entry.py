@@ -33,6 +33,8 @@ ENTRY_KEYS = (
     "unimplemented", "vjp", "jvp", "batched", "rows", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
+FURTHER_KEYS = ("samples", "examples")  # of which an entry shows SHOWN at most; the others stand in a file of the family
+SHOWN = 3
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
 ONLY = Formula("only", ast.Name("only"), Location("", 1, 1))  # a first line of `samples:`: nothing is given by the shape
@@ -44,16 +46,16 @@ Items = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
 class EntryReader(Nodes):
     """Reads entries one by one, and knows what those before have taken."""
 
-    def __init__(self, source: str, file: str, errors: ErrorList):
-        super().__init__(source, file)
+    def __init__(self, errors: ErrorList):
         self.errors = errors
+        self.further: dict[str, Items] = {}  # family -> operator -> its further samples and examples
         self.presets: dict[str, tuple[Formula, ...]] = {}
         self.given: dict[str, tuple[Formula, ...]] = {}  # the samples of shapes, by what is alike in them
         self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
         self.operators: dict[str, str] = {}
         self.names: set[str] = set()  # what means something of its own in the entry that is being read
 
-    def entry(self, family: str, node: yaml.Node, defaults: Items) -> Op:
+    def entry(self, family: str, node: yaml.Node, defaults: Items, further: Items) -> Op:
         if not isinstance(node, yaml.MappingNode) or not node.value or node.value[0][0].value != "op":
             raise SpecError("an entry starts with 'op:'", self._location(node))
         text = self._text(node.value[0][1])
@@ -82,7 +84,8 @@ class EntryReader(Nodes):
             message = "missing: shapes of the inputs and outputs, _ where one depends on values"
             self.errors.add(message, signature.location, name, "shape")
         op = Op(family, signature, form, "", signature.location)
-        op = replace(op, places={key: self._location(value) for key, (_, value) in items.items()})
+        more = self.items(further[name][1], FURTHER_KEYS, op=name, what="further samples") if name in further else {}
+        op = replace(op, places={key: self._location(value) for key, (_, value) in (more | items).items()})
         fields: dict[str, object] = {"variants": _variants(op, []), "partials": {}}
         for key, (_, value) in items.items():
             with self.errors.catch(name, key):
@@ -92,6 +95,9 @@ class EntryReader(Nodes):
                     fields["args"] = self._args(op, *(self.items_of("args", keys, op.name) for keys in (defaults, own)))
                 else:
                     fields |= self._field(op, key, value, own=key in own)
+        for key, (_, value) in more.items():
+            with self.errors.catch(name, key):
+                fields[key] = (*fields.get(key, ()), *self._further(op, key, value, fields.get(key, ())))
         op = replace(op, **fields)
         op = replace(op, numpy=numpy_names(op, stated="numpy" in own), samples=self._all_samples(op))
         if "inplace" in op.variants:
@@ -170,12 +176,33 @@ class EntryReader(Nodes):
             case "jvp":
                 return {"jvp": self._jvp(op, node)}
             case "samples":
-                return {"samples": self._samples(node)}
+                return {"samples": self._samples(op, node)}
             case "examples" | "kinks":
-                items = self.items(node, key=key, op=op.name).values()
-                pairs = [(self._text(call), self._written(value)) for call, value in items]
-                return {key: tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)}
+                stated = self._stated(op, key, node)
+                if key == "examples":
+                    self._check_shown(op, key, [example.call.location for example in stated])
+                return {key: stated}
         return {}
+
+    def _stated(self, op: Op, key: str, node: yaml.Node) -> tuple[Stated, ...]:
+        items = self.items(node, key=key, op=op.name).values()
+        pairs = [(self._text(call), self._written(value)) for call, value in items]
+        return tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)
+
+    def _check_shown(self, op: Op, key: str, places: list[Location]) -> None:
+        if len(places) > SHOWN:
+            message = f"more than {SHOWN}: those that explain the entry least stand in samples/{op.family}.yaml"
+            self.errors.add(message, places[SHOWN], op.name, key)
+
+    def _further(self, op: Op, key: str, node: yaml.Node, shown: tuple[Formula | Stated, ...]) -> tuple[Formula | Stated, ...]:
+        """The samples or examples of a file, which follow those that the entry shows."""
+        if key == "samples":
+            return tuple(parse_formula(self._text(item)) for item in self._sequence(node))
+        found, calls = self._stated(op, key, node), {stated.call.source for stated in shown}
+        for stated in found:
+            if stated.call.source in calls:
+                self.errors.add(f"'{stated.call.source}' is written twice", stated.call.location, op.name, key)
+        return found
 
     def _args(self, op: Op, lines: Items, own: Items) -> dict[str, str]:
         """What each argument is, in the order of the signature: of the family's lines those that fit, and the entry's own."""
@@ -233,11 +260,12 @@ class EntryReader(Nodes):
             raise SpecError(wanted, self._location(node))
         return {op.signature.outputs[0].name: self._formula(node)} if single else self._formulas(op, node, "jvp")
 
-    def _samples(self, node: yaml.Node) -> tuple[Formula, ...]:
+    def _samples(self, op: Op, node: yaml.Node) -> tuple[Formula, ...]:
         """A preset, or calls; the name of a preset among the calls stands for all of its own."""
         if isinstance(node, yaml.SequenceNode):
             parts = [self._text(item) for item in node.value]
             only = (ONLY,) if parts and parts[0].value == ONLY.source else ()
+            self._check_shown(op, "samples", [text.location for text in parts[len(only):]])
             return (*only, *(f for t in parts[len(only):] for f in ([parse_formula(t)] if "(" in t.value else self._preset(t))))
         return self._preset(self._text(node))
 
@@ -248,7 +276,7 @@ class EntryReader(Nodes):
         given = fitting(self.given.get(alike(op.shape or "_"), ()), op)
         for call in repeated(op.samples, given, op):
             message = f"{call.source} is there already, by the shape or by another line: leave it out"
-            at = call.location if call.location.line > op.location.line else op.places["samples"]
+            at = call.location if call.is_of(op) else op.places["samples"]
             self.errors.add(message, at, op.name, "samples")
         return (*given, *op.samples)
 

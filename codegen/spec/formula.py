@@ -65,6 +65,7 @@ def _relocate(node: ast.expr | ast.keyword, text: Text) -> None:
     node.lineno, column = text.places[start]
     node.end_lineno, end_column = text.places[end - 1]
     node.col_offset, node.end_col_offset = column - 1, end_column
+    node.file = text.file
 
 
 def names_in(tree: ast.AST) -> list[str]:
@@ -77,6 +78,18 @@ def names_in(tree: ast.AST) -> list[str]:
 def calls_in(tree: ast.AST) -> list[ast.Call]:
     """The calls of ops and helpers in an expression, outermost first."""
     return [n for n in _in_order(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+
+
+def formulas_of(op: Op) -> dict[str, Formula]:
+    """Every formula of an entry except samples and domain, by key."""
+    whole = {"forward": op.forward, "inplace": op.inplace, "composite": op.composite, "rows": op.rows}
+    return {
+        **{key: formula for key, formula in whole.items() if formula is not None},
+        **{f"let: {name}": formula for name, formula in op.lets.items()},
+        **{f"d{output}/d{name}": formula for (output, name), formula in op.partials.items()},
+        **{f"vjp: {name}": formula for name, formula in op.vjp.items()},
+        **{f"jvp: {name}": formula for name, formula in op.jvp.items()},
+    }
 
 
 def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def read_library(place: Package | Path) -> Library:
     kernels = {name for name in kernels | pointwise if not name.startswith("_")}
     exported = _imported(_parsed(package.path(package.kernels) / "__init__.py", root))
     top = _parsed(runtime / "__init__.py", root)
-    names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "constants.py", root))
+    names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "support" / "constants.py", root))
     return Library(
         {f.name: _signature(f, path.relative_to(root).as_posix()) for path in package.formulas_files
          for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
@@ -54,10 +54,10 @@ def read_library(place: Package | Path) -> Library:
         {path.relative_to(root).as_posix(): _text(path) for path in package.formulas_files}, package.kernels,
         pointwise=frozenset(pointwise),
         unexported=frozenset(kernels - exported if exported else ()),
-        public=frozenset(names | {path.stem for path in runtime.glob("*.py*")}),
+        public=frozenset(names | {path.stem for path in runtime.glob("*") if path.is_dir() or path.suffix.startswith(".py")}),
         attributes=frozenset(
-            name for stem in ("tensor", "pytorch_tensor", "array_tensor") for end in ("pyx", "pxd")
-            for name in _METHOD.findall(_text(runtime / f"{stem}.{end}"))),
+            name for stem in ("tensor", "pytorch_tensor", "array_tensor") for path in runtime.rglob(f"{stem}.p*x*")
+            for name in _METHOD.findall(_text(path))),
         other_spec="" if package.name == Package.name else package.spec,
     )  # fmt: skip
 

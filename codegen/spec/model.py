@@ -156,6 +156,10 @@ class Formula:
     names: frozenset[str] = frozenset()  # every Name read, functions called excluded
     expression: Expression | None = None  # what it means, once it is resolved
 
+    def is_of(self, op: Op) -> bool:
+        """Whether a sample is the entry's own: those of a shape or a preset stand above all entries."""
+        return self.location.file != op.location.file or self.location.line > op.location.line
+
 
 @dataclass(frozen=True)
 class Stated:
@@ -296,6 +300,7 @@ class Spec:
     file: str = "derivatives.yaml"  # as error messages name it
     source: str = field(default="", repr=False)
     presets: dict[str, tuple[Formula, ...]] = field(default_factory=dict)  # lists of samples by name
+    further: dict[str, str] = field(default_factory=dict, repr=False)  # the files of further samples, with their texts
 
     @functools.cached_property
     def ops(self) -> Mapping[str, Op]:

@@ -12,10 +12,7 @@ from .model import Location, Text
 
 
 class Nodes:
-    """Reads the nodes of one file."""
-
-    def __init__(self, source: str, file: str):
-        self.source, self.file = source, file
+    """Reads nodes; each knows its file and the text of it."""
 
     def _sequence(self, node: yaml.Node) -> list[yaml.Node]:
         if not isinstance(node, yaml.SequenceNode):
@@ -47,26 +44,26 @@ class Nodes:
         """A scalar with the place of each character; YAML folds a line break and its indentation to one blank."""
         if not isinstance(node, yaml.ScalarNode):
             raise SpecError("plain text is expected here", self._location(node))
-        mark, places = node.start_mark, []
+        mark, places, source = node.start_mark, [], node.start_mark.buffer
         index, line, column = mark.index, mark.line + 1, mark.column + 1
         for char in node.value:
-            while not char.isspace() and index < node.end_mark.index and self.source[index] != char:
-                if self.source[index] == "\n":
+            while not char.isspace() and index < node.end_mark.index and source[index] != char:
+                if source[index] == "\n":
                     line, column = line + 1, 0
                 index, column = index + 1, column + 1
             places.append((line, column))
             if not char.isspace():
                 index, column = index + 1, column + 1
-            elif self.source[index : index + 1] == " ":
+            elif source[index : index + 1] == " ":
                 index, column = index + 1, column + 1
         places.append((line, column))
-        return Text(node.value, self.file, tuple(places))
+        return Text(node.value, mark.name, tuple(places))
 
     def _written(self, node: yaml.Node) -> Text:
         """The text of one line as it is written, also where YAML takes `[0, 1]` for a list."""
         start, end = node.start_mark, node.end_mark
-        value = self.source[start.index : end.index].rstrip()
-        return Text(value, self.file, tuple((start.line + 1, start.column + 1 + i) for i in range(len(value) + 1)))
+        value = start.buffer[start.index : end.index].rstrip()
+        return Text(value, start.name, tuple((start.line + 1, start.column + 1 + i) for i in range(len(value) + 1)))
 
     def _location(self, node: yaml.Node) -> Location:
-        return Location(self.file, node.start_mark.line + 1, node.start_mark.column + 1)
+        return Location(node.start_mark.name, node.start_mark.line + 1, node.start_mark.column + 1)

@@ -1,26 +1,57 @@
-"""The order of entries, alphabetical inside a family, an adjoint below its operator, and that of the lets of an entry.
+"""The order of entries and that of the lets of an entry.
+
+Entries are alphabetical inside a family, an adjoint below its operator, a private operator below the only one that calls it.
 
 Owns which entries stand wrong, the fewest whose removal leaves the others in order, and which lets.  Knows nothing of YAML.
 """
 
 from __future__ import annotations
 
-from .formula import calls_in, grad_names
+from collections.abc import Iterable, Mapping, Sequence
+
+from .formula import calls_in, formulas_of, grad_names
 from .model import Op
 
 _OF = ("both modes", "the cotangents", "the tangents")
 
 
-def misplaced(ops: list[Op]) -> list[tuple[Op, str]]:
-    """The entries that stand wrong, and where each belongs.
+def owners(ops: Iterable[Op]) -> dict[str, str]:
+    """The private operators that one operator calls, and that one of their family: each with the other's name."""
+    by_name = {op.name: op for op in ops}
+    users: dict[str, set[str]] = {name: set() for name, op in by_name.items() if op.private}
+    for op in by_name.values():
+        for name in _called(op) & users.keys() - {op.name}:
+            users[name].add(op.name)
+    only = {name: next(iter(found)) for name, found in users.items() if len(found) == 1}
+    return {name: user for name, user in only.items() if by_name[user].family == by_name[name].family}
 
-    An adjoint is led by the entry above it when each of the two calls the other in its vjp.  A private operator stands
-    where it would stand if it were public.
+
+def misplaced(ops: Sequence[Op], owner_of: Mapping[str, str]) -> list[tuple[Op, str]]:
+    """The entries of a family that stand wrong, and where each belongs.
+
+    A private operator that one other calls stands below that one, and so do those that it calls alone.  An adjoint may stand
+    below its operator: each of the two calls the other in its vjp.  All others are alphabetical, a leading underscore apart.
     """
-    leaders: list[Op] = []
+    leaders, found = [], []
+    above: list[Op] = []  # the entries that the last one stands below, and the last one
     for op in ops:
-        if not (leaders and _calls(leaders[-1], op) and _calls(op, leaders[-1])):
+        owner = owner_of.get(op.name)
+        if owner:
+            up = next((o for o in above if o.name == owner), None)
+        else:
+            up = next((o for o in reversed(above) if _calls(o, op) and _calls(op, o)), None)
+        if up:
+            above = above[: above.index(up) + 1]
+        elif owner:
+            found.append((op, f"only {owner} calls it: it belongs directly below {owner}"))
+        else:
             leaders.append(op)
+            above = []
+        above = [*above, op]
+    return found + _out_of_order(leaders)
+
+
+def _out_of_order(leaders: list[Op]) -> list[tuple[Op, str]]:
     kept = _longest_rising(leaders)
     found = []
     for before, op in zip([None, *leaders], leaders):
@@ -30,7 +61,7 @@ def misplaced(ops: list[Op]) -> list[tuple[Op, str]]:
         where = f"above {above.name}" if above else f"below {kept[-1].name}"
         if above and above is before and len(_longest_rising([op if o is above else o for o in kept])) == len(kept):
             where += ", or that one below it"
-        found.append((op, where))
+        found.append((op, f"entries are alphabetical: it belongs {where}"))
     return found
 
 
@@ -68,3 +99,7 @@ def _longest_rising(ops: list[Op]) -> list[Op]:
 def _calls(caller: Op, callee: Op) -> bool:
     formulas = [*caller.vjp.values(), *caller.lets.values()]
     return any(call.func.id in (callee.name, *callee.aliases) for f in formulas for call in calls_in(f.tree))
+
+
+def _called(op: Op) -> set[str]:
+    return {call.func.id for formula in formulas_of(op).values() for call in calls_in(formula.tree)}

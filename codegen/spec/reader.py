@@ -1,12 +1,15 @@
 """Reads derivatives.yaml into the model: documents, presets, families and the order of their entries.
 
-Owns what a family is made of.  What an entry says is read in entry.py.
+Owns what a family is made of, and which file holds its further samples.  What an entry says is read in entry.py.
 """
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 
@@ -17,21 +20,26 @@ from .formula import parse_formula
 from .given import alike
 from .model import Family, Location, Op, Spec
 from .names import check_name
-from .order import misplaced
+from .order import misplaced, owners
 
+FOLDER = "samples"  # beside the spec: a file for each family whose entries have more samples or examples than they show
 FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
 
 
 def read(path: str | os.PathLike[str]) -> Spec:
     path = Path(path)
-    return read_text(decode(path.read_bytes(), path.name), path.name)
+    files = {f"{FOLDER}/{more.name}": more for more in sorted((path.parent / FOLDER).glob("*.yaml"))}
+    further = {name: decode(more.read_bytes(), name) for name, more in files.items()}
+    return read_text(decode(path.read_bytes(), path.name), path.name, further)
 
 
-def read_text(source: str, file: str = "derivatives.yaml") -> Spec:
-    errors = ErrorList(file, source)
+def read_text(source: str, file: str = "derivatives.yaml", further: Mapping[str, str] = MappingProxyType({})) -> Spec:
+    """The spec of a text, and of the texts of further samples by the names of their files."""
+    errors = ErrorList(file, source, further)
     with errors.catch():
-        check_characters(source, file)
-        spec = _Reader(source, file, errors).spec()
+        for name, text in (*further.items(), (file, source)):
+            check_characters(text, name)
+        spec = _Reader(errors).spec(source, file, further)
         if not spec.families and not errors:
             errors.add("no family of operators stands in this file", Location(file, 1, 1))
     errors.raise_if_any()
@@ -39,17 +47,31 @@ def read_text(source: str, file: str = "derivatives.yaml") -> Spec:
 
 
 class _Reader(EntryReader):
-    """Reads a whole file."""
+    """Reads a whole spec."""
 
-    def spec(self) -> Spec:
+    def spec(self, source: str, file: str, further: Mapping[str, str]) -> Spec:
+        for name, text in further.items():
+            with self.errors.catch():
+                self.further[Path(name).stem] = self._file(text, name)
         families = []
-        for number, document in enumerate(documents(self.source, self.file)):
+        for number, document in enumerate(documents(source, file)):
             with self.errors.catch():
                 if number == 0 and self._is_presets(document):
                     self._read_presets(document)
                 else:
                     families.append(self._family(document, {family.name for family in families}))
-        return Spec(tuple(families), self.file, self.source, self.presets)
+        self._check_order(families)
+        for name in self.further.keys() - {family.name for family in families} if not self.errors else ():
+            near = did_you_mean(name, [family.name for family in families])
+            self.errors.add(f"there is no family '{name}'", Location(f"{FOLDER}/{name}.yaml", 1, 1), suggestion=near)
+        return Spec(tuple(families), file, source, self.presets, dict(further))
+
+    def _file(self, source: str, file: str) -> Items:
+        """What a file of further samples holds: operator -> its samples and examples."""
+        nodes = [*documents(source, file)]
+        if len(nodes) != 1:
+            raise SpecError("one document is expected: operators with 'samples:' and 'examples:'", Location(file, 1, 1))
+        return self.items(nodes[0], what="a file of further samples")
 
     def _is_presets(self, node: yaml.Node) -> bool:
         return isinstance(node, yaml.MappingNode) and [key.value for key, _ in node.value] in (["presets"], ["presets", "shapes"])
@@ -75,19 +97,35 @@ class _Reader(EntryReader):
             raise SpecError(f"there is a family '{name.value}' already", name.location)
         about = self._doc(items["about"][1])
         defaults = self.items(items["defaults"][1], DEFAULT_KEYS, key="defaults") if "defaults" in items else {}
-        ops = []
+        ops, further = [], self.further.get(name.value, {})
         for entry in self._sequence(items["ops"][1]):
             with self.errors.catch():
-                ops.append(self.entry(name.value, entry, defaults))
+                ops.append(self.entry(name.value, entry, defaults, further))
+        self._check_further(further, [_name_of(entry) for entry in items["ops"][1].value])
         self._check_described(ops, defaults)
-        self._check_order(ops)
         self._check_nodes(ops)
         small = "small" in items and bool(self._choice(self._text(items["small"][1]), ("true",), "value"))
         return Family(name.value, about, tuple(ops), name.location, small)
 
-    def _check_order(self, ops: list[Op]) -> None:
-        for op, where in misplaced(ops):
-            self.errors.add(f"entries are alphabetical: it belongs {where}", op.location, op.name, "op")
+    def _check_further(self, further: Items, names: list[str]) -> None:
+        """A file of further samples has the entries of its family in their order."""
+        last = ""
+        for name, (node, _) in further.items():
+            if name not in names:
+                near = did_you_mean(name, names)
+                self.errors.add(f"no operator '{name}' in the family", self._location(node), suggestion=near)
+            elif last and names.index(name) < names.index(last):
+                self.errors.add(f"the order is that of the entries: it belongs above '{last}'", self._location(node), name)
+            else:
+                last = name
+
+    def _check_order(self, families: list[Family]) -> None:
+        """Who calls an operator is known where all entries could be read."""
+        readable = not self.errors
+        owner_of = owners(op for family in families for op in family.ops) if readable else {}
+        for family in families:
+            for op, wrong in misplaced([op for op in family.ops if readable or not op.private], owner_of):
+                self.errors.add(wrong, op.location, op.name, "op")
 
     def _check_described(self, ops: list[Op], defaults: Items) -> None:
         known = dict.fromkeys(a.name for op in ops for a in op.signature.arguments)
@@ -103,3 +141,9 @@ class _Reader(EntryReader):
             owner = owners.setdefault(op.node, op)
             if owner.name != op.name:
                 self.errors.add(f"its node is {op.node}, which is that of {owner.name}", op.location, op.name, "op")
+
+
+def _name_of(entry: yaml.Node) -> str:
+    """The name of the operator of an entry, also where the rest of it cannot be read."""
+    first = entry.value[0][1] if isinstance(entry, yaml.MappingNode) and entry.value else None
+    return re.match(r"\w*", first.value)[0] if isinstance(first, yaml.ScalarNode) else ""

@@ -43,7 +43,7 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
     `integers` says whether an entry for floats is held to what it makes of integers too; what holds in `passed` is left out.
     """
     evaluator = Evaluator(spec, Package.at(place), kernels)
-    errors = ErrorList(spec.file, spec.source)
+    errors = ErrorList(spec.file, spec.source, spec.further)
     deferred = []
     ops = spec.ops
     with quiet():
@@ -96,7 +96,7 @@ def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]
                 call = make_sample(op, index, dtype)
             except Exception as error:
                 sample = op.samples[index]
-                own = sample if sample.location.line > op.location.line else None
+                own = sample if sample.is_of(op) else None
                 report(f"{sample.source} in {np.dtype(dtype)}: {what(error)}", "samples", own)
                 return  # what keeps one sample from being drawn keeps the others, and takes its time
             calls.append(call)

@@ -345,9 +345,9 @@ def _kernels(package: Package, needed: set[str]) -> ModuleType:
     _forget(name)
     sys.modules[name] = whole = ModuleType(name)  # without what the folder's __init__ imports
     whole.__path__ = [str(folder)]
-    for path in sorted(set(folder.glob("*.py")) - {folder / "__init__.py"}) if needed else ():
+    for path in sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py") if needed else ():
         try:
-            vars(found).update(vars(importlib.import_module(f"{name}.{path.stem}")))
+            vars(found).update(vars(importlib.import_module(".".join([name, *path.relative_to(folder).with_suffix("").parts]))))
         except ImportError:  # it builds on a compiled kernel
             continue
     if missing := needed - vars(found).keys():

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import ErrorList, SpecError
-from ..rules.analyze import Analysis, formulas_of
-from ..spec.formula import bind_call, parse_formula
+from ..rules.analyze import Analysis
+from ..spec.formula import bind_call, formulas_of, parse_formula
 from ..spec.library import read_library
 from ..spec.model import Op, Signature, Spec, Text
 from .case import Report

@@ -16,6 +16,7 @@ from pathlib import Path
 from ..package import Package
 from ..spec.expression import Call, Expression, walk
 from ..spec.model import Op, Spec
+from ..spec.texts import entries, further
 
 _SOURCES = (".py", ".pyx", ".pxd", ".txt", ".build")
 _COMPUTING = ("numpy", "scipy")
@@ -30,9 +31,9 @@ class Passed:
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         self.known = dict(words for line in lines if len(words := line.split()) == 2)
         self.found: dict[str, str] = {}
-        self.ops, texts = spec.ops, _texts(spec)
+        self.ops, texts, more = spec.ops, entries(spec), further(spec)
         outside = _digest([*_world(package), texts.pop("")])
-        self.own = {name: _digest([outside, text]) for name, text in texts.items()}
+        self.own = {name: _digest([outside, text, more.get(name, "")]) for name, text in texts.items()}
 
     def holds(self, op: Op) -> bool:
         """Whether an entry passed as it is; if so it is noted again."""
@@ -77,16 +78,6 @@ def _expressions(op: Op) -> Iterator[Expression]:
     if op.derived is not None:
         yield from op.derived.vjp.values()
         yield from op.derived.jvp.values()
-
-
-def _texts(spec: Spec) -> dict[str, str]:
-    """The text of each entry by name, and under "" that of the rest of the spec."""
-    starts = {op.location.line: op.name for op in spec.ops.values()}
-    texts, name = {"": ""}, ""
-    for number, line in enumerate(spec.source.splitlines(keepends=True), 1):
-        name = starts.get(number, "" if line.startswith("---") else name)
-        texts[name] = texts.get(name, "") + line
-    return texts
 
 
 def _world(package: Package) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from ..errors import ErrorList
-from ..rules.analyze import formulas_of
+from ..spec.formula import formulas_of
 from ..spec.model import Op
 from . import coverage
 from .case import BoundCall

@@ -129,11 +129,12 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     for folder, about in ("", ""), *_FOLDERS.items():
         modules = sorted(Path(name).stem for name in files if name.endswith(".pyx") and name.rpartition("/")[0] == folder)
         place = f"{folder}/".lstrip("/")
-        emit(f"{place}meson.build", "meson.build.j2", modules=modules,
-             small=[family.name for family in spec.families if folder and family.small and family.name in modules],
-             module=f"{package.generated_module}.{folder}".rstrip("."),
+        emit(f"{place}meson.build", "meson.build.j2", modules=modules, module=f"{package.generated_module}.{folder}".rstrip("."),
              folders=() if folder else [*_FOLDERS, *(["namespaces"] if installed else [])])
-        emit(f"{place}__init__.py", "folder.py.j2", modules=modules, about=about)
+        if folder:
+            small = {family.name for family in spec.families if family.small}
+            files[f"{place}modules.txt"] = "".join(f"{name}{' small' * (name in small)}\n" for name in modules)
+        emit(f"{place}__init__.py", "folder.py.j2", about=about)
         files[f"{place}__init__.pxd"] = ""
     files["__init__.py"] = files["docs/__init__.py"] = ""
     return files

@@ -5,13 +5,13 @@
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport conj_of
-from gradspec.kernels.forward cimport Forward2, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.engine.input_buffer cimport conj_of
+from gradspec.kernels.program.by_name cimport Forward2, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 

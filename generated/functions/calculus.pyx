@@ -4,11 +4,11 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward2, load_forward
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.kernels.program.by_name cimport Forward2, load_forward
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward2 forward__full_convolution = <Forward2> load_forward("gradspec.generated.kernels.calculus", "_full_convolution", 2)
 cdef Forward2 forward__slide = <Forward2> load_forward("gradspec.generated.kernels.calculus", "_slide", 2)

@@ -4,7 +4,7 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-from gradspec.node cimport Node, Wanted
+from gradspec.core.node cimport Node, Wanted
 
 
 cdef class AstypeBackward(Node):

@@ -5,10 +5,10 @@ another one is its adjoint.
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
-from gradspec.node cimport Node, Wanted
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.core.node cimport Node, Wanted
 
 cdef Forward2 forward_fftshift = <Forward2> load_forward("gradspec.generated.kernels.fourier", "fftshift", 2)
 cdef Forward2 forward_ifftshift = <Forward2> load_forward("gradspec.generated.kernels.fourier", "ifftshift", 2)

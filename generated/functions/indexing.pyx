@@ -7,14 +7,14 @@ repeated index accumulates.
 
 from gradspec import formulas
 from gradspec import kernels
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport spare
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
-from gradspec.operand cimport shape_of
+from gradspec.engine.input_buffer cimport spare
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.core.operand cimport shape_of
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -28,13 +28,13 @@ cdef Forward3 forward__index_put_backward = <Forward3> load_forward(
 )
 cdef Forward3 forward__last_written = <Forward3> load_forward("gradspec.generated.kernels.indexing", "_last_written", 3)
 cdef Forward4 forward_scatter_add = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter_add", 4)
+cdef Forward4 forward__takes_part = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_takes_part", 4)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
-cdef Forward4 forward__takes_part = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_takes_part", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 

@@ -8,15 +8,17 @@ two axes, leading axes broadcast.
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.forward_ad cimport minus, plus
-from gradspec.input_buffer cimport conj_of, defined_arrays, defined_tensors, flat_gradients, minus_array, plus_array
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
-from gradspec.operand cimport ndim_of
+from gradspec.core.forward_ad cimport minus, plus
+from gradspec.engine.input_buffer cimport (
+    conj_of, defined_arrays, defined_tensors, flat_gradients, minus_array, plus_array,
+)
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.core.operand cimport ndim_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
@@ -29,13 +31,13 @@ cdef Forward1 forward_block_diag = <Forward1> load_forward("gradspec.generated.k
 cdef Forward2 forward__block_diag_backward = <Forward2> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_block_diag_backward", 2
 )
-cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
-cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
+cdef Forward2 forward__cofactor_jvp = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor_jvp", 2)
 cdef Forward3 forward__cofactor_hessian = <Forward3> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_cofactor_hessian", 3
 )
-cdef Forward2 forward__cofactor_jvp = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor_jvp", 2)
+cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
 cdef Forward3 forward_cross = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "cross", 3)
+cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
 cdef Forward3 forward__einsum_pair = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_einsum_pair", 3)
 cdef Forward2 forward__einsum_single = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_einsum_single", 2)
 cdef Forward3 forward__einsum_single_backward = <Forward3> load_forward(
@@ -46,6 +48,8 @@ cdef Forward1 forward_inv = <Forward1> load_forward("gradspec.generated.kernels.
 cdef Forward1 forward__lower_half = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_lower_half", 1)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward1 forward_matrix_exp = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "matrix_exp", 1)
+cdef Forward2 forward__upper_block = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_block", 2)
+cdef Forward1 forward__upper_corner = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_corner", 1)
 cdef Forward1 forward__minors = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_minors", 1)
 cdef Forward1 forward__minors_backward = <Forward1> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_minors_backward", 1
@@ -65,8 +69,6 @@ cdef Forward3 forward_tensordot = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_triangle", 3)
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
 cdef Forward2 forward_triu = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "triu", 2)
-cdef Forward2 forward__upper_block = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_block", 2)
-cdef Forward1 forward__upper_corner = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_corner", 1)
 cdef Forward3 forward_vecdot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vecdot", 3)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
@@ -109,16 +111,6 @@ cdef class BlockDiagBackwardBackward(Node):
         return ops.block_diag(grad)
 
 
-cdef class CheckerboardBackward(Node):
-    """_checkerboard(x) -> y; linear in x; grad_x = _checkerboard(grad)"""
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        return forward__checkerboard(grad)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        return ops._checkerboard(grad)
-
-
 cdef class CholeskyBackward(Node):
     """cholesky(x) -> y
 
@@ -141,22 +133,6 @@ cdef class CholeskyBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
-
-
-cdef class CofactorBackward(Node):
-    """_cofactor(x) -> y; grad_x = conj(_cofactor_jvp(x, conj(grad)))"""
-    saves = ("x",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return conj_of(ops._cofactor_jvp(x, conj_of(grad)))
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
 
 
 cdef class CofactorJvpBackward(Node):
@@ -189,6 +165,16 @@ cdef class CofactorJvpBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_t = True, None, None
+
+
+cdef class CheckerboardBackward(Node):
+    """_checkerboard(x) -> y; linear in x; grad_x = _checkerboard(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward__checkerboard(grad)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops._checkerboard(grad)
 
 
 cdef class CrossBackward(Node):
@@ -259,6 +245,22 @@ cdef class DetBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return ops.expand_dims(grad, (-2, -1)) * conj_of(ops._cofactor(x))
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class CofactorBackward(Node):
+    """_cofactor(x) -> y; grad_x = conj(_cofactor_jvp(x, conj(grad)))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_conj(forward__cofactor_jvp(x, forward_conj(grad)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return conj_of(ops._cofactor_jvp(x, conj_of(grad)))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -4,14 +4,14 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.forward_ad cimport plus
-from gradspec.input_buffer cimport plus_array
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.core.forward_ad cimport plus
+from gradspec.engine.input_buffer cimport plus_array
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)

@@ -6,11 +6,11 @@
 
 from gradspec import formulas
 from gradspec import kernels
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport spare
-from gradspec.kernels.forward cimport Forward2, Forward3, load_forward
-from gradspec.node cimport Node, Wanted
+from gradspec.engine.input_buffer cimport spare
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, load_forward
+from gradspec.core.node cimport Node, Wanted
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)

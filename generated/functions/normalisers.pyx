@@ -5,14 +5,14 @@
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.forward_ad cimport minus, plus
-from gradspec.input_buffer cimport conj_of, minus_array, plus_array
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward5, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.core.forward_ad cimport minus, plus
+from gradspec.engine.input_buffer cimport conj_of, minus_array, plus_array
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward5, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
@@ -98,6 +98,38 @@ cdef class LogSoftmaxBackwardBackward(Node):
         self.released, self.saved_y, self.saved_a = True, None, None
 
 
+cdef class SoftmaxOrZeroBackward(Node):
+    """_softmax_or_zero(x) -> y; grad_x = _softmax_backward(grad, y, -1)"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward__softmax_backward(grad, y, -1)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return ops._softmax_backward(grad, y, -1)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
+
+
+cdef class SoftmaxWhereBackward(Node):
+    """_softmax_where(x, Mask mask) -> y; grad_x = _softmax_backward(grad, y, -1)"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward__softmax_backward(grad, y, -1)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return ops._softmax_backward(grad, y, -1)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
+
+
 cdef class SoftmaxBackward(Node):
     """softmax(x, int[] axis=-1) -> y; grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)"""
     saves = ("y_dtype", "y", "axis")
@@ -162,38 +194,6 @@ cdef class SoftmaxBackwardBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y, self.saved_a = True, None, None
-
-
-cdef class SoftmaxOrZeroBackward(Node):
-    """_softmax_or_zero(x) -> y; grad_x = _softmax_backward(grad, y, -1)"""
-    saves = ("y",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward__softmax_backward(grad, y, -1)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return ops._softmax_backward(grad, y, -1)
-
-    cdef void release_variables(self):
-        self.released, self.saved_y = True, None
-
-
-cdef class SoftmaxWhereBackward(Node):
-    """_softmax_where(x, Mask mask) -> y; grad_x = _softmax_backward(grad, y, -1)"""
-    saves = ("y",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return forward__softmax_backward(grad, y, -1)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return ops._softmax_backward(grad, y, -1)
-
-    cdef void release_variables(self):
-        self.released, self.saved_y = True, None
 
 
 cdef Program standardize_grad_x = Program("grad_rate, rate, y, given_3 -> grad_x", """

@@ -6,13 +6,13 @@
 
 import math
 
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport conj_of
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.engine.input_buffer cimport conj_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_cos = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "cos", 1)
@@ -60,6 +60,47 @@ cdef class AddBackward(Node):
 
     cdef bint takes_deferred(self):
         return True
+
+
+cdef Program atan2_grad_a = Program("grad, b, a -> grad_a", """
+    grad_a = multiply(grad, where(bitwise_and(isinf(b), bitwise_invert(isnan(a))), 0, _divide_or_zero(_divide_or_zero(b,
+        hypot(a, b)), hypot(a, b))))""")
+cdef Program atan2_grad_b = Program("grad, a, b -> grad_b", """
+    grad_b = multiply(grad, negative(where(bitwise_and(isinf(a), bitwise_invert(isnan(b))), 0,
+        _divide_or_zero(_divide_or_zero(a, hypot(b, a)), hypot(b, a)))))""")
+
+cdef class Atan2Backward(Node):
+    """atan2(a, b) -> y; dy/da = _angle_slope(a, b); dy/db = -_angle_slope(b, a)"""
+    saves = ("a", "b")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = atan2_grad_a.run((grad, b, a))
+        if wanted_ & 2:
+            grad_b = atan2_grad_b.run((grad, a, b))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = grad * ops._angle_slope(a, b)
+        if wanted_ & 2:
+            grad_b = grad * -ops._angle_slope(b, a)
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef Program angle_slope_grad_a = Program("grad, b, a, distance -> grad_a", """
@@ -110,47 +151,6 @@ cdef class AngleSlopeBackward(Node):
             apart = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 - b / 2), distance), distance)
             together = ops._divide_or_zero(ops._divide_or_zero(ops.where(far, 0, a / 2 + b / 2), distance), distance)
             grad_b = grad * (4 * apart * together)
-        return grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b = True, None, None
-
-
-cdef Program atan2_grad_a = Program("grad, b, a -> grad_a", """
-    grad_a = multiply(grad, where(bitwise_and(isinf(b), bitwise_invert(isnan(a))), 0, _divide_or_zero(_divide_or_zero(b,
-        hypot(a, b)), hypot(a, b))))""")
-cdef Program atan2_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, negative(where(bitwise_and(isinf(a), bitwise_invert(isnan(b))), 0,
-        _divide_or_zero(_divide_or_zero(a, hypot(b, a)), hypot(b, a)))))""")
-
-cdef class Atan2Backward(Node):
-    """atan2(a, b) -> y; dy/da = _angle_slope(a, b); dy/db = -_angle_slope(b, a)"""
-    saves = ("a", "b")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        b = saved_array(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 1:
-            grad_a = atan2_grad_a.run((grad, b, a))
-        if wanted_ & 2:
-            grad_b = atan2_grad_b.run((grad, a, b))
-        return grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        if wanted_ & 1:
-            grad_a = grad * ops._angle_slope(a, b)
-        if wanted_ & 2:
-            grad_b = grad * -ops._angle_slope(b, a)
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -1011,42 +1011,6 @@ cdef class PowBackward(Node):
         self.released, self.saved_b, self.saved_a, self.saved_y = True, None, None, None
 
 
-cdef Program remainder_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(floor_divide(a, b)))")
-
-cdef class RemainderBackward(Node):
-    """remainder(a, b) -> y; dy/da = 1; dy/db = -(a // b)"""
-    saves = ("a", "b")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        if wanted_ & 1:
-            grad_a = grad
-        if wanted_ & 2:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-            b = saved_array(self, self.saved_b, self.version_b, "b")
-            grad_b = remainder_grad_b.run((grad, a, b))
-        return grad_a, grad_b
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_a = grad_b = None
-        if wanted_ & 1:
-            grad_a = grad
-        if wanted_ & 2:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            b = saved_tensor(self, self.saved_b, self.version_b, "b")
-            grad_b = grad * -(a // b)
-        return grad_a, grad_b
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b = True, None, None
-
-
 cdef Program scaled_pow_grad_a = Program("c, b, n -> grad_a", "grad_a = multiply(c, subtract(b, n))")
 cdef Program scaled_pow_nonzero = Program("a, given_1, n -> nonzero", """
     nonzero = where(bitwise_and(equal(a, 0), greater_equal(given_1, n)), 1, a)""")
@@ -1115,6 +1079,42 @@ cdef class ScaledPowBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_y = True, None, None, None, None
+
+
+cdef Program remainder_grad_b = Program("grad, a, b -> grad_b", "grad_b = multiply(grad, negative(floor_divide(a, b)))")
+
+cdef class RemainderBackward(Node):
+    """remainder(a, b) -> y; dy/da = 1; dy/db = -(a // b)"""
+    saves = ("a", "b")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            grad_a = grad
+        if wanted_ & 2:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            grad_b = remainder_grad_b.run((grad, a, b))
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            grad_a = grad
+        if wanted_ & 2:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            grad_b = grad * -(a // b)
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b = True, None, None
 
 
 cdef class SubtractBackward(Node):

@@ -7,13 +7,13 @@
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport conj_of
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward4, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.engine.input_buffer cimport conj_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward4, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward__asin_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asin_slope", 1)
 cdef Forward1 forward__asinh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asinh_slope", 1)

@@ -6,11 +6,11 @@ these axes.
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, Forward6, load_forward
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, Forward6, load_forward
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward4 forward__grid_pixels_slope = <Forward4> load_forward("gradspec.generated.kernels.pooling", "_grid_pixels_slope", 4)

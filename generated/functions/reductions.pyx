@@ -6,14 +6,14 @@ it is None).
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport conj_of
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
-from gradspec.operand cimport ndim_of, shape_of
+from gradspec.engine.input_buffer cimport conj_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport saved_array, saved_tensor
+from gradspec.core.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
@@ -272,60 +272,6 @@ cdef class MinBackward(Node):
         self.released, self.saved_y, self.saved_x = True, None, None
 
 
-cdef Program power_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
-    slope = multiply(sign(x), given_1)
-    grad_x = multiply(slope, given_2)""")
-cdef Program power_norm_grad_x_2 = Program("x, whole, given_2 -> grad_x", """
-    grad_x = pow(_divide_or_zero(absolute(x), whole), given_2)""")
-cdef Program power_norm_grad_x_3 = Program("whole, x, given_2 -> grad_x", """
-    grad_x = pow(_divide_or_zero(whole, absolute(x)), given_2)""")
-
-cdef class PowerNormBackward(Node):
-    """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
-
-    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
-    where whole = _unreduce(y, x.shape, axis, keepdims)
-    where slope = sign(x) * (_divide_or_zero(absolute(x), whole) ** (ord - 1) if ord > 1 else _divide_or_zero(whole,
-      absolute(x)) ** (1 - ord))
-    """
-    saves = ("y", "x_shape", "axis", "keepdims", "x", "ord")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        x_shape = self.saved_x_shape
-        axis = self.saved_axis
-        keepdims = self.saved_keepdims
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        ord = self.saved_ord
-        whole = forward__unreduce(y, x_shape, axis, keepdims)
-        return power_norm_grad_x.run(
-            (
-                x, power_norm_grad_x_2.run((x, whole, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, x, 1 - ord)),
-                forward__unreduce(grad, x_shape, axis, keepdims)
-            )
-        )
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        x_shape = self.saved_x_shape
-        axis = self.saved_axis
-        keepdims = self.saved_keepdims
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        ord = self.saved_ord
-        whole = ops._unreduce(y, x_shape, axis, keepdims)
-        slope = (
-            ops.sign(x)
-            * (
-                ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
-                else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
-            )
-        )
-        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
-
-    cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_x = True, None, None
-
-
 cdef class ProdBackward(Node):
     """prod(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -504,3 +450,57 @@ cdef class VarBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef Program power_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
+    slope = multiply(sign(x), given_1)
+    grad_x = multiply(slope, given_2)""")
+cdef Program power_norm_grad_x_2 = Program("x, whole, given_2 -> grad_x", """
+    grad_x = pow(_divide_or_zero(absolute(x), whole), given_2)""")
+cdef Program power_norm_grad_x_3 = Program("whole, x, given_2 -> grad_x", """
+    grad_x = pow(_divide_or_zero(whole, absolute(x)), given_2)""")
+
+cdef class PowerNormBackward(Node):
+    """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
+
+    grad_x = slope * _unreduce(grad, x.shape, axis, keepdims)
+    where whole = _unreduce(y, x.shape, axis, keepdims)
+    where slope = sign(x) * (_divide_or_zero(absolute(x), whole) ** (ord - 1) if ord > 1 else _divide_or_zero(whole,
+      absolute(x)) ** (1 - ord))
+    """
+    saves = ("y", "x_shape", "axis", "keepdims", "x", "ord")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        ord = self.saved_ord
+        whole = forward__unreduce(y, x_shape, axis, keepdims)
+        return power_norm_grad_x.run(
+            (
+                x, power_norm_grad_x_2.run((x, whole, ord - 1)) if ord > 1 else power_norm_grad_x_3.run((whole, x, 1 - ord)),
+                forward__unreduce(grad, x_shape, axis, keepdims)
+            )
+        )
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        keepdims = self.saved_keepdims
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        ord = self.saved_ord
+        whole = ops._unreduce(y, x_shape, axis, keepdims)
+        slope = (
+            ops.sign(x)
+            * (
+                ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
+                else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
+            )
+        )
+        return slope * ops._unreduce(grad, x_shape, axis, keepdims)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_x = True, None, None

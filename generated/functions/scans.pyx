@@ -7,14 +7,14 @@
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport conj_of
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
-from gradspec.operand cimport ndim_of, shape_of
+from gradspec.engine.input_buffer cimport conj_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport saved_array, saved_tensor
+from gradspec.core.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)

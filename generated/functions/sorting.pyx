@@ -4,11 +4,11 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.kernels.forward cimport Forward3, Forward4, load_forward
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport holds_arrays, saved_array, saved_tensor
+from gradspec.kernels.program.by_name cimport Forward3, Forward4, load_forward
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(

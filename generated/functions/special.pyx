@@ -4,13 +4,13 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
-from gradspec.input_buffer cimport conj_of
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward6, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.node cimport Node, Wanted
-from gradspec.saved_variable cimport saved_array, saved_tensor
+from gradspec.engine.input_buffer cimport conj_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward6, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.node cimport Node, Wanted
+from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
@@ -258,30 +258,6 @@ cdef class BetalnBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program dawsn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, multiply(-0.8862269254527579, given_1))")
-
-cdef class DawsnBackward(Node):
-    """dawsn(x) -> y; dy/dx = -sqrt(pi) / 2 * real(_erfcx_derivative(-1j * x, 1))"""
-    saves = ("x",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return dawsn_grad_x.run((grad, forward_real(forward__erfcx_derivative(forward_multiply((-0-1j), x), 1))))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1)))
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
-
-
 cdef Program digamma_gap_grad_b = Program("grad, given_1 -> grad_b", "grad_b = multiply(grad, negative(given_1))")
 
 cdef class DigammaGapBackward(Node):
@@ -318,6 +294,30 @@ cdef class DigammaGapBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef Program dawsn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, multiply(-0.8862269254527579, given_1))")
+
+cdef class DawsnBackward(Node):
+    """dawsn(x) -> y; dy/dx = -sqrt(pi) / 2 * real(_erfcx_derivative(-1j * x, 1))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return dawsn_grad_x.run((grad, forward_real(forward__erfcx_derivative(forward_multiply((-0-1j), x), 1))))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1)))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
 
 
 cdef Program erfcinv_grad_x = Program("grad, y -> grad_x", """

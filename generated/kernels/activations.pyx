@@ -5,11 +5,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, Forward3, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)

@@ -7,11 +7,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
@@ -47,6 +47,12 @@ cdef object forward__full_convolution(object a, object b):
     except Exception as error_:
         raise explain(error_, "_full_convolution", a=a, b=b) from None
 
+cdef object forward__slide(object a, object b):
+    try:
+        return as_array(np.correlate(a, b, 'valid'))
+    except Exception as error_:
+        raise explain(error_, "_slide", a=a, b=b) from None
+
 cdef object forward_gradient(object x, object spacing, object axis, object edge_order):
     place = formulas.gradient_axis(ndim_of(x), axis)
     if ndim_of(spacing) == 1:
@@ -54,49 +60,6 @@ cdef object forward_gradient(object x, object spacing, object axis, object edge_
     else:
         step = forward_multiply(spacing, forward_ones(formulas.step_shape(shape_of(x), place), formulas.float_dtype(dtype_of(x))))
     return forward_moveaxis(forward__slopes(forward_moveaxis(x, place, -1), step, edge_order), -1, place)
-
-cdef Program interp_y = Program("x, first, given_2, last, given_4, given_5, given_6, given_7 -> y", """
-    inside = add(given_5, multiply(given_6, subtract(x, given_7)))
-    y = where(less(x, first), given_2, where(greater(x, last), given_4, inside))""")
-cdef object forward_interp(object x, object xp, object fp, object left, object right):
-    order = forward_argsort(xp, -1, False, True)
-    places = forward_take(xp, order, None)
-    values = forward_take(fp, order, None)
-    first = forward_take(places, 0, None)
-    last = forward_take(places, -1, None)
-    low = forward__segment(x, places)
-    slopes = forward_divide(forward_diff(values, 1, -1), forward_diff(places, 1, -1))
-    return interp_y.run(
-        (
-            x, first, forward_take(values, 0, None) if left is None else left, last,
-            forward_take(values, -1, None) if right is None else right, forward_take(values, low, None),
-            forward_take(slopes, low, None), forward_take(places, low, None)
-        )
-    )
-
-cdef object forward_polyfit(object x, object y, object deg):
-    columns = forward_vander(x, deg + 1, False)
-    scale = forward_vector_norm(columns, 2, 0, False)
-    return forward_divide(forward_lstsq(forward_divide(columns, scale), y), scale)
-
-cdef object forward_polyval(object p, object x):
-    a = forward_broadcast_to(x, formulas.stacked_shape(size_of(p), shape_of(x)))
-    b = forward_broadcast_to(
-        forward_reshape(p, formulas.column_shape(ndim_of(x))), formulas.stacked_shape(size_of(p), shape_of(x))
-    )
-    return forward_select(forward__linear_recurrence(a, b, 0, False), 0, -1)
-
-cdef object forward__segment(object x, object xp):
-    try:
-        return as_array(kernels.segment(x, xp))
-    except Exception as error_:
-        raise explain(error_, "_segment", x=x, xp=xp) from None
-
-cdef object forward__slide(object a, object b):
-    try:
-        return as_array(np.correlate(a, b, 'valid'))
-    except Exception as error_:
-        raise explain(error_, "_slide", a=a, b=b) from None
 
 cdef Program slopes_inside = Program("early, after, late, before -> inside", """
     inside = divide(add(multiply(early, after), multiply(late, before)), add(before, after))""")
@@ -120,3 +83,40 @@ cdef object forward__slopes(object x, object step, object edge_order):
     else:
         last = slopes_last.run((stops, forward_getitem(inside, formulas.slice_along(-1, -1, None))))
     return forward_concat([first, inside, last], -1)
+
+cdef Program interp_y = Program("x, first, given_2, last, given_4, given_5, given_6, given_7 -> y", """
+    inside = add(given_5, multiply(given_6, subtract(x, given_7)))
+    y = where(less(x, first), given_2, where(greater(x, last), given_4, inside))""")
+cdef object forward_interp(object x, object xp, object fp, object left, object right):
+    order = forward_argsort(xp, -1, False, True)
+    places = forward_take(xp, order, None)
+    values = forward_take(fp, order, None)
+    first = forward_take(places, 0, None)
+    last = forward_take(places, -1, None)
+    low = forward__segment(x, places)
+    slopes = forward_divide(forward_diff(values, 1, -1), forward_diff(places, 1, -1))
+    return interp_y.run(
+        (
+            x, first, forward_take(values, 0, None) if left is None else left, last,
+            forward_take(values, -1, None) if right is None else right, forward_take(values, low, None),
+            forward_take(slopes, low, None), forward_take(places, low, None)
+        )
+    )
+
+cdef object forward__segment(object x, object xp):
+    try:
+        return as_array(kernels.segment(x, xp))
+    except Exception as error_:
+        raise explain(error_, "_segment", x=x, xp=xp) from None
+
+cdef object forward_polyfit(object x, object y, object deg):
+    columns = forward_vander(x, deg + 1, False)
+    scale = forward_vector_norm(columns, 2, 0, False)
+    return forward_divide(forward_lstsq(forward_divide(columns, scale), y), scale)
+
+cdef object forward_polyval(object p, object x):
+    a = forward_broadcast_to(x, formulas.stacked_shape(size_of(p), shape_of(x)))
+    b = forward_broadcast_to(
+        forward_reshape(p, formulas.column_shape(ndim_of(x))), formulas.stacked_shape(size_of(p), shape_of(x))
+    )
+    return forward_select(forward__linear_recurrence(a, b, 0, False), 0, -1)

@@ -8,11 +8,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport as_array
-from gradspec.kernels.ufunc cimport Ufunc, offer
-from gradspec.operand cimport INTEGERS, REALS
+from gradspec.kernels.program.by_name cimport as_array
+from gradspec.kernels.program.ufunc cimport Ufunc, offer
+from gradspec.core.operand cimport INTEGERS, REALS
 
 
 cdef object forward_allclose(object a, object b, object rtol, object atol, object equal_nan):

@@ -7,10 +7,10 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport as_array
-from gradspec.operand cimport dtype_of
+from gradspec.kernels.program.by_name cimport as_array
+from gradspec.core.operand cimport dtype_of
 
 
 cdef object forward_arange(object start, object stop, object step, object dtype):

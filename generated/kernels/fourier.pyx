@@ -8,10 +8,10 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, as_array, load_forward
-from gradspec.operand cimport ndim_of, shape_of
+from gradspec.kernels.program.by_name cimport Forward1, as_array, load_forward
+from gradspec.core.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 
@@ -51,16 +51,16 @@ cdef object forward_ifftshift(object x, object axes):
     except Exception as error_:
         raise explain(error_, "ifftshift", x=x, axes=axes) from None
 
+cdef object forward__fitted(object x, object shape):
+    if shape_of(x) == shape:
+        return x
+    return forward__fit(x, shape)
+
 cdef object forward__fit(object x, object shape):
     try:
         return as_array(kernels.fitted(x, shape))
     except Exception as error_:
         raise explain(error_, "_fit", x=x, shape=shape) from None
-
-cdef object forward__fitted(object x, object shape):
-    if shape_of(x) == shape:
-        return x
-    return forward__fit(x, shape)
 
 cdef object forward__fourier(object x, object axes, object inverse, object norm):
     try:

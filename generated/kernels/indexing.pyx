@@ -8,11 +8,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -42,6 +42,12 @@ cdef object forward_compress(object condition, object x, object axis):
 cdef object forward_delete(object x, object index, object axis):
     return forward_take(x, forward__kept(index, size_of(x) if axis is None else shape_of(x)[axis]), axis)
 
+cdef object forward__kept(object index, object length):
+    try:
+        return as_array(kernels.kept(index, length))
+    except Exception as error_:
+        raise explain(error_, "_kept", index=index, length=length) from None
+
 cdef object forward_diagonal_scatter(object x, object source, object offset, object axis1, object axis2):
     places = formulas.diagonal_places(shape_of(x), offset, axis1, axis2)
     return forward_moveaxis(
@@ -54,12 +60,6 @@ cdef object forward_embedding(object indices, object weight):
 
 cdef object forward_extract(object condition, object x):
     return forward_take(x, forward_flatnonzero(condition), None)
-
-cdef object forward__first_numbers(object mask):
-    try:
-        return as_array(np.arange(np.count_nonzero(mask)))
-    except Exception as error_:
-        raise explain(error_, "_first_numbers", mask=mask) from None
 
 cdef object forward_flatnonzero(object x):
     try:
@@ -112,20 +112,14 @@ cdef object forward__index_put_backward(object x, object index, object shape):
 cdef object forward_index_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
     return forward_scatter_reduce(x, axis, forward__spread_index(indices, shape_of(source), axis), source, reduce, include_self)
 
+cdef object forward__spread_index(object indices, object shape, object axis):
+    try:
+        return as_array(kernels.spread_index(indices, shape, axis))
+    except Exception as error_:
+        raise explain(error_, "_spread_index", indices=indices, shape=shape, axis=axis) from None
+
 cdef object forward_index_select(object x, object axis, object indices):
     return forward_take(x, indices, axis)
-
-cdef object forward__kept(object index, object length):
-    try:
-        return as_array(kernels.kept(index, length))
-    except Exception as error_:
-        raise explain(error_, "_kept", index=index, length=length) from None
-
-cdef object forward__last_written(object indices, object axis, object shape):
-    try:
-        return as_array(kernels.last_written(indices, axis, shape))
-    except Exception as error_:
-        raise explain(error_, "_last_written", indices=indices, axis=axis, shape=shape) from None
 
 cdef object forward_masked_fill(object x, object mask, object value):
     try:
@@ -136,6 +130,12 @@ cdef object forward_masked_fill(object x, object mask, object value):
 cdef object forward_masked_scatter(object x, object mask, object source):
     wide = forward_broadcast_to(mask, shape_of(x))
     return forward_index_put(x, wide, forward_take(forward_ravel(source), forward__first_numbers(wide), None))
+
+cdef object forward__first_numbers(object mask):
+    try:
+        return as_array(np.arange(np.count_nonzero(mask)))
+    except Exception as error_:
+        raise explain(error_, "_first_numbers", mask=mask) from None
 
 cdef object forward_masked_select(object x, object mask):
     shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
@@ -150,26 +150,10 @@ cdef object forward_nonzero(object x):
     except Exception as error_:
         raise explain(error_, "nonzero", x=x) from None
 
-cdef object forward__places_along(object indices, object axis, object shape):
-    try:
-        return as_array(kernels.places_along(indices, axis, shape))
-    except Exception as error_:
-        raise explain(error_, "_places_along", indices=indices, axis=axis, shape=shape) from None
-
-cdef object forward__products(object x, object places, object axis):
-    begins = forward__run_begins(places, axis)
-    return forward__linear_recurrence(forward_where(begins, 0, x), forward_where(begins, x, 0), axis, False)
-
 cdef object forward_put(object x, object indices, object source, object accumulate):
     if accumulate:
         return forward_add(x, forward__take_backward(forward_astype(source, dtype_of(x)), indices, shape_of(x), None))
     return forward_reshape(forward_index_put(forward_ravel(x), forward__flat_index(indices), forward_ravel(source)), shape_of(x))
-
-cdef object forward__run_begins(object places, object axis):
-    try:
-        return as_array(kernels.run_begins(places, axis))
-    except Exception as error_:
-        raise explain(error_, "_run_begins", places=places, axis=axis) from None
 
 cdef object forward_scatter(object x, object axis, object indices, object source):
     try:
@@ -177,19 +161,17 @@ cdef object forward_scatter(object x, object axis, object indices, object source
     except Exception as error_:
         raise explain(error_, "scatter", x=x, axis=axis, indices=indices, source=source) from None
 
+cdef object forward__last_written(object indices, object axis, object shape):
+    try:
+        return as_array(kernels.last_written(indices, axis, shape))
+    except Exception as error_:
+        raise explain(error_, "_last_written", indices=indices, axis=axis, shape=shape) from None
+
 cdef object forward_scatter_add(object x, object axis, object indices, object source):
     try:
         return as_array(kernels.scatter_add(x, axis, indices, source))
     except Exception as error_:
         raise explain(error_, "scatter_add", x=x, axis=axis, indices=indices, source=source) from None
-
-cdef object forward__scatter_extreme(object x, object axis, object indices, object source, object largest, object include_self):
-    try:
-        return as_array(kernels.scatter_extreme(x, axis, indices, source, largest, include_self))
-    except Exception as error_:
-        raise explain(
-            error_, "_scatter_extreme", x=x, axis=axis, indices=indices, source=source, largest=largest, include_self=include_self
-        ) from None
 
 cdef Program scatter_reduce_y = Program("given_0, counts -> y", "y = divide(given_0, maximum(counts, 1))")
 cdef object forward_scatter_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
@@ -226,6 +208,36 @@ cdef object forward_scatter_reduce(object x, object axis, object indices, object
         )
     )
 
+cdef object forward__places_along(object indices, object axis, object shape):
+    try:
+        return as_array(kernels.places_along(indices, axis, shape))
+    except Exception as error_:
+        raise explain(error_, "_places_along", indices=indices, axis=axis, shape=shape) from None
+
+cdef object forward__products(object x, object places, object axis):
+    begins = forward__run_begins(places, axis)
+    return forward__linear_recurrence(forward_where(begins, 0, x), forward_where(begins, x, 0), axis, False)
+
+cdef object forward__run_begins(object places, object axis):
+    try:
+        return as_array(kernels.run_begins(places, axis))
+    except Exception as error_:
+        raise explain(error_, "_run_begins", places=places, axis=axis) from None
+
+cdef object forward__scatter_extreme(object x, object axis, object indices, object source, object largest, object include_self):
+    try:
+        return as_array(kernels.scatter_extreme(x, axis, indices, source, largest, include_self))
+    except Exception as error_:
+        raise explain(
+            error_, "_scatter_extreme", x=x, axis=axis, indices=indices, source=source, largest=largest, include_self=include_self
+        ) from None
+
+cdef object forward__takes_part(object indices, object axis, object shape, object include_self):
+    try:
+        return as_array(kernels.takes_part(indices, axis, shape, include_self))
+    except Exception as error_:
+        raise explain(error_, "_takes_part", indices=indices, axis=axis, shape=shape, include_self=include_self) from None
+
 cdef object forward_select(object x, object axis, object index):
     return forward_getitem(x, formulas.along_axis(index, axis, ndim_of(x)))
 
@@ -234,12 +246,6 @@ cdef object forward_select_scatter(object x, object source, object axis, object 
 
 cdef object forward_slice_scatter(object x, object source, object axis, object start, object end, object step):
     return forward_index_put(x, formulas.along_axis(formulas.stepped(start, end, step), axis, ndim_of(x)), source)
-
-cdef object forward__spread_index(object indices, object shape, object axis):
-    try:
-        return as_array(kernels.spread_index(indices, shape, axis))
-    except Exception as error_:
-        raise explain(error_, "_spread_index", indices=indices, shape=shape, axis=axis) from None
 
 cdef object forward_take(object x, object indices, object axis):
     try:
@@ -267,12 +273,6 @@ cdef object forward__take_along_axis_backward(object x, object indices, object s
 
 cdef object forward_take_along_dim(object x, object indices, object axis):
     return forward_take_along_axis(x, indices, axis)
-
-cdef object forward__takes_part(object indices, object axis, object shape, object include_self):
-    try:
-        return as_array(kernels.takes_part(indices, axis, shape, include_self))
-    except Exception as error_:
-        raise explain(error_, "_takes_part", indices=indices, axis=axis, shape=shape, include_self=include_self) from None
 
 cdef object forward_unravel_index(object indices, object shape):
     try:

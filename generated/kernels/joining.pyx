@@ -7,10 +7,10 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
-from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
@@ -62,12 +62,6 @@ cdef object forward__concat_backward(object x, object shapes, object axis):
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error_:
         raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
-
-cdef object forward__cycle(object length, object shape):
-    try:
-        return as_array(kernels.cycle(length, shape))
-    except Exception as error_:
-        raise explain(error_, "_cycle", length=length, shape=shape) from None
 
 cdef object forward_dsplit(object x, object sections):
     return forward_split(x, sections, 2)
@@ -154,6 +148,12 @@ cdef object forward__repeat_backward(object x, object shape, object repeats, obj
 
 cdef object forward_resize(object x, object shape):
     return forward_reshape(forward_take(x, forward__cycle(size_of(x), shape), None), shape)
+
+cdef object forward__cycle(object length, object shape):
+    try:
+        return as_array(kernels.cycle(length, shape))
+    except Exception as error_:
+        raise explain(error_, "_cycle", length=length, shape=shape) from None
 
 cdef object forward_split(object x, object sections, object axis):
     try:

@@ -10,11 +10,11 @@ import math
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -112,12 +112,6 @@ cdef object forward__block_diag_backward(object x, object shapes):
 cdef object forward_cdist(object a, object b, object p):
     return forward_vector_norm(forward_subtract(forward_expand_dims(a, -2), forward_expand_dims(b, -3)), p, -1, False)
 
-cdef object forward__checkerboard(object x):
-    try:
-        return as_array(kernels.checkerboard(x))
-    except Exception as error_:
-        raise explain(error_, "_checkerboard", x=x) from None
-
 cdef object forward_cholesky(object x):
     try:
         return as_array(kernels.cholesky(x))
@@ -134,11 +128,11 @@ cdef object forward_cholesky_solve(object b, object l, object upper):
         return forward_solve_triangular(l, forward_solve_triangular(forward_mH(l), b, True, None, False), None, None, False)
     return forward_solve_triangular(forward_mH(l), forward_solve_triangular(l, b, True, None, False), None, None, False)
 
-cdef object forward__cofactor(object x):
+cdef object forward__cofactor_jvp(object x, object t):
     try:
-        return as_array(kernels.cofactor(x))
+        return as_array(kernels.cofactor_jvp(x, t))
     except Exception as error_:
-        raise explain(error_, "_cofactor", x=x) from None
+        raise explain(error_, "_cofactor_jvp", x=x, t=t) from None
 
 cdef object forward__cofactor_hessian(object x, object s, object t):
     return forward__checkerboard(
@@ -147,11 +141,11 @@ cdef object forward__cofactor_hessian(object x, object s, object t):
         )
     )
 
-cdef object forward__cofactor_jvp(object x, object t):
+cdef object forward__checkerboard(object x):
     try:
-        return as_array(kernels.cofactor_jvp(x, t))
+        return as_array(kernels.checkerboard(x))
     except Exception as error_:
-        raise explain(error_, "_cofactor_jvp", x=x, t=t) from None
+        raise explain(error_, "_checkerboard", x=x) from None
 
 cdef object forward_cond(object x):
     s = forward_svdvals(x)
@@ -177,6 +171,12 @@ cdef object forward_det(object x):
         return as_array(kernels.det(x))
     except Exception as error_:
         raise explain(error_, "det", x=x) from None
+
+cdef object forward__cofactor(object x):
+    try:
+        return as_array(kernels.cofactor(x))
+    except Exception as error_:
+        raise explain(error_, "_cofactor", x=x) from None
 
 cdef object forward_dist(object a, object b, object p):
     return forward_vector_norm(forward_subtract(a, b), p, None, False)
@@ -298,28 +298,6 @@ cdef object forward_lu(object x):
         parts[1]
     )
 
-cdef object forward_lu_factor(object x):
-    parts = forward__lu_parts(x)
-    return (forward_add(forward_tril(parts[0], -1), parts[1]), parts[3])
-
-cdef object forward__lu_order(object x):
-    try:
-        return as_array(kernels.lu_order(x))
-    except Exception as error_:
-        raise explain(error_, "_lu_order", x=x) from None
-
-cdef object forward__lu_parts(object x):
-    try:
-        return as_array(kernels.lu_parts(x))
-    except Exception as error_:
-        raise explain(error_, "_lu_parts", x=x) from None
-
-cdef object forward_lu_solve(object lu, object pivots, object b):
-    return forward_solve_triangular(
-        lu, forward_solve_triangular(lu, forward_take_along_axis(b, forward__pivot_rows(pivots), -2), True, None, True), None,
-        None, False
-    )
-
 cdef object forward__lu_tall(object x):
     count = shape_of(x)[-1]
     order = forward__lu_order(x)
@@ -338,6 +316,34 @@ cdef object forward__lu_tall(object x):
         )
     )
 
+cdef object forward__lu_order(object x):
+    try:
+        return as_array(kernels.lu_order(x))
+    except Exception as error_:
+        raise explain(error_, "_lu_order", x=x) from None
+
+cdef object forward__lu_wide(object x):
+    count = shape_of(x)[-2]
+    left = forward__lu_parts(forward_narrow(x, -1, 0, count))
+    rest = forward_take_along_axis(forward_narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
+    return (left[0], forward_concat([left[1], forward_solve_triangular(left[0], rest, True, None, True)], -1), left[2])
+
+cdef object forward_lu_factor(object x):
+    parts = forward__lu_parts(x)
+    return (forward_add(forward_tril(parts[0], -1), parts[1]), parts[3])
+
+cdef object forward__lu_parts(object x):
+    try:
+        return as_array(kernels.lu_parts(x))
+    except Exception as error_:
+        raise explain(error_, "_lu_parts", x=x) from None
+
+cdef object forward_lu_solve(object lu, object pivots, object b):
+    return forward_solve_triangular(
+        lu, forward_solve_triangular(lu, forward_take_along_axis(b, forward__pivot_rows(pivots), -2), True, None, True), None,
+        None, False
+    )
+
 cdef object forward_lu_unpack(object lu, object pivots):
     if formulas.has_fractions(dtype_of(lu)):
         known = lu
@@ -350,12 +356,6 @@ cdef object forward_lu_unpack(object lu, object pivots):
         forward_triu(known, 0)
     )
 
-cdef object forward__lu_wide(object x):
-    count = shape_of(x)[-2]
-    left = forward__lu_parts(forward_narrow(x, -1, 0, count))
-    rest = forward_take_along_axis(forward_narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
-    return (left[0], forward_concat([left[1], forward_solve_triangular(left[0], rest, True, None, True)], -1), left[2])
-
 cdef object forward_matmul(object a, object b):
     try:
         return as_array(kernels.matmul(a, b))
@@ -367,6 +367,12 @@ cdef object forward_matrix_exp(object x):
         return as_array(kernels.matrix_exp(x))
     except Exception as error_:
         raise explain(error_, "matrix_exp", x=x) from None
+
+cdef object forward__upper_block(object a, object b):
+    return forward_concat([forward_concat([a, b], -1), forward_concat([forward_zeros_like(a, None), a], -1)], -2)
+
+cdef object forward__upper_corner(object x):
+    return forward_getitem(x, formulas.corner(shape_of(x)))
 
 cdef object forward_matrix_norm(object x, object ord, object keepdims):
     word = formulas.norm_word(ord)
@@ -439,12 +445,6 @@ cdef object forward_outer(object a, object b):
     except Exception as error_:
         raise explain(error_, "outer", a=a, b=b) from None
 
-cdef object forward__pairs(object x):
-    try:
-        return as_array(np.triu_indices(shape_of(x)[0], 1))
-    except Exception as error_:
-        raise explain(error_, "_pairs", x=x) from None
-
 cdef Program pairwise_distance_y = Program("a, b, eps -> y", "y = add(subtract(a, b), eps)")
 cdef object forward_pairwise_distance(object a, object b, object p, object eps, object keepdims):
     return forward_vector_norm(pairwise_distance_y.run((a, b, eps)), p, -1, keepdims)
@@ -452,6 +452,12 @@ cdef object forward_pairwise_distance(object a, object b, object p, object eps, 
 cdef object forward_pdist(object x, object p):
     pairs = forward__pairs(x)
     return forward_vector_norm(forward_subtract(forward_take(x, pairs[0], 0), forward_take(x, pairs[1], 0)), p, -1, False)
+
+cdef object forward__pairs(object x):
+    try:
+        return as_array(np.triu_indices(shape_of(x)[0], 1))
+    except Exception as error_:
+        raise explain(error_, "_pairs", x=x) from None
 
 cdef object forward__permutation_matrix(object rows, object n):
     try:
@@ -585,12 +591,6 @@ cdef object forward_triu(object x, object k):
         return as_array(kernels.triu(x, k))
     except Exception as error_:
         raise explain(error_, "triu", x=x, k=k) from None
-
-cdef object forward__upper_block(object a, object b):
-    return forward_concat([forward_concat([a, b], -1), forward_concat([forward_zeros_like(a, None), a], -1)], -2)
-
-cdef object forward__upper_corner(object x):
-    return forward_getitem(x, formulas.corner(shape_of(x)))
 
 cdef object forward_vander(object x, object N, object increasing):
     powers = forward_arange(size_of(x) if N is None else N, None, 1, dtype_of(x))

@@ -5,11 +5,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of, size_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -35,15 +35,15 @@ cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kerne
 cdef Forward3 forward_one_hot = <Forward3> load_forward("gradspec.generated.kernels.creation", "one_hot", 3)
 
 
+cdef object forward_binary_cross_entropy(object x, object target, object weight, object reduction):
+    loss = forward__bernoulli_loss(x, target)
+    return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
+
 cdef object forward__bernoulli_loss(object x, object target):
     try:
         return as_array(kernels.binary_cross_entropy(x, target))
     except Exception as error_:
         raise explain(error_, "_bernoulli_loss", x=x, target=target) from None
-
-cdef object forward_binary_cross_entropy(object x, object target, object weight, object reduction):
-    loss = forward__bernoulli_loss(x, target)
-    return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
 
 cdef Program binary_cross_entropy_with_logits_loss = Program("x, target -> loss", """
     loss = subtract(logaddexp(0, x), multiply(x, target))""")
@@ -72,20 +72,6 @@ cdef object forward_cosine_embedding_loss(object a, object b, object target, obj
             (target, cosine, forward_clip(forward_subtract(cosine, margin), forward_multiply(0, target), None))
         ), reduction
     )
-
-cdef object forward__cross_entropies(object x, object target, object axis, object ignore_index):
-    try:
-        return as_array(kernels.cross_entropies(x, target, axis, ignore_index))
-    except Exception as error_:
-        raise explain(error_, "_cross_entropies", x=x, target=target, axis=axis, ignore_index=ignore_index) from None
-
-cdef object forward__cross_entropies_backward(object a, object weight, object target, object axis, object ignore_index):
-    try:
-        return as_array(kernels.cross_entropies_backward(a, weight, target, axis, ignore_index))
-    except Exception as error_:
-        raise explain(
-            error_, "_cross_entropies_backward", a=a, weight=weight, target=target, axis=axis, ignore_index=ignore_index
-        ) from None
 
 cdef Program cross_entropy_share = Program("given_0, given_1, given_2 -> share", """
     share = add(multiply(given_0, given_1), given_2)""")
@@ -144,6 +130,25 @@ cdef object forward_cross_entropy(
         return forward_divide(forward_sum(smooth, None, False), forward_sum(rate, None, False))
     return forward__reduce_loss(smooth, reduction)
 
+cdef object forward__cross_entropies(object x, object target, object axis, object ignore_index):
+    try:
+        return as_array(kernels.cross_entropies(x, target, axis, ignore_index))
+    except Exception as error_:
+        raise explain(error_, "_cross_entropies", x=x, target=target, axis=axis, ignore_index=ignore_index) from None
+
+cdef object forward__cross_entropies_backward(object a, object weight, object target, object axis, object ignore_index):
+    try:
+        return as_array(kernels.cross_entropies_backward(a, weight, target, axis, ignore_index))
+    except Exception as error_:
+        raise explain(
+            error_, "_cross_entropies_backward", a=a, weight=weight, target=target, axis=axis, ignore_index=ignore_index
+        ) from None
+
+cdef object forward__mean_of(object x, object count, object reduction):
+    if formulas.checked_reduction(reduction) == 'mean':
+        return forward_divide(forward_sum(x, None, False), count)
+    return forward__reduce_loss(x, reduction)
+
 cdef Program gaussian_nll_loss_loss = Program("spread, x, target -> loss", """
     loss = divide(add(log(spread), divide(square(subtract(x, target)), spread)), 2)""")
 cdef object forward_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction):
@@ -194,11 +199,6 @@ cdef Program margin_ranking_loss_y = Program("margin, target, a, b -> y", """
     y = subtract(margin, multiply(target, subtract(a, b)))""")
 cdef object forward_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
     return forward__reduce_loss(forward_clip(margin_ranking_loss_y.run((margin, target, a, b)), 0, None), reduction)
-
-cdef object forward__mean_of(object x, object count, object reduction):
-    if formulas.checked_reduction(reduction) == 'mean':
-        return forward_divide(forward_sum(x, None, False), count)
-    return forward__reduce_loss(x, reduction)
 
 cdef Program mse_loss_y = Program("x, target -> y", "y = square(subtract(x, target))")
 cdef object forward_mse_loss(object x, object target, object reduction):

@@ -9,13 +9,13 @@ import math
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport (
+from gradspec.kernels.program.by_name cimport (
     Forward1, Forward2, Forward3, Forward4, Forward5, Forward6, as_array, load_forward,
 )
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -63,12 +63,6 @@ cdef object forward_batch_norm(
             (x, forward_expand_dims(mean, behind), forward_expand_dims(batch_norm_y_2.run((variance, eps)), behind))
         ), weight, bias, ndim_of(x) - 2
     )
-
-cdef object forward__earlier(object rows, object columns):
-    try:
-        return as_array(np.tri(rows, columns, 0, dtype='bool'))
-    except Exception as error_:
-        raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
 cdef object forward_group_norm(object x, object num_groups, object weight, object bias, object eps):
     groups = forward__standardize(forward_reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps, True)[0]
@@ -156,17 +150,11 @@ cdef object forward_scaled_dot_product_attention(
         return forward_matmul(weights, values)
     return forward_matmul(forward_dropout(weights, dropout_p, True, generator)[0], values)
 
-cdef object forward_softmax(object x, object axis):
+cdef object forward__earlier(object rows, object columns):
     try:
-        return as_array(kernels.softmax(x, axis))
+        return as_array(np.tri(rows, columns, 0, dtype='bool'))
     except Exception as error_:
-        raise explain(error_, "softmax", x=x, axis=axis) from None
-
-cdef object forward__softmax_backward(object a, object y, object axis):
-    try:
-        return as_array(kernels.softmax_backward(a, y, axis))
-    except Exception as error_:
-        raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
+        raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
 cdef object forward__softmax_or_zero(object x):
     try:
@@ -179,6 +167,18 @@ cdef object forward__softmax_where(object x, object mask):
         return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf)))
     except Exception as error_:
         raise explain(error_, "_softmax_where", x=x, mask=mask) from None
+
+cdef object forward_softmax(object x, object axis):
+    try:
+        return as_array(kernels.softmax(x, axis))
+    except Exception as error_:
+        raise explain(error_, "softmax", x=x, axis=axis) from None
+
+cdef object forward__softmax_backward(object a, object y, object axis):
+    try:
+        return as_array(kernels.softmax_backward(a, y, axis))
+    except Exception as error_:
+        raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

@@ -7,12 +7,12 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport as_array
-from gradspec.kernels.program cimport Program
-from gradspec.kernels.ufunc cimport Ufunc, offer
-from gradspec.operand cimport REALS
+from gradspec.kernels.program.by_name cimport as_array
+from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.program.ufunc cimport Ufunc, offer
+from gradspec.core.operand cimport REALS
 
 
 add_ufunc = offer(Ufunc(np.add, "add"))
@@ -27,6 +27,10 @@ cdef Program addcmul_y = Program("x, value, a, b -> y", "y = add(x, multiply(val
 cdef object forward_addcmul(object x, object a, object b, object value):
     return addcmul_y.run((x, value, a, b))
 
+atan2_ufunc = offer(Ufunc(np.arctan2, "atan2", REALS))
+cdef object forward_atan2(object a, object b):
+    return atan2_ufunc.binary(a, b)
+
 cdef Program angle_slope_y = Program("b, a -> y", """
     y = where(bitwise_and(isinf(b), bitwise_invert(isnan(a))), 0, _divide_or_zero(_divide_or_zero(b, hypot(a, b)), hypot(a,
         b)))""")
@@ -35,10 +39,6 @@ cdef object forward__angle_slope(object a, object b):
         return as_array(angle_slope_y.run((b, a)))
     except Exception as error_:
         raise explain(error_, "_angle_slope", a=a, b=b) from None
-
-atan2_ufunc = offer(Ufunc(np.arctan2, "atan2", REALS))
-cdef object forward_atan2(object a, object b):
-    return atan2_ufunc.binary(a, b)
 
 clamp_max_ufunc = offer(Ufunc(np.minimum, "clamp_max", REALS, operands=('x', 'max')))
 cdef object forward_clamp_max(object x, object max):
@@ -141,6 +141,12 @@ pow_ufunc = offer(Ufunc(kernels.power, "pow"))
 cdef object forward_pow(object a, object b):
     return pow_ufunc.binary(a, b)
 
+cdef object forward__scaled_pow(object c, object a, object b, object n):
+    try:
+        return as_array(kernels.scaled_pow(c, a, b, n))
+    except Exception as error_:
+        raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
+
 remainder_ufunc = offer(Ufunc(np.remainder, "remainder", REALS))
 cdef object forward_remainder(object a, object b):
     return remainder_ufunc.binary(a, b)
@@ -148,12 +154,6 @@ cdef object forward_remainder(object a, object b):
 cdef Program rsub_y = Program("b, alpha, a -> y", "y = subtract(b, multiply(alpha, a))")
 cdef object forward_rsub(object a, object b, object alpha):
     return rsub_y.run((b, alpha, a))
-
-cdef object forward__scaled_pow(object c, object a, object b, object n):
-    try:
-        return as_array(kernels.scaled_pow(c, a, b, n))
-    except Exception as error_:
-        raise explain(error_, "_scaled_pow", c=c, a=a, b=b, n=n) from None
 
 subtract_ufunc = offer(Ufunc(np.subtract, "subtract"))
 cdef object forward_subtract(object a, object b):

@@ -7,12 +7,12 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.kernels.ufunc cimport Ufunc, offer
-from gradspec.operand cimport REALS, dtype_of
+from gradspec.kernels.program.by_name cimport Forward2, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.program.ufunc cimport Ufunc, offer
+from gradspec.core.operand cimport REALS, dtype_of
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 

@@ -6,11 +6,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -57,6 +57,12 @@ cdef object forward_affine_grid(object theta, object size, object align_corners)
         formulas.affine_shape(shape_of(theta), size)
     )
 
+cdef object forward__even_grid(object size, object aligned, object dtype):
+    try:
+        return as_array(kernels.even_grid(size, aligned, dtype))
+    except Exception as error_:
+        raise explain(error_, "_even_grid", size=size, aligned=aligned, dtype=dtype) from None
+
 cdef object forward__average(
     object x, object kernel, object stride, object padding, object ceil_mode, object counted, object summed
 ):
@@ -100,39 +106,10 @@ cdef object forward_avg_pool3d(
         return forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, False)
     return forward_divide(forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True), divisor_override)
 
-cdef Program cubic_weights_y = Program("t, s -> y", "y = multiply(multiply(multiply(-0.75, t), s), s)")
-cdef Program cubic_weights_y_2 = Program("t -> y", "y = add(multiply(multiply(subtract(multiply(1.25, t), 2.25), t), t), 1)")
-cdef Program cubic_weights_y_3 = Program("s -> y", "y = add(multiply(multiply(subtract(multiply(1.25, s), 2.25), s), s), 1)")
-cdef Program cubic_weights_y_4 = Program("s, t -> y", "y = multiply(multiply(multiply(-0.75, s), t), t)")
-cdef object forward__cubic_weights(object t, object axis):
-    s = forward_subtract(1, t)
-    return forward_stack(
-        [cubic_weights_y.run((t, s)), cubic_weights_y_2.run((t,)), cubic_weights_y_3.run((s,)), cubic_weights_y_4.run((s, t))],
-        axis
-    )
-
 cdef object forward__divided(object x, object size):
     if not size:
         return x
     return forward__divided(forward__resample(x, -formulas.count(size), size[0], 'area', (), 1.0), size[1:])
-
-cdef object forward__even_grid(object size, object aligned, object dtype):
-    try:
-        return as_array(kernels.even_grid(size, aligned, dtype))
-    except Exception as error_:
-        raise explain(error_, "_even_grid", size=size, aligned=aligned, dtype=dtype) from None
-
-cdef object forward__grid_pixels(object grid, object lengths, object padding, object aligned):
-    try:
-        return as_array(kernels.grid_pixels(grid, lengths, padding, aligned))
-    except Exception as error_:
-        raise explain(error_, "_grid_pixels", grid=grid, lengths=lengths, padding=padding, aligned=aligned) from None
-
-cdef object forward__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
-    try:
-        return as_array(kernels.grid_pixels_slope(grid, lengths, padding, aligned))
-    except Exception as error_:
-        raise explain(error_, "_grid_pixels_slope", grid=grid, lengths=lengths, padding=padding, aligned=aligned) from None
 
 cdef Program grid_sample_part = Program("pixels -> part", "part = subtract(pixels, floor(pixels))")
 cdef Program grid_sample_parts = Program("part -> parts", "parts = add(1, multiply(0, part))")
@@ -170,6 +147,29 @@ cdef object forward_grid_sample(object x, object grid, object mode, object paddi
         formulas.sampled_shape(shape_of(x), shape_of(grid))
     )
 
+cdef Program cubic_weights_y = Program("t, s -> y", "y = multiply(multiply(multiply(-0.75, t), s), s)")
+cdef Program cubic_weights_y_2 = Program("t -> y", "y = add(multiply(multiply(subtract(multiply(1.25, t), 2.25), t), t), 1)")
+cdef Program cubic_weights_y_3 = Program("s -> y", "y = add(multiply(multiply(subtract(multiply(1.25, s), 2.25), s), s), 1)")
+cdef Program cubic_weights_y_4 = Program("s, t -> y", "y = multiply(multiply(multiply(-0.75, s), t), t)")
+cdef object forward__cubic_weights(object t, object axis):
+    s = forward_subtract(1, t)
+    return forward_stack(
+        [cubic_weights_y.run((t, s)), cubic_weights_y_2.run((t,)), cubic_weights_y_3.run((s,)), cubic_weights_y_4.run((s, t))],
+        axis
+    )
+
+cdef object forward__grid_pixels(object grid, object lengths, object padding, object aligned):
+    try:
+        return as_array(kernels.grid_pixels(grid, lengths, padding, aligned))
+    except Exception as error_:
+        raise explain(error_, "_grid_pixels", grid=grid, lengths=lengths, padding=padding, aligned=aligned) from None
+
+cdef object forward__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
+    try:
+        return as_array(kernels.grid_pixels_slope(grid, lengths, padding, aligned))
+    except Exception as error_:
+        raise explain(error_, "_grid_pixels_slope", grid=grid, lengths=lengths, padding=padding, aligned=aligned) from None
+
 cdef object forward__grid_taps(object pixels, object lengths, object taps, object padding, object aligned):
     try:
         return as_array(kernels.grid_taps(pixels, lengths, taps, padding, aligned))
@@ -180,6 +180,12 @@ cdef object forward_interpolate(object x, object size, object scale_factor, obje
     return forward__resize(
         x, formulas.resized(shape_of(x), size, scale_factor), formulas.resized_kind(mode, align_corners, ndim_of(x)), scale_factor
     )
+
+cdef object forward__resize(object x, object sizes, object kind, object scale):
+    if not sizes:
+        return x
+    step = formulas.resized_step(shape_of(x), -formulas.count(sizes), sizes[0], kind, scale)
+    return forward__resize(forward__resample(x, -formulas.count(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
 
 cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
@@ -300,12 +306,6 @@ cdef object forward__resample_backward(object x, object axis, object size, objec
         return as_array(kernels.resample_backward(x, axis, size, kind, window, step))
     except Exception as error_:
         raise explain(error_, "_resample_backward", x=x, axis=axis, size=size, kind=kind, window=window, step=step) from None
-
-cdef object forward__resize(object x, object sizes, object kind, object scale):
-    if not sizes:
-        return x
-    step = formulas.resized_step(shape_of(x), -formulas.count(sizes), sizes[0], kind, scale)
-    return forward__resize(forward__resample(x, -formulas.count(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
 
 cdef object forward__take_planes(object x, object indices, object axes):
     try:

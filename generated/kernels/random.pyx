@@ -6,11 +6,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
 from gradspec import kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport shape_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport shape_of
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)

@@ -10,11 +10,11 @@ import math
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
@@ -101,12 +101,6 @@ cdef object forward_nansum(object x, object axis, object keepdims):
 cdef object forward_norm(object x, object ord, object axis, object keepdims):
     return forward_vector_norm(x, ord, axis, keepdims)
 
-cdef object forward__power_norm(object x, object ord, object axis, object keepdims):
-    try:
-        return as_array(kernels.power_norm(x, ord, axis, keepdims))
-    except Exception as error_:
-        raise explain(error_, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
-
 cdef object forward_prod(object x, object axis, object keepdims):
     try:
         return as_array(kernels.prod(x, axis, keepdims))
@@ -186,3 +180,9 @@ cdef object forward_vector_norm(object x, object ord, object axis, object keepdi
             known = forward_astype(x, 'float64')
         return forward_min(forward_absolute(known), axis, keepdims)
     return forward__power_norm(x, ord, axis, keepdims)
+
+cdef object forward__power_norm(object x, object ord, object axis, object keepdims):
+    try:
+        return as_array(kernels.power_norm(x, ord, axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "_power_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None

@@ -8,9 +8,9 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
 
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)

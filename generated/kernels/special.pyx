@@ -5,11 +5,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of
 
 cdef Forward1 forward_lgamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "lgamma", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -48,17 +48,17 @@ cdef object forward_betaln(object a, object b):
     except Exception as error_:
         raise explain(error_, "betaln", a=a, b=b) from None
 
-cdef object forward_dawsn(object x):
-    try:
-        return as_array(kernels.special('dawsn', x))
-    except Exception as error_:
-        raise explain(error_, "dawsn", x=x) from None
-
 cdef object forward__digamma_gap(object a, object b, object n):
     try:
         return as_array(kernels.digamma_gap(a, b, n))
     except Exception as error_:
         raise explain(error_, "_digamma_gap", a=a, b=b, n=n) from None
+
+cdef object forward_dawsn(object x):
+    try:
+        return as_array(kernels.special('dawsn', x))
+    except Exception as error_:
+        raise explain(error_, "dawsn", x=x) from None
 
 cdef object forward_erfcinv(object x):
     try:

@@ -7,11 +7,11 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
-from gradspec.kernels.program cimport Program
-from gradspec.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
+from gradspec.kernels.program.program cimport Program
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_ceil = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "ceil", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
@@ -72,15 +72,6 @@ cdef object forward_average(object x, object axis, object weights, object keepdi
         forward_sum(forward_broadcast_to(spread, shape_of(x)), axis, keepdims)
     )
 
-cdef object forward__binned(object weights, object places, object bins):
-    return forward_narrow(forward__take_backward(forward_ravel(weights), forward__flat_index(places), (bins + 1,), 0), 0, 0, bins)
-
-cdef object forward__bins(object x, object edges):
-    try:
-        return as_array(kernels.bins(x, edges))
-    except Exception as error_:
-        raise explain(error_, "_bins", x=x, edges=edges) from None
-
 cdef Program corrcoef_y = Program("c, given_1, width -> y", "y = divide(c, multiply(given_1, width))")
 cdef object forward_corrcoef(object x, object y, object rowvar):
     c = forward_cov(x, y, rowvar, False, None)
@@ -99,13 +90,12 @@ cdef object forward_cov(object x, object y, object rowvar, object bias, object d
     divisor = formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
     return forward_divide(forward_squeeze(forward_matmul(rest, forward_mH(rest)), None), divisor)
 
-cdef Program edges_y = Program("low, high, share -> y", """
-    start = where(equal(low, high), subtract(low, 0.5), low)
-    stop = where(equal(low, high), add(high, 0.5), high)
-    y = add(multiply(start, subtract(1, share)), multiply(stop, share))""")
-cdef object forward__edges(object low, object high, object bins):
-    share = forward_linspace(0, 1, bins + 1, True, formulas.float_dtype(dtype_of(low)))
-    return edges_y.run((low, high, share))
+cdef object forward__variables(object x, object rowvar):
+    if ndim_of(x) < 2:
+        return forward_reshape(x, (1, -1))
+    if rowvar:
+        return x
+    return forward_T(x)
 
 cdef object forward__flat_index(object places):
     try:
@@ -139,6 +129,23 @@ cdef object forward_histogram(object x, object bins, object range, object weight
     else:
         scaled = sums
     return (scaled, edges)
+
+cdef object forward__binned(object weights, object places, object bins):
+    return forward_narrow(forward__take_backward(forward_ravel(weights), forward__flat_index(places), (bins + 1,), 0), 0, 0, bins)
+
+cdef object forward__bins(object x, object edges):
+    try:
+        return as_array(kernels.bins(x, edges))
+    except Exception as error_:
+        raise explain(error_, "_bins", x=x, edges=edges) from None
+
+cdef Program edges_y = Program("low, high, share -> y", """
+    start = where(equal(low, high), subtract(low, 0.5), low)
+    stop = where(equal(low, high), add(high, 0.5), high)
+    y = add(multiply(start, subtract(1, share)), multiply(stop, share))""")
+cdef object forward__edges(object low, object high, object bins):
+    share = forward_linspace(0, 1, bins + 1, True, formulas.float_dtype(dtype_of(low)))
+    return edges_y.run((low, high, share))
 
 cdef object forward_median(object x, object axis, object keepdims):
     return forward_quantile(x, forward_full((), 0.5, formulas.float_dtype(dtype_of(x))), axis, keepdims, 'linear')
@@ -196,26 +203,6 @@ cdef object forward_nanvar(object x, object axis, object keepdims, object correc
 cdef object forward_percentile(object x, object q, object axis, object keepdims, object method):
     return forward_quantile(x, forward_divide(q, 100), axis, keepdims, method)
 
-cdef Program place_y = Program("q, count, offset, slope -> y", """
-    y = subtract(add(add(multiply(q, count), offset), multiply(q, slope)), 1)""")
-cdef Program place_y_2 = Program("count -> y", "y = maximum(subtract(count, 1), 0)")
-cdef Program place_exact = Program("q, count -> exact", "exact = multiply(q, maximum(subtract(count, 1), 0))")
-cdef Program place_y_3 = Program("exact -> y", "y = divide(add(floor(exact), ceil(exact)), 2)")
-cdef object forward__place(object count, object q, object method):
-    kind = formulas.quantile_kind(method)
-    if kind == 'between':
-        offset = formulas.quantile_offset(method)
-        slope = formulas.quantile_slope(method)
-        return forward_clip(place_y.run((q, count, offset, slope)), 0, place_y_2.run((count,)))
-    exact = place_exact.run((q, count))
-    if kind == 'lower':
-        return forward_floor(exact)
-    if kind == 'higher':
-        return forward_ceil(exact)
-    if kind == 'nearest':
-        return forward_round(exact, 0)
-    return place_y_3.run((exact,))
-
 cdef object forward_ptp(object x, object axis, object keepdims):
     return forward_subtract(forward_max(x, axis, keepdims), forward_min(x, axis, keepdims))
 
@@ -250,13 +237,26 @@ cdef object forward__quantiles_of(object x, object count, object q, object shape
         forward_moveaxis(quantiles_of_y.run((below, share, above)), -1, 0), formulas.quantiles_shape(shape_of(q), shape)
     )
 
+cdef Program place_y = Program("q, count, offset, slope -> y", """
+    y = subtract(add(add(multiply(q, count), offset), multiply(q, slope)), 1)""")
+cdef Program place_y_2 = Program("count -> y", "y = maximum(subtract(count, 1), 0)")
+cdef Program place_exact = Program("q, count -> exact", "exact = multiply(q, maximum(subtract(count, 1), 0))")
+cdef Program place_y_3 = Program("exact -> y", "y = divide(add(floor(exact), ceil(exact)), 2)")
+cdef object forward__place(object count, object q, object method):
+    kind = formulas.quantile_kind(method)
+    if kind == 'between':
+        offset = formulas.quantile_offset(method)
+        slope = formulas.quantile_slope(method)
+        return forward_clip(place_y.run((q, count, offset, slope)), 0, place_y_2.run((count,)))
+    exact = place_exact.run((q, count))
+    if kind == 'lower':
+        return forward_floor(exact)
+    if kind == 'higher':
+        return forward_ceil(exact)
+    if kind == 'nearest':
+        return forward_round(exact, 0)
+    return place_y_3.run((exact,))
+
 cdef object forward__rows(object x, object axis):
     places = formulas.axes_tuple(axis, ndim_of(x))
     return forward_reshape(forward_moveaxis(x, places, formulas.trailing_axes(places)), formulas.row_shape(shape_of(x), axis))
-
-cdef object forward__variables(object x, object rowvar):
-    if ndim_of(x) < 2:
-        return forward_reshape(x, (1, -1))
-    if rowvar:
-        return x
-    return forward_T(x)

@@ -8,10 +8,10 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 import numpy as np
 
 from gradspec import formulas, kernels
-from gradspec.errors import explain
+from gradspec.support.errors import explain
 
-from gradspec.kernels.forward cimport Forward1, as_array, load_forward
-from gradspec.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.program.by_name cimport Forward1, as_array, load_forward
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 
@@ -27,6 +27,12 @@ cdef object forward_adjoint(object x):
 
 cdef object forward_as_strided(object x, object shape, object strides, object offset):
     return forward__strided(x, forward__layout(x), shape, strides, offset)
+
+cdef object forward__layout(object x):
+    try:
+        return as_array(kernels.own_layout(x))
+    except Exception as error_:
+        raise explain(error_, "_layout", x=x) from None
 
 cdef object forward_atleast_1d(object x):
     if ndim_of(x) == 0:
@@ -109,12 +115,6 @@ cdef object forward_fliplr(object x):
 
 cdef object forward_flipud(object x):
     return forward_flip(x, 0)
-
-cdef object forward__layout(object x):
-    try:
-        return as_array(kernels.own_layout(x))
-    except Exception as error_:
-        raise explain(error_, "_layout", x=x) from None
 
 cdef object forward_mH(object x):
     if formulas.is_complex(dtype_of(x)):

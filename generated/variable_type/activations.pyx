@@ -5,9 +5,9 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
-from gradspec.generator import as_generator
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
+from gradspec.support.generator import as_generator
 
 from gradspec.generated.kernels.activations cimport (
     forward_celu, forward_dropout, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
@@ -20,15 +20,15 @@ from gradspec.generated.functions.activations cimport (
     LeakyReluBackward, MishBackward, ReluBackward, Relu6Backward, RreluBackward, SiluBackward, SoftplusBackward,
     SoftsignBackward, TanhshrinkBackward, ThresholdBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_str
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, prepare_inplace, writable
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_str
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_alpha_dropout(object x, object p, object training, object generator):

@@ -5,22 +5,24 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.calculus cimport (
-    forward_convolve, forward_correlate, forward__full_convolution, forward_gradient, forward_interp, forward_polyfit,
-    forward_polyval, forward__segment, forward__slide, forward__slopes,
+    forward_convolve, forward_correlate, forward__full_convolution, forward__slide, forward_gradient, forward__slopes,
+    forward_interp, forward__segment, forward_polyfit, forward_polyval,
 )
 from gradspec.generated.functions.calculus cimport FullConvolutionBackward, SlideBackward
-from gradspec.arguments cimport as_int, as_str
-from gradspec.accumulate_grad cimport connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, size_of, wrap_forward
-from gradspec.saved_variable cimport save_input
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_int, as_str
+from gradspec.core.accumulate_grad cimport connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
+    array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, size_of, wrap_forward,
+)
+from gradspec.saved.saved_variable cimport save_input
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_convolve(object a, object b, object mode):
@@ -96,6 +98,41 @@ def _full_convolution(a, b):
     return op__full_convolution(a, b)
 
 
+cdef object op__slide(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef SlideBackward node_ = None
+    cdef TensorBase y
+    a = as_operand(a, "_slide", "a")
+    b = as_operand(b, "_slide", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = SlideBackward.__new__(SlideBackward)
+        connect_two(node_, state_, a, b)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    y = wrap_forward(forward__slide(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_forward(jvp__slide, (y,), (a, b))
+    return y
+
+cdef tuple jvp__slide(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else ops._slide(a_t, b)
+    if b_t is not None:
+        y_t = plus(y_t, ops._slide(a, b_t))
+    return (y_t,)
+
+def _slide(a, b):
+    """Sums of the products of `a`, from each place on where there is enough of it, with the conjugate of `b`."""
+    return op__slide(a, b)
+
+
 cdef object op_gradient(object x, object spacing, object axis, object edge_order):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "gradient", "x")
@@ -119,6 +156,40 @@ def gradient(x, spacing=1.0, axis=None, edge_order=1):
     """Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends.
     `axis` may be None for a vector."""
     return op_gradient(x, spacing, axis, edge_order)
+
+
+cdef object op__slopes(object x, object step, object edge_order):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_slopes", "x")
+    step = as_operand(step, "_slopes", "step")
+    edge_order = as_int(edge_order, "_slopes", "edge_order")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, step) or state_.flags & DUAL:
+            rise = ops.diff(x) / step
+            before = ops.getitem(step, formulas.slice_along(-1, None, -1))
+            after = ops.getitem(step, formulas.slice_along(-1, 1, None))
+            early = ops.getitem(rise, formulas.slice_along(-1, None, -1))
+            late = ops.getitem(rise, formulas.slice_along(-1, 1, None))
+            inside = (early * after + late * before) / (before + after)
+            ends = ops.getitem(rise, formulas.slice_along(-1, 0, 1))
+            if formulas.checked_order(edge_order) == 1:
+                first = ends
+            else:
+                first = 2 * ends - ops.getitem(inside, formulas.slice_along(-1, 0, 1))
+            stops = ops.getitem(rise, formulas.slice_along(-1, -1, None))
+            if edge_order == 1:
+                last = stops
+            else:
+                last = 2 * stops - ops.getitem(inside, formulas.slice_along(-1, -1, None))
+            return ops.concat([first, inside, last], -1)
+        return wrap_forward(forward__slopes(array_of(x), array_of(step), edge_order))
+    except Exception as error_:
+        raise explain(error_, "_slopes", x=x, step=step, edge_order=edge_order) from None
+
+def _slopes(x, step, edge_order):
+    """Derivative along the last axis of samples `step` apart."""
+    return op__slopes(x, step, edge_order)
 
 
 cdef object op_interp(object x, object xp, object fp, object left, object right):
@@ -153,6 +224,17 @@ cdef object op_interp(object x, object xp, object fp, object left, object right)
 def interp(x, xp, fp, left=None, right=None):
     """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last."""
     return op_interp(x, xp, fp, left, right)
+
+
+cdef object op__segment(object x, object xp):
+    x = as_real_operand(x, "_segment", "x")
+    xp = as_real_operand(xp, "_segment", "xp")
+
+    return wrap_forward(forward__segment(array_of(x), array_of(xp)))
+
+def _segment(x, xp):
+    """Between which two neighbours of a rising sequence each number lies; the first or last two beyond its ends."""
+    return op__segment(x, xp)
 
 
 cdef object op_polyfit(object x, object y, object deg):
@@ -197,89 +279,9 @@ def polyval(p, x):
     return op_polyval(p, x)
 
 
-cdef object op__segment(object x, object xp):
-    x = as_real_operand(x, "_segment", "x")
-    xp = as_real_operand(xp, "_segment", "xp")
-
-    return wrap_forward(forward__segment(array_of(x), array_of(xp)))
-
-def _segment(x, xp):
-    """Between which two neighbours of a rising sequence each number lies; the first or last two beyond its ends."""
-    return op__segment(x, xp)
-
-
-cdef object op__slide(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef SlideBackward node_ = None
-    cdef TensorBase y
-    a = as_operand(a, "_slide", "a")
-    b = as_operand(b, "_slide", "b")
-
-    if needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = SlideBackward.__new__(SlideBackward)
-        connect_two(node_, state_, a, b)
-        if node_.needs(0):
-            node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(1):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
-
-    y = wrap_forward(forward__slide(array_of(a), array_of(b)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp__slide, (y,), (a, b))
-    return y
-
-cdef tuple jvp__slide(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else ops._slide(a_t, b)
-    if b_t is not None:
-        y_t = plus(y_t, ops._slide(a, b_t))
-    return (y_t,)
-
-def _slide(a, b):
-    """Sums of the products of `a`, from each place on where there is enough of it, with the conjugate of `b`."""
-    return op__slide(a, b)
-
-
-cdef object op__slopes(object x, object step, object edge_order):
-    cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "_slopes", "x")
-    step = as_operand(step, "_slopes", "step")
-    edge_order = as_int(edge_order, "_slopes", "edge_order")
-
-    try:
-        if needs_grad(state_, x) or needs_grad(state_, step) or state_.flags & DUAL:
-            rise = ops.diff(x) / step
-            before = ops.getitem(step, formulas.slice_along(-1, None, -1))
-            after = ops.getitem(step, formulas.slice_along(-1, 1, None))
-            early = ops.getitem(rise, formulas.slice_along(-1, None, -1))
-            late = ops.getitem(rise, formulas.slice_along(-1, 1, None))
-            inside = (early * after + late * before) / (before + after)
-            ends = ops.getitem(rise, formulas.slice_along(-1, 0, 1))
-            if formulas.checked_order(edge_order) == 1:
-                first = ends
-            else:
-                first = 2 * ends - ops.getitem(inside, formulas.slice_along(-1, 0, 1))
-            stops = ops.getitem(rise, formulas.slice_along(-1, -1, None))
-            if edge_order == 1:
-                last = stops
-            else:
-                last = 2 * stops - ops.getitem(inside, formulas.slice_along(-1, -1, None))
-            return ops.concat([first, inside, last], -1)
-        return wrap_forward(forward__slopes(array_of(x), array_of(step), edge_order))
-    except Exception as error_:
-        raise explain(error_, "_slopes", x=x, step=step, edge_order=edge_order) from None
-
-def _slopes(x, step, edge_order):
-    """Derivative along the last axis of samples `step` apart."""
-    return op__slopes(x, step, edge_order)
-
-
 answer_calls()
 
 register({
-"convolve": convolve, "correlate": correlate, "_full_convolution": _full_convolution, "gradient": gradient, "interp":
-    interp, "polyfit": polyfit, "polyval": polyval, "_segment": _segment, "_slide": _slide, "_slopes": _slopes,
+"convolve": convolve, "correlate": correlate, "_full_convolution": _full_convolution, "_slide": _slide, "gradient":
+    gradient, "_slopes": _slopes, "interp": interp, "_segment": _segment, "polyfit": polyfit, "polyval": polyval,
 })

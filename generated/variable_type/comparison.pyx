@@ -4,7 +4,7 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from gradspec.dispatch import register
+from gradspec.support.dispatch import register
 
 from gradspec.generated.kernels.comparison cimport (
     forward_allclose, forward_array_equal, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert,
@@ -17,10 +17,10 @@ from gradspec.generated.kernels.comparison cimport (
     forward_logical_or, logical_or_ufunc, forward_logical_xor, logical_xor_ufunc, forward_not_equal, not_equal_ufunc,
     forward_signbit, signbit_ufunc,
 )
-from gradspec.arguments cimport as_bool, as_float
-from gradspec.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
+from gradspec.core.arguments cimport as_bool, as_float
+from gradspec.saved.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
 
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):

@@ -6,8 +6,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.convolution cimport (
     forward_conv1d, forward_conv2d, forward_conv3d, forward_conv_transpose1d, forward_conv_transpose2d,
@@ -17,14 +17,14 @@ from gradspec.generated.kernels.convolution cimport (
 from gradspec.generated.functions.convolution cimport (
     ConvolveBackward, ConvolveInputBackward, ConvolveWeightBackward, FoldBackward, UnfoldBackward,
 )
-from gradspec.arguments cimport as_int, as_ints
-from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
-from gradspec.saved_variable cimport save_input
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_int, as_ints
+from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_input
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_channel_shuffle(object x, object groups):

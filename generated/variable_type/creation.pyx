@@ -4,8 +4,8 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.creation cimport (
     forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
@@ -13,13 +13,13 @@ from gradspec.generated.kernels.creation cimport (
     forward_new_zeros, forward_one_hot, forward_ones, forward_ones_like, forward_zeros, forward_zeros_like,
 )
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
-from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_arange(object start, object stop, object step, object dtype):

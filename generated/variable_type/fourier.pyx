@@ -6,8 +6,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.fourier cimport (
     forward_fft, forward_fft2, forward_fftfreq, forward_fftn, forward_fftshift, forward_ifftshift, forward__fit,
@@ -18,13 +18,13 @@ from gradspec.generated.kernels.fourier cimport (
 from gradspec.generated.functions.fourier cimport (
     FftshiftBackward, IfftshiftBackward, FitBackward, FourierBackward, InteriorBackward, RfourierBackward, IrfourierBackward,
 )
-from gradspec.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_linear
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_linear
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_fft(object x, object n, object axis, object norm):
@@ -163,6 +163,22 @@ def ifftshift(x, axes=None):
     return op_ifftshift(x, axes)
 
 
+cdef object op__fitted(object x, object shape):
+    x = as_operand(x, "_fitted", "x")
+    shape = as_ints(shape, "_fitted", "shape", -1)
+
+    try:
+        if shape_of(x) == shape:
+            return x
+        return ops._fit(x, shape)
+    except Exception as error_:
+        raise explain(error_, "_fitted", x=x, shape=shape) from None
+
+def _fitted(x, shape):
+    """Each axis cut, or padded with zeros at its end, to the given length."""
+    return op__fitted(x, shape)
+
+
 cdef object op__fit(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef FitBackward node_ = None
@@ -190,22 +206,6 @@ cdef tuple jvp__fit(tuple outputs_, tuple inputs_, tuple tangents_):
 def _fit(x, shape):
     """Each axis cut, or padded with zeros at its end, to the given length."""
     return op__fit(x, shape)
-
-
-cdef object op__fitted(object x, object shape):
-    x = as_operand(x, "_fitted", "x")
-    shape = as_ints(shape, "_fitted", "shape", -1)
-
-    try:
-        if shape_of(x) == shape:
-            return x
-        return ops._fit(x, shape)
-    except Exception as error_:
-        raise explain(error_, "_fitted", x=x, shape=shape) from None
-
-def _fitted(x, shape):
-    """Each axis cut, or padded with zeros at its end, to the given length."""
-    return op__fitted(x, shape)
 
 
 cdef object op__fourier(object x, object axes, object inverse, object norm):
@@ -681,8 +681,8 @@ def _irfourier(x, n, axis, norm):
 answer_calls()
 
 register({
-"fft": fft, "fft2": fft2, "fftfreq": fftfreq, "fftn": fftn, "fftshift": fftshift, "ifftshift": ifftshift, "_fit": _fit,
-    "_fitted": _fitted, "_fourier": _fourier, "hfft": hfft, "hfft2": hfft2, "hfftn": hfftn, "ifft": ifft, "ifft2": ifft2,
+"fft": fft, "fft2": fft2, "fftfreq": fftfreq, "fftn": fftn, "fftshift": fftshift, "ifftshift": ifftshift, "_fitted":
+    _fitted, "_fit": _fit, "_fourier": _fourier, "hfft": hfft, "hfft2": hfft2, "hfftn": hfftn, "ifft": ifft, "ifft2": ifft2,
     "ifftn": ifftn, "ihfft": ihfft, "ihfft2": ihfft2, "ihfftn": ihfftn, "_interior": _interior, "irfft": irfft, "irfft2":
     irfft2, "irfftn": irfftn, "rfft": rfft, "rfft2": rfft2, "rfftfreq": rfftfreq, "rfftn": rfftn, "_rfourier": _rfourier,
     "_irfourier": _irfourier,

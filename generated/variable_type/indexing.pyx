@@ -6,38 +6,38 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas, kernels
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.indexing cimport (
-    forward_argwhere, forward_compress, forward_delete, forward_diagonal_scatter, forward_embedding, forward_extract,
-    forward__first_numbers, forward_flatnonzero, forward_gather, forward_getitem, forward__getitem_backward,
-    forward_index_add, forward_index_copy, forward_index_fill, forward_index_put, forward__index_put_backward,
-    forward_index_reduce, forward_index_select, forward__kept, forward__last_written, forward_masked_fill,
-    forward_masked_scatter, forward_nonzero, forward__places_along, forward__products, forward_put, forward__run_begins,
-    forward_scatter, forward_scatter_add, forward__scatter_extreme, forward_scatter_reduce, forward_select_scatter,
-    forward_slice_scatter, forward__spread_index, forward_take, forward__take_backward, forward_take_along_axis,
-    forward__take_along_axis_backward, forward_take_along_dim, forward__takes_part, forward_unravel_index,
+    forward_argwhere, forward_compress, forward_delete, forward__kept, forward_diagonal_scatter, forward_embedding,
+    forward_extract, forward_flatnonzero, forward_gather, forward_getitem, forward__getitem_backward, forward_index_add,
+    forward_index_copy, forward_index_fill, forward_index_put, forward__index_put_backward, forward_index_reduce,
+    forward__spread_index, forward_index_select, forward_masked_fill, forward_masked_scatter, forward__first_numbers,
+    forward_nonzero, forward_put, forward_scatter, forward__last_written, forward_scatter_add, forward_scatter_reduce,
+    forward__places_along, forward__products, forward__run_begins, forward__scatter_extreme, forward__takes_part,
+    forward_select_scatter, forward_slice_scatter, forward_take, forward__take_backward, forward_take_along_axis,
+    forward__take_along_axis_backward, forward_take_along_dim, forward_unravel_index,
 )
 from gradspec.generated.functions.indexing cimport (
     GatherBackward, GetitemBackward, GetitemBackwardBackward, IndexAddBackward, IndexPutBackward, IndexPutBackwardBackward,
     MaskedFillBackward, ScatterBackward, ScatterAddBackward, ScatterExtremeBackward, TakeBackward, TakeBackwardBackward,
     TakeAlongAxisBackward, TakeAlongAxisBackwardBackward,
 )
-from gradspec.arguments cimport as_bool, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.copy_slices cimport rebase
-from gradspec.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_int, as_ints, as_str
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.saved.copy_slices cimport rebase
+from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_index, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.snapshot cimport begin_write
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view, check_inplace
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.saved.snapshot cimport begin_write
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_view, check_inplace
 
 
 cdef object op_argwhere(object x):
@@ -84,6 +84,17 @@ cdef object op_delete(object x, object index, object axis):
 def delete(x, index, axis=None):
     """What is left of `x` without some slices along `axis`."""
     return op_delete(x, index, axis)
+
+
+cdef object op__kept(object index, object length):
+    index = as_index(index, "_kept", "index")
+    length = as_int(length, "_kept", "length")
+
+    return wrap_forward(forward__kept(index_of(index), length))
+
+def _kept(index, length):
+    """The numbers below `length` without those that `index` names."""
+    return op__kept(index, length)
 
 
 cdef object op_diagonal_scatter(object x, object source, object offset, object axis1, object axis2):
@@ -142,16 +153,6 @@ cdef object op_extract(object condition, object x):
 def extract(condition, x):
     """Elements of `x` in C order where the condition holds."""
     return op_extract(condition, x)
-
-
-cdef object op__first_numbers(object mask):
-    mask = as_mask(mask, "_first_numbers", "mask")
-
-    return wrap_forward(forward__first_numbers(index_of(mask)))
-
-def _first_numbers(mask):
-    """The numbers from 0 on, as many as the mask holds true."""
-    return op__first_numbers(mask)
 
 
 cdef object op_flatnonzero(object x):
@@ -516,6 +517,18 @@ def index_reduce(x, axis, indices, source, reduce, *, include_self=True):
     return op_index_reduce(x, axis, indices, source, reduce, include_self)
 
 
+cdef object op__spread_index(object indices, object shape, object axis):
+    indices = as_index(indices, "_spread_index", "indices")
+    shape = as_ints(shape, "_spread_index", "shape", -1)
+    axis = as_int(axis, "_spread_index", "axis")
+
+    return wrap_forward(forward__spread_index(index_of(indices), shape, axis))
+
+def _spread_index(indices, shape, axis):
+    """Indices of slices along an axis as those of the elements of an array of the given shape."""
+    return op__spread_index(indices, shape, axis)
+
+
 cdef object op_index_select(object x, object axis, object indices):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "index_select", "x")
@@ -532,29 +545,6 @@ cdef object op_index_select(object x, object axis, object indices):
 def index_select(x, axis, indices):
     """Slices of `x` along `axis`, in the order of `indices`."""
     return op_index_select(x, axis, indices)
-
-
-cdef object op__kept(object index, object length):
-    index = as_index(index, "_kept", "index")
-    length = as_int(length, "_kept", "length")
-
-    return wrap_forward(forward__kept(index_of(index), length))
-
-def _kept(index, length):
-    """The numbers below `length` without those that `index` names."""
-    return op__kept(index, length)
-
-
-cdef object op__last_written(object indices, object axis, object shape):
-    indices = as_index(indices, "_last_written", "indices")
-    axis = as_int(axis, "_last_written", "axis")
-    shape = as_ints(shape, "_last_written", "shape", -1)
-
-    return wrap_forward(forward__last_written(index_of(indices), axis, shape))
-
-def _last_written(indices, axis, shape):
-    """Whether scatter into an array of the given shape writes to no such place again later."""
-    return op__last_written(indices, axis, shape)
 
 
 cdef object op_masked_fill(object x, object mask, object value):
@@ -641,6 +631,16 @@ def masked_scatter(x, mask, source):
     return op_masked_scatter(x, mask, source)
 
 
+cdef object op__first_numbers(object mask):
+    mask = as_mask(mask, "_first_numbers", "mask")
+
+    return wrap_forward(forward__first_numbers(index_of(mask)))
+
+def _first_numbers(mask):
+    """The numbers from 0 on, as many as the mask holds true."""
+    return op__first_numbers(mask)
+
+
 cdef object op_masked_select(object x, object mask):
     x = as_operand(x, "masked_select", "x")
     mask = as_mask(mask, "masked_select", "mask")
@@ -683,37 +683,6 @@ def nonzero(x):
     return op_nonzero(x)
 
 
-cdef object op__places_along(object indices, object axis, object shape):
-    indices = as_index(indices, "_places_along", "indices")
-    axis = as_int(axis, "_places_along", "axis")
-    shape = as_ints(shape, "_places_along", "shape", -1)
-
-    return wrap_forward(forward__places_along(index_of(indices), axis, shape))
-
-def _places_along(indices, axis, shape):
-    """Indices along an axis of an array of the given shape, counted from the front."""
-    return op__places_along(indices, axis, shape)
-
-
-cdef object op__products(object x, object places, object axis):
-    cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "_products", "x")
-    places = as_index(places, "_products", "places")
-    axis = as_int(axis, "_products", "axis")
-
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            begins = ops._run_begins(places, axis)
-            return ops._linear_recurrence(ops.where(begins, 0, x), ops.where(begins, x, 0), axis)
-        return wrap_forward(forward__products(array_of(x), index_of(places), axis))
-    except Exception as error_:
-        raise explain(error_, "_products", x=x, places=places, axis=axis) from None
-
-def _products(x, places, axis):
-    """Running products along `axis`, from the beginning again where the place changes."""
-    return op__products(x, places, axis)
-
-
 cdef object op_put(object x, object indices, object source, object accumulate):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "put", "x")
@@ -740,17 +709,6 @@ cdef object op_put_(object x, object indices, object source, object accumulate):
 def put(x, indices, source, accumulate=False):
     """A copy of `x` with elements of `source` at places in C order, or added to them."""
     return op_put(x, indices, source, accumulate)
-
-
-cdef object op__run_begins(object places, object axis):
-    places = as_index(places, "_run_begins", "places")
-    axis = as_int(axis, "_run_begins", "axis")
-
-    return wrap_forward(forward__run_begins(index_of(places), axis))
-
-def _run_begins(places, axis):
-    """Whether a place is another one than that before it."""
-    return op__run_begins(places, axis)
 
 
 cdef object op_scatter(object x, object axis, object indices, object source):
@@ -822,6 +780,18 @@ def scatter(x, axis, indices, source):
     return op_scatter(x, axis, indices, source)
 
 
+cdef object op__last_written(object indices, object axis, object shape):
+    indices = as_index(indices, "_last_written", "indices")
+    axis = as_int(axis, "_last_written", "axis")
+    shape = as_ints(shape, "_last_written", "shape", -1)
+
+    return wrap_forward(forward__last_written(index_of(indices), axis, shape))
+
+def _last_written(indices, axis, shape):
+    """Whether scatter into an array of the given shape writes to no such place again later."""
+    return op__last_written(indices, axis, shape)
+
+
 cdef object op_scatter_add(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef ScatterAddBackward node_ = None
@@ -889,56 +859,6 @@ def scatter_add(x, axis, indices, source):
     return op_scatter_add(x, axis, indices, source)
 
 
-cdef object op__scatter_extreme(object x, object axis, object indices, object source, object largest, object include_self):
-    cdef ThreadState* state_ = thread_state()
-    cdef ScatterExtremeBackward node_ = None
-    cdef TensorBase y
-    x = as_real_operand(x, "_scatter_extreme", "x")
-    axis = as_int(axis, "_scatter_extreme", "axis")
-    indices = as_index(indices, "_scatter_extreme", "indices")
-    source = as_real_operand(source, "_scatter_extreme", "source")
-    largest = as_bool(largest, "_scatter_extreme", "largest")
-    include_self = as_bool(include_self, "_scatter_extreme", "include_self")
-
-    if needs_grad(state_, x) or needs_grad(state_, source):
-        node_ = ScatterExtremeBackward.__new__(ScatterExtremeBackward)
-        connect_two(node_, state_, x, source)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
-        node_.saved_axis = axis
-        node_.saved_x_shape = shape_of(x)
-        node_.saved_include_self = include_self
-        node_.saved_source = save_input(state_, source, &node_.version_source)
-
-    y = wrap_forward(forward__scatter_extreme(array_of(x), axis, index_of(indices), array_of(source), largest, include_self))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
-        node_.saved_y_dtype = dtype_of(y)
-    if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
-        push_forward(jvp__scatter_extreme, (y,), (x, axis, indices, source, largest, include_self))
-    return y
-
-cdef tuple jvp__scatter_extreme(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, source_t, x, axis, indices, source, include_self, y = (
-        tangents_[0], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[5], outputs_[0]
-    )
-    own = ops.astype(((x == y) | ops.isnan(x)) & ops._takes_part(indices, axis, shape_of(x), include_self), dtype_of(y))
-    top = ops.gather(y, axis, indices)
-    given = ops.astype((source == top) | ops.isnan(source), dtype_of(y))
-    count = ops.scatter_add(own, axis, indices, given)
-    y_t = None if x_t is None else own * x_t / count
-    if source_t is not None:
-        y_t = plus(y_t, ops.scatter_add(ops.zeros(shape_of(x), dtype=dtype_of(y)), axis, indices, given * source_t) / count)
-    return (y_t,)
-
-def _scatter_extreme(x, axis, indices, source, largest, include_self=True):
-    """The largest or the smallest of what is scattered to a place and, unless that takes no part, the element there;
-    equal ones share the gradient."""
-    return op__scatter_extreme(x, axis, indices, source, largest, include_self)
-
-
 cdef object op_scatter_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "scatter_reduce", "x")
@@ -1004,6 +924,111 @@ def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
     return op_scatter_reduce(x, axis, indices, source, reduce, include_self)
 
 
+cdef object op__places_along(object indices, object axis, object shape):
+    indices = as_index(indices, "_places_along", "indices")
+    axis = as_int(axis, "_places_along", "axis")
+    shape = as_ints(shape, "_places_along", "shape", -1)
+
+    return wrap_forward(forward__places_along(index_of(indices), axis, shape))
+
+def _places_along(indices, axis, shape):
+    """Indices along an axis of an array of the given shape, counted from the front."""
+    return op__places_along(indices, axis, shape)
+
+
+cdef object op__products(object x, object places, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_products", "x")
+    places = as_index(places, "_products", "places")
+    axis = as_int(axis, "_products", "axis")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            begins = ops._run_begins(places, axis)
+            return ops._linear_recurrence(ops.where(begins, 0, x), ops.where(begins, x, 0), axis)
+        return wrap_forward(forward__products(array_of(x), index_of(places), axis))
+    except Exception as error_:
+        raise explain(error_, "_products", x=x, places=places, axis=axis) from None
+
+def _products(x, places, axis):
+    """Running products along `axis`, from the beginning again where the place changes."""
+    return op__products(x, places, axis)
+
+
+cdef object op__run_begins(object places, object axis):
+    places = as_index(places, "_run_begins", "places")
+    axis = as_int(axis, "_run_begins", "axis")
+
+    return wrap_forward(forward__run_begins(index_of(places), axis))
+
+def _run_begins(places, axis):
+    """Whether a place is another one than that before it."""
+    return op__run_begins(places, axis)
+
+
+cdef object op__scatter_extreme(object x, object axis, object indices, object source, object largest, object include_self):
+    cdef ThreadState* state_ = thread_state()
+    cdef ScatterExtremeBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_scatter_extreme", "x")
+    axis = as_int(axis, "_scatter_extreme", "axis")
+    indices = as_index(indices, "_scatter_extreme", "indices")
+    source = as_real_operand(source, "_scatter_extreme", "source")
+    largest = as_bool(largest, "_scatter_extreme", "largest")
+    include_self = as_bool(include_self, "_scatter_extreme", "include_self")
+
+    if needs_grad(state_, x) or needs_grad(state_, source):
+        node_ = ScatterExtremeBackward.__new__(ScatterExtremeBackward)
+        connect_two(node_, state_, x, source)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_indices = save_index(state_, indices, &node_.version_indices)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_include_self = include_self
+        node_.saved_source = save_input(state_, source, &node_.version_source)
+
+    y = wrap_forward(forward__scatter_extreme(array_of(x), axis, index_of(indices), array_of(source), largest, include_self))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+        node_.saved_y_dtype = dtype_of(y)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(source)):
+        push_forward(jvp__scatter_extreme, (y,), (x, axis, indices, source, largest, include_self))
+    return y
+
+cdef tuple jvp__scatter_extreme(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, source_t, x, axis, indices, source, include_self, y = (
+        tangents_[0], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[5], outputs_[0]
+    )
+    own = ops.astype(((x == y) | ops.isnan(x)) & ops._takes_part(indices, axis, shape_of(x), include_self), dtype_of(y))
+    top = ops.gather(y, axis, indices)
+    given = ops.astype((source == top) | ops.isnan(source), dtype_of(y))
+    count = ops.scatter_add(own, axis, indices, given)
+    y_t = None if x_t is None else own * x_t / count
+    if source_t is not None:
+        y_t = plus(y_t, ops.scatter_add(ops.zeros(shape_of(x), dtype=dtype_of(y)), axis, indices, given * source_t) / count)
+    return (y_t,)
+
+def _scatter_extreme(x, axis, indices, source, largest, include_self=True):
+    """The largest or the smallest of what is scattered to a place and, unless that takes no part, the element there;
+    equal ones share the gradient."""
+    return op__scatter_extreme(x, axis, indices, source, largest, include_self)
+
+
+cdef object op__takes_part(object indices, object axis, object shape, object include_self):
+    indices = as_index(indices, "_takes_part", "indices")
+    axis = as_int(axis, "_takes_part", "axis")
+    shape = as_ints(shape, "_takes_part", "shape", -1)
+    include_self = as_bool(include_self, "_takes_part", "include_self")
+
+    return wrap_forward(forward__takes_part(index_of(indices), axis, shape, include_self))
+
+def _takes_part(indices, axis, shape, include_self):
+    """Which elements of an array of the given shape take part in what is scattered to it, those untouched in any case."""
+    return op__takes_part(indices, axis, shape, include_self)
+
+
 cdef object op_select(object x, object axis, object index):
     x = as_operand(x, "select", "x")
     axis = as_int(axis, "select", "axis")
@@ -1057,18 +1082,6 @@ cdef object op_slice_scatter(object x, object source, object axis, object start,
 def slice_scatter(x, source, axis=0, start=None, end=None, step=1):
     """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
     return op_slice_scatter(x, source, axis, start, end, step)
-
-
-cdef object op__spread_index(object indices, object shape, object axis):
-    indices = as_index(indices, "_spread_index", "indices")
-    shape = as_ints(shape, "_spread_index", "shape", -1)
-    axis = as_int(axis, "_spread_index", "axis")
-
-    return wrap_forward(forward__spread_index(index_of(indices), shape, axis))
-
-def _spread_index(indices, shape, axis):
-    """Indices of slices along an axis as those of the elements of an array of the given shape."""
-    return op__spread_index(indices, shape, axis)
 
 
 cdef object op_take(object x, object indices, object axis):
@@ -1217,19 +1230,6 @@ def take_along_dim(x, indices, axis=None):
     return op_take_along_dim(x, indices, axis)
 
 
-cdef object op__takes_part(object indices, object axis, object shape, object include_self):
-    indices = as_index(indices, "_takes_part", "indices")
-    axis = as_int(axis, "_takes_part", "axis")
-    shape = as_ints(shape, "_takes_part", "shape", -1)
-    include_self = as_bool(include_self, "_takes_part", "include_self")
-
-    return wrap_forward(forward__takes_part(index_of(indices), axis, shape, include_self))
-
-def _takes_part(indices, axis, shape, include_self):
-    """Which elements of an array of the given shape take part in what is scattered to it, those untouched in any case."""
-    return op__takes_part(indices, axis, shape, include_self)
-
-
 cdef object op_unravel_index(object indices, object shape):
     indices = as_index(indices, "unravel_index", "indices")
     shape = as_ints(shape, "unravel_index", "shape", -1)
@@ -1245,15 +1245,16 @@ def unravel_index(indices, shape):
 answer_calls()
 
 register({
-"argwhere": argwhere, "compress": compress, "delete": delete, "diagonal_scatter": diagonal_scatter, "embedding":
-    embedding, "extract": extract, "_first_numbers": _first_numbers, "flatnonzero": flatnonzero, "gather": gather,
-    "getitem": getitem, "_getitem_backward": _getitem_backward, "index_add": index_add, "index_copy": index_copy,
-    "index_fill": index_fill, "index_put": index_put, "_index_put_backward": _index_put_backward, "index_reduce":
-    index_reduce, "index_select": index_select, "_kept": _kept, "_last_written": _last_written, "masked_fill": masked_fill,
-    "masked_scatter": masked_scatter, "masked_select": masked_select, "narrow": narrow, "nonzero": nonzero, "_places_along":
-    _places_along, "_products": _products, "put": put, "_run_begins": _run_begins, "scatter": scatter, "scatter_add":
-    scatter_add, "_scatter_extreme": _scatter_extreme, "scatter_reduce": scatter_reduce, "select": select, "select_scatter":
-    select_scatter, "slice_scatter": slice_scatter, "_spread_index": _spread_index, "take": take, "_take_backward":
-    _take_backward, "take_along_axis": take_along_axis, "_take_along_axis_backward": _take_along_axis_backward,
-    "take_along_dim": take_along_dim, "_takes_part": _takes_part, "unravel_index": unravel_index,
+"argwhere": argwhere, "compress": compress, "delete": delete, "_kept": _kept, "diagonal_scatter": diagonal_scatter,
+    "embedding": embedding, "extract": extract, "flatnonzero": flatnonzero, "gather": gather, "getitem": getitem,
+    "_getitem_backward": _getitem_backward, "index_add": index_add, "index_copy": index_copy, "index_fill": index_fill,
+    "index_put": index_put, "_index_put_backward": _index_put_backward, "index_reduce": index_reduce, "_spread_index":
+    _spread_index, "index_select": index_select, "masked_fill": masked_fill, "masked_scatter": masked_scatter,
+    "_first_numbers": _first_numbers, "masked_select": masked_select, "narrow": narrow, "nonzero": nonzero, "put": put,
+    "scatter": scatter, "_last_written": _last_written, "scatter_add": scatter_add, "scatter_reduce": scatter_reduce,
+    "_places_along": _places_along, "_products": _products, "_run_begins": _run_begins, "_scatter_extreme":
+    _scatter_extreme, "_takes_part": _takes_part, "select": select, "select_scatter": select_scatter, "slice_scatter":
+    slice_scatter, "take": take, "_take_backward": _take_backward, "take_along_axis": take_along_axis,
+    "_take_along_axis_backward": _take_along_axis_backward, "take_along_dim": take_along_dim, "unravel_index":
+    unravel_index,
 })

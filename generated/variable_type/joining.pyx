@@ -5,34 +5,36 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.joining cimport (
     forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
-    forward_cartesian_prod, forward_column_stack, forward_concat, forward__concat_backward, forward__cycle, forward_dstack,
-    forward_hstack, forward_insert, forward__insert_order, forward__join, forward__join_backward, forward_meshgrid,
+    forward_cartesian_prod, forward_column_stack, forward_concat, forward__concat_backward, forward_dstack, forward_hstack,
+    forward_insert, forward__insert_order, forward__join, forward__join_backward, forward_meshgrid,
     forward__meshgrid_backward, forward_pad, forward__pad_backward, forward_repeat, forward__repeat_backward,
-    forward_resize, forward_split, forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split, forward_unstack,
-    forward_vstack,
+    forward_resize, forward__cycle, forward_split, forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split,
+    forward_unstack, forward_vstack,
 )
 from gradspec.generated.functions.joining cimport (
     ArraySplitBackward, BroadcastArraysBackward, BroadcastArraysBackwardBackward, ConcatBackward, ConcatBackwardBackward,
     JoinBackward, JoinBackwardBackward, MeshgridBackward, MeshgridBackwardBackward, PadBackward, PadBackwardBackward,
     RepeatBackward, RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnsafeSplitBackward, UnstackBackward,
 )
-from gradspec.arguments cimport as_int, as_ints, as_scalar, as_str
-from gradspec.accumulate_grad cimport any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history
-from gradspec.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_int, as_ints, as_scalar, as_str
+from gradspec.core.accumulate_grad cimport (
+    any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history,
+)
+from gradspec.core.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, dtype_of, index_of, listed, ndim_of, shape_of, size_of,
     wrap_forward,
 )
-from gradspec.saved_variable cimport save_index
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_views
+from gradspec.saved.saved_variable cimport save_index
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_views
 
 
 cdef object op_append(object x, object values, object axis):
@@ -243,18 +245,6 @@ cdef tuple jvp__concat_backward(tuple outputs_, tuple inputs_, tuple tangents_):
 def _concat_backward(x, shapes, axis=0):
     """The parts of `x`, one of each shape; the adjoint of concat."""
     return op__concat_backward(x, shapes, axis)
-
-
-cdef object op__cycle(object length, object shape):
-    length = as_int(length, "_cycle", "length")
-    shape = as_ints(shape, "_cycle", "shape", -1)
-
-    return wrap_forward(forward__cycle(length, shape))
-
-def _cycle(length, shape, *, requires_grad=False):
-    """The numbers below `length`, over and over, as many as an array of the given shape holds."""
-    result_ = op__cycle(length, shape)
-    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_dsplit(object x, object sections):
@@ -630,6 +620,18 @@ def resize(x, shape):
     return op_resize(x, shape)
 
 
+cdef object op__cycle(object length, object shape):
+    length = as_int(length, "_cycle", "length")
+    shape = as_ints(shape, "_cycle", "shape", -1)
+
+    return wrap_forward(forward__cycle(length, shape))
+
+def _cycle(length, shape, *, requires_grad=False):
+    """The numbers below `length`, over and over, as many as an array of the given shape holds."""
+    result_ = op__cycle(length, shape)
+    return result_.requires_grad_() if requires_grad else result_
+
+
 cdef object op_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SplitBackward node_ = None
@@ -845,10 +847,10 @@ answer_calls()
 register({
 "append": append, "array_split": array_split, "broadcast_arrays": broadcast_arrays, "_broadcast_arrays_backward":
     _broadcast_arrays_backward, "cartesian_prod": cartesian_prod, "chunk": chunk, "column_stack": column_stack, "concat":
-    concat, "_concat_backward": _concat_backward, "_cycle": _cycle, "dsplit": dsplit, "dstack": dstack, "hsplit": hsplit,
-    "hstack": hstack, "insert": insert, "_insert_order": _insert_order, "_join": _join, "_join_backward": _join_backward,
-    "meshgrid": meshgrid, "_meshgrid_backward": _meshgrid_backward, "pad": pad, "_pad_backward": _pad_backward, "repeat":
-    repeat, "_repeat_backward": _repeat_backward, "resize": resize, "split": split, "split_with_sizes": split_with_sizes,
-    "stack": stack, "tile": tile, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split, "unstack": unstack, "vsplit":
-    vsplit, "vstack": vstack,
+    concat, "_concat_backward": _concat_backward, "dsplit": dsplit, "dstack": dstack, "hsplit": hsplit, "hstack": hstack,
+    "insert": insert, "_insert_order": _insert_order, "_join": _join, "_join_backward": _join_backward, "meshgrid":
+    meshgrid, "_meshgrid_backward": _meshgrid_backward, "pad": pad, "_pad_backward": _pad_backward, "repeat": repeat,
+    "_repeat_backward": _repeat_backward, "resize": resize, "_cycle": _cycle, "split": split, "split_with_sizes":
+    split_with_sizes, "stack": stack, "tile": tile, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split, "unstack":
+    unstack, "vsplit": vsplit, "vstack": vstack,
 })

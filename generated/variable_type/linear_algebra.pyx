@@ -8,51 +8,51 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import (
     EigResult, EighResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
 )
 
 from gradspec.generated.kernels.linear_algebra cimport (
     forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_array_norm, forward_baddbmm, forward_bilinear,
-    forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist, forward__checkerboard,
-    forward_cholesky, forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor, forward__cofactor_hessian,
-    forward__cofactor_jvp, forward_cond, forward_cosine_similarity, forward_cross, forward_det, forward_dist, forward_dot,
-    forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh, forward_einsum, forward__einsum_pair,
-    forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv,
-    forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu, forward_lu_factor,
-    forward__lu_order, forward__lu_parts, forward_lu_solve, forward__lu_tall, forward_lu_unpack, forward__lu_wide,
-    forward_matmul, forward_matrix_exp, forward_matrix_norm, forward_matrix_rank, forward__minors, forward__minors_backward,
-    forward_multi_dot, forward_nuclear_norm, forward_outer, forward__pairs, forward_pairwise_distance, forward_pdist,
-    forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivot_rows,
-    forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve,
-    forward__solve_columns, forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv,
-    forward_tensorsolve, forward_trace, forward__triangle, forward_tril, forward_triu, forward__upper_block, forward_vander,
-    forward_vdot, forward_vecdot,
+    forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist, forward_cholesky,
+    forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor_jvp, forward__cofactor_hessian,
+    forward__checkerboard, forward_cond, forward_cosine_similarity, forward_cross, forward_det, forward__cofactor,
+    forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh, forward_einsum,
+    forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
+    forward_inv, forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu,
+    forward__lu_tall, forward__lu_order, forward__lu_wide, forward_lu_factor, forward__lu_parts, forward_lu_solve,
+    forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__upper_block, forward_matrix_norm, forward_matrix_rank,
+    forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
+    forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
+    forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
+    forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns,
+    forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve,
+    forward_trace, forward__triangle, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot,
 )
 from gradspec.generated.functions.linear_algebra cimport (
-    BlockDiagBackward, BlockDiagBackwardBackward, CheckerboardBackward, CholeskyBackward, CofactorBackward,
-    CofactorJvpBackward, CrossBackward, DetBackward, EigBackward, EighBackward, EinsumPairBackward, EinsumSingleBackward,
+    BlockDiagBackward, BlockDiagBackwardBackward, CholeskyBackward, CofactorJvpBackward, CheckerboardBackward,
+    CrossBackward, DetBackward, CofactorBackward, EigBackward, EighBackward, EinsumPairBackward, EinsumSingleBackward,
     EinsumSingleBackwardBackward, HermitianPartBackward, InvBackward, LinearBackward, LowerHalfBackward, LuPartsBackward,
     MatmulBackward, MatrixExpBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward,
     ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward,
     TrilBackward, TriuBackward, VecdotBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
-from gradspec.accumulate_grad cimport (
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
+from gradspec.core.accumulate_grad cimport (
     any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_histories, set_history,
 )
-from gradspec.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
     size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_addbmm(object x, object a, object b, object beta, object alpha):
@@ -350,33 +350,6 @@ def cdist(a, b, p=2.0):
     return op_cdist(a, b, p)
 
 
-cdef object op__checkerboard(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef CheckerboardBackward node_ = None
-    cdef TensorBase y
-    x = as_operand(x, "_checkerboard", "x")
-
-    if needs_grad(state_, x):
-        node_ = CheckerboardBackward.__new__(CheckerboardBackward)
-        connect_one(node_, state_, x)
-
-    y = wrap_forward(forward__checkerboard(array_of(x)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp__checkerboard, (y,), (x,))
-    return y
-
-cdef tuple jvp__checkerboard(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t = tangents_[0]
-    return (ops._checkerboard(x_t),)
-
-def _checkerboard(x):
-    """x[i, j] times (-1)^(i + j) over the last two axes."""
-    return op__checkerboard(x)
-
-
 cdef object op_cholesky(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CholeskyBackward node_ = None
@@ -445,52 +418,6 @@ def cholesky_solve(b, l, *, upper=False):
     return op_cholesky_solve(b, l, upper)
 
 
-cdef object op__cofactor(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef CofactorBackward node_ = None
-    cdef TensorBase y
-    x = as_operand(x, "_cofactor", "x")
-
-    if needs_grad(state_, x):
-        node_ = CofactorBackward.__new__(CofactorBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-
-    y = wrap_forward(forward__cofactor(array_of(x)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__cofactor, (y,), (x,))
-    return y
-
-cdef tuple jvp__cofactor(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (ops._cofactor_jvp(x, x_t),)
-
-def _cofactor(x):
-    """Signed minors, y[i, j] = d det(x) / d x[i, j], at singular matrices too."""
-    return op__cofactor(x)
-
-
-cdef object op__cofactor_hessian(object x, object s, object t):
-    cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "_cofactor_hessian", "x")
-    s = as_operand(s, "_cofactor_hessian", "s")
-    t = as_operand(t, "_cofactor_hessian", "t")
-
-    try:
-        if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
-            return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
-        return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
-    except Exception as error_:
-        raise explain(error_, "_cofactor_hessian", x=x, s=s, t=t) from None
-
-def _cofactor_hessian(x, s, t):
-    """Second derivative of cofactor at `x` along `s` and `t`, minor by minor."""
-    return op__cofactor_hessian(x, s, t)
-
-
 cdef object op__cofactor_jvp(object x, object t):
     cdef ThreadState* state_ = thread_state()
     cdef CofactorJvpBackward node_ = None
@@ -523,6 +450,51 @@ cdef tuple jvp__cofactor_jvp(tuple outputs_, tuple inputs_, tuple tangents_):
 def _cofactor_jvp(x, t):
     """Derivative of cofactor at `x` along `t`, the second derivative of det; exact at singular matrices."""
     return op__cofactor_jvp(x, t)
+
+
+cdef object op__cofactor_hessian(object x, object s, object t):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_cofactor_hessian", "x")
+    s = as_operand(s, "_cofactor_hessian", "s")
+    t = as_operand(t, "_cofactor_hessian", "t")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
+            return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
+        return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
+    except Exception as error_:
+        raise explain(error_, "_cofactor_hessian", x=x, s=s, t=t) from None
+
+def _cofactor_hessian(x, s, t):
+    """Second derivative of cofactor at `x` along `s` and `t`, minor by minor."""
+    return op__cofactor_hessian(x, s, t)
+
+
+cdef object op__checkerboard(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef CheckerboardBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_checkerboard", "x")
+
+    if needs_grad(state_, x):
+        node_ = CheckerboardBackward.__new__(CheckerboardBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__checkerboard(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__checkerboard, (y,), (x,))
+    return y
+
+cdef tuple jvp__checkerboard(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops._checkerboard(x_t),)
+
+def _checkerboard(x):
+    """x[i, j] times (-1)^(i + j) over the last two axes."""
+    return op__checkerboard(x)
 
 
 cdef object op_cond(object x):
@@ -630,6 +602,34 @@ cdef tuple jvp_det(tuple outputs_, tuple inputs_, tuple tangents_):
 def det(x):
     """Determinant; every derivative is exact at singular matrices too."""
     return op_det(x)
+
+
+cdef object op__cofactor(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef CofactorBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_cofactor", "x")
+
+    if needs_grad(state_, x):
+        node_ = CofactorBackward.__new__(CofactorBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__cofactor(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__cofactor, (y,), (x,))
+    return y
+
+cdef tuple jvp__cofactor(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (ops._cofactor_jvp(x, x_t),)
+
+def _cofactor(x):
+    """Signed minors, y[i, j] = d det(x) / d x[i, j], at singular matrices too."""
+    return op__cofactor(x)
 
 
 cdef object op_dist(object a, object b, object p):
@@ -1145,6 +1145,66 @@ def lu(x):
     return tuple.__new__(LuResult, op_lu(x))
 
 
+cdef object op__lu_tall(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_lu_tall", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            count = shape_of(x)[-1]
+            order = ops._lu_order(x)
+            ordered = ops.take_along_axis(x, order, -2)
+            top = ops._lu_parts(ops.narrow(ordered, -2, 0, count))
+            below = ops.narrow(ordered, -2, count, shape_of(x)[-2] - count)
+            return (
+                ops.concat([top[0], ops.mT(ops.solve_triangular(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
+                ops.concat(
+                    [
+                        ops.take_along_axis(ops.narrow(order, -2, 0, count), top[2], -2),
+                        ops.narrow(order, -2, count, shape_of(x)[-2] - count)
+                    ], -2
+                )
+            )
+        return wrap_forward(forward__lu_tall(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_lu_tall", x=x) from None
+
+def _lu_tall(x):
+    """Triangular factors of a matrix with more rows than columns, and the order of its rows."""
+    return op__lu_tall(x)
+
+
+cdef object op__lu_order(object x):
+    x = as_operand(x, "_lu_order", "x")
+
+    return wrap_forward(forward__lu_order(array_of(x)))
+
+def _lu_order(x):
+    """The order of rows in which elimination takes them."""
+    return op__lu_order(x)
+
+
+cdef object op__lu_wide(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_lu_wide", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            count = shape_of(x)[-2]
+            left = ops._lu_parts(ops.narrow(x, -1, 0, count))
+            rest = ops.take_along_axis(ops.narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
+            return (
+                left[0], ops.concat([left[1], ops.solve_triangular(left[0], rest, lower=True, unit_diagonal=True)], -1), left[2]
+            )
+        return wrap_forward(forward__lu_wide(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_lu_wide", x=x) from None
+
+def _lu_wide(x):
+    """Triangular factors of a matrix with more columns than rows, and the order of its rows."""
+    return op__lu_wide(x)
+
+
 cdef object op_lu_factor(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "lu_factor", "x")
@@ -1161,16 +1221,6 @@ def lu_factor(x):
     """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs
     SciPy."""
     return tuple.__new__(LuFactorResult, op_lu_factor(x))
-
-
-cdef object op__lu_order(object x):
-    x = as_operand(x, "_lu_order", "x")
-
-    return wrap_forward(forward__lu_order(array_of(x)))
-
-def _lu_order(x):
-    """The order of rows in which elimination takes them."""
-    return op__lu_order(x)
 
 
 cdef object op__lu_parts(object x):
@@ -1230,35 +1280,6 @@ def lu_solve(lu, pivots, b):
     return op_lu_solve(lu, pivots, b)
 
 
-cdef object op__lu_tall(object x):
-    cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "_lu_tall", "x")
-
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            count = shape_of(x)[-1]
-            order = ops._lu_order(x)
-            ordered = ops.take_along_axis(x, order, -2)
-            top = ops._lu_parts(ops.narrow(ordered, -2, 0, count))
-            below = ops.narrow(ordered, -2, count, shape_of(x)[-2] - count)
-            return (
-                ops.concat([top[0], ops.mT(ops.solve_triangular(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
-                ops.concat(
-                    [
-                        ops.take_along_axis(ops.narrow(order, -2, 0, count), top[2], -2),
-                        ops.narrow(order, -2, count, shape_of(x)[-2] - count)
-                    ], -2
-                )
-            )
-        return wrap_forward(forward__lu_tall(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "_lu_tall", x=x) from None
-
-def _lu_tall(x):
-    """Triangular factors of a matrix with more rows than columns, and the order of its rows."""
-    return op__lu_tall(x)
-
-
 cdef object op_lu_unpack(object lu, object pivots):
     cdef ThreadState* state_ = thread_state()
     lu = as_operand(lu, "lu_unpack", "lu")
@@ -1282,27 +1303,6 @@ cdef object op_lu_unpack(object lu, object pivots):
 def lu_unpack(lu, pivots):
     """The factors of lu from what lu_factor gives."""
     return tuple.__new__(LuUnpackResult, op_lu_unpack(lu, pivots))
-
-
-cdef object op__lu_wide(object x):
-    cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "_lu_wide", "x")
-
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            count = shape_of(x)[-2]
-            left = ops._lu_parts(ops.narrow(x, -1, 0, count))
-            rest = ops.take_along_axis(ops.narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
-            return (
-                left[0], ops.concat([left[1], ops.solve_triangular(left[0], rest, lower=True, unit_diagonal=True)], -1), left[2]
-            )
-        return wrap_forward(forward__lu_wide(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "_lu_wide", x=x) from None
-
-def _lu_wide(x):
-    """Triangular factors of a matrix with more columns than rows, and the order of its rows."""
-    return op__lu_wide(x)
 
 
 cdef object op_matmul(object a, object b):
@@ -1376,6 +1376,36 @@ cdef tuple jvp_matrix_exp(tuple outputs_, tuple inputs_, tuple tangents_):
 def matrix_exp(x):
     """Sum of the powers of a square matrix over their factorials. Needs SciPy."""
     return op_matrix_exp(x)
+
+
+cdef object op__upper_block(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "_upper_block", "a")
+    b = as_operand(b, "_upper_block", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.concat([ops.concat([a, b], -1), ops.concat([ops.zeros_like(a), a], -1)], -2)
+        return wrap_forward(forward__upper_block(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "_upper_block", a=a, b=b) from None
+
+def _upper_block(a, b):
+    """The matrix with `a` twice on its diagonal and `b` above."""
+    return op__upper_block(a, b)
+
+
+cdef object op__upper_corner(object x):
+    x = as_operand(x, "_upper_corner", "x")
+
+    try:
+        return ops.getitem(x, formulas.corner(shape_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_upper_corner", x=x) from None
+
+def _upper_corner(x):
+    """What stands to the right above."""
+    return op__upper_corner(x)
 
 
 cdef object op_matrix_norm(object x, object ord, object keepdims):
@@ -1578,16 +1608,6 @@ def outer(a, b):
     return op_outer(a, b)
 
 
-cdef object op__pairs(object x):
-    x = as_operand(x, "_pairs", "x")
-
-    return wrap_forward(forward__pairs(array_of(x)))
-
-def _pairs(x):
-    """Each two rows, the first before the second."""
-    return op__pairs(x)
-
-
 cdef object op_pairwise_distance(object a, object b, object p, object eps, object keepdims):
     cdef ThreadState* state_ = thread_state()
     a = as_real_operand(a, "pairwise_distance", "a")
@@ -1624,6 +1644,16 @@ cdef object op_pdist(object x, object p):
 def pdist(x, p=2.0):
     """The p-norm of the difference of each two rows."""
     return op_pdist(x, p)
+
+
+cdef object op__pairs(object x):
+    x = as_operand(x, "_pairs", "x")
+
+    return wrap_forward(forward__pairs(array_of(x)))
+
+def _pairs(x):
+    """Each two rows, the first before the second."""
+    return op__pairs(x)
 
 
 cdef object op__permutation_matrix(object rows, object n):
@@ -2233,36 +2263,6 @@ def triu(x, k=0):
     return op_triu(x, k)
 
 
-cdef object op__upper_block(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    a = as_operand(a, "_upper_block", "a")
-    b = as_operand(b, "_upper_block", "b")
-
-    try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops.concat([ops.concat([a, b], -1), ops.concat([ops.zeros_like(a), a], -1)], -2)
-        return wrap_forward(forward__upper_block(array_of(a), array_of(b)))
-    except Exception as error_:
-        raise explain(error_, "_upper_block", a=a, b=b) from None
-
-def _upper_block(a, b):
-    """The matrix with `a` twice on its diagonal and `b` above."""
-    return op__upper_block(a, b)
-
-
-cdef object op__upper_corner(object x):
-    x = as_operand(x, "_upper_corner", "x")
-
-    try:
-        return ops.getitem(x, formulas.corner(shape_of(x)))
-    except Exception as error_:
-        raise explain(error_, "_upper_corner", x=x) from None
-
-def _upper_corner(x):
-    """What stands to the right above."""
-    return op__upper_corner(x)
-
-
 cdef object op_vander(object x, object N, object increasing):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "vander", "x")
@@ -2343,21 +2343,21 @@ answer_calls()
 register({
 "addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "array_norm": array_norm, "baddbmm": baddbmm,
     "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag, "_block_diag_backward": _block_diag_backward, "cdist":
-    cdist, "_checkerboard": _checkerboard, "cholesky": cholesky, "cholesky_inverse": cholesky_inverse, "cholesky_solve":
-    cholesky_solve, "_cofactor": _cofactor, "_cofactor_hessian": _cofactor_hessian, "_cofactor_jvp": _cofactor_jvp, "cond":
-    cond, "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "dist": dist, "dot": dot, "eig": eig, "eigh":
-    eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair":
-    _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
-    _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet, "_lower_half":
-    _lower_half, "lstsq": lstsq, "lu": lu, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts,
-    "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "_lu_wide": _lu_wide, "matmul": matmul,
-    "matrix_exp": matrix_exp, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank,
-    "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer":
-    outer, "_pairs": _pairs, "pairwise_distance": pairwise_distance, "pdist": pdist, "_permutation_matrix":
-    _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv,
-    "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps,
-    "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_triangular":
-    solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve":
-    tensorsolve, "trace": trace, "_triangle": _triangle, "tril": tril, "triu": triu, "_upper_block": _upper_block,
-    "_upper_corner": _upper_corner, "vander": vander, "vdot": vdot, "vecdot": vecdot,
+    cdist, "cholesky": cholesky, "cholesky_inverse": cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp":
+    _cofactor_jvp, "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond,
+    "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "_cofactor": _cofactor, "dist": dist, "dot": dot,
+    "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold,
+    "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward,
+    "_hermitian_part": _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet,
+    "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "_lu_tall": _lu_tall, "_lu_order": _lu_order, "_lu_wide":
+    _lu_wide, "lu_factor": lu_factor, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "lu_unpack": lu_unpack, "matmul":
+    matmul, "matrix_exp": matrix_exp, "_upper_block": _upper_block, "_upper_corner": _upper_corner, "matrix_norm":
+    matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "_minors": _minors, "_minors_backward":
+    _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance":
+    pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix, "_phase_turn":
+    _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots,
+    "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve":
+    solve, "_solve_columns": _solve_columns, "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals,
+    "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle,
+    "tril": tril, "triu": triu, "vander": vander, "vdot": vdot, "vecdot": vecdot,
 })

@@ -5,12 +5,12 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
-    forward__bernoulli_loss, forward_binary_cross_entropy, forward_binary_cross_entropy_with_logits, forward__class_or_zero,
-    forward_cosine_embedding_loss, forward__cross_entropies, forward__cross_entropies_backward, forward_cross_entropy,
+    forward_binary_cross_entropy, forward__bernoulli_loss, forward_binary_cross_entropy_with_logits, forward__class_or_zero,
+    forward_cosine_embedding_loss, forward_cross_entropy, forward__cross_entropies, forward__cross_entropies_backward,
     forward_gaussian_nll_loss, forward_hinge_embedding_loss, forward_huber_loss, forward__is_class, forward__kept_mean,
     forward__kept_mean_backward, forward_kl_div, forward_l1_loss, forward_margin_ranking_loss, forward_mse_loss,
     forward_multi_margin_loss, forward_multilabel_soft_margin_loss, forward_nll_loss, forward__pick, forward__unpick,
@@ -20,16 +20,37 @@ from gradspec.generated.functions.losses cimport (
     BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, KeptMeanBackward,
     KeptMeanBackwardBackward, PickBackward, UnpickBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
+
+
+cdef object op_binary_cross_entropy(object x, object target, object weight, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "binary_cross_entropy", "x")
+    target = as_real_operand(target, "binary_cross_entropy", "target")
+    weight = None if weight is None else as_real_operand(weight, "binary_cross_entropy", "weight")
+    reduction = as_str(reduction, "binary_cross_entropy", "reduction")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+            loss = ops._bernoulli_loss(x, target)
+            return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
+        return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction))
+    except Exception as error_:
+        raise explain(error_, "binary_cross_entropy", x=x, target=target, weight=weight, reduction=reduction) from None
+
+def binary_cross_entropy(x, target, weight=None, reduction='mean'):
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a
+    divisor of the slope below 1e-12 as 1e-12."""
+    return op_binary_cross_entropy(x, target, weight, reduction)
 
 
 cdef object op__bernoulli_loss(object x, object target):
@@ -64,27 +85,6 @@ cdef tuple jvp__bernoulli_loss(tuple outputs_, tuple inputs_, tuple tangents_):
 def _bernoulli_loss(x, target):
     """binary_cross_entropy of each element."""
     return op__bernoulli_loss(x, target)
-
-
-cdef object op_binary_cross_entropy(object x, object target, object weight, object reduction):
-    cdef ThreadState* state_ = thread_state()
-    x = as_real_operand(x, "binary_cross_entropy", "x")
-    target = as_real_operand(target, "binary_cross_entropy", "target")
-    weight = None if weight is None else as_real_operand(weight, "binary_cross_entropy", "weight")
-    reduction = as_str(reduction, "binary_cross_entropy", "reduction")
-
-    try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
-            loss = ops._bernoulli_loss(x, target)
-            return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
-        return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction))
-    except Exception as error_:
-        raise explain(error_, "binary_cross_entropy", x=x, target=target, weight=weight, reduction=reduction) from None
-
-def binary_cross_entropy(x, target, weight=None, reduction='mean'):
-    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a
-    divisor of the slope below 1e-12 as 1e-12."""
-    return op_binary_cross_entropy(x, target, weight, reduction)
 
 
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object weight, object reduction, object pos_weight):
@@ -151,6 +151,80 @@ cdef object op_cosine_embedding_loss(object a, object b, object target, object m
 def cosine_embedding_loss(a, b, target, margin=0.0, reduction='mean'):
     """1 - cosine where the target is positive, else how far the cosine is above `margin`."""
     return op_cosine_embedding_loss(a, b, target, margin, reduction)
+
+
+cdef object op_cross_entropy(
+    object x, object target, object weight, object reduction, object ignore_index, object label_smoothing
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "cross_entropy", "x")
+    target = as_real_operand(target, "cross_entropy", "target")
+    weight = None if weight is None else as_real_operand(weight, "cross_entropy", "weight")
+    reduction = as_str(reduction, "cross_entropy", "reduction")
+    ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index")
+    label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+            if ndim_of(x) > 1:
+                axis = 1
+            else:
+                axis = 0
+            spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
+            if spread:
+                if weight is None:
+                    factors = 1
+                else:
+                    factors = ops.expand_dims(
+                        ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+                    )
+                logs = ops.log_softmax(x, axis)
+                share = (
+                    ops.astype(target, formulas.float_dtype(dtype_of(x))) * (1 - label_smoothing)
+                    + label_smoothing / shape_of(x)[axis]
+                )
+                soft = -ops.sum(share * factors * logs, axis)
+                return ops._mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
+            direct = weight is None and label_smoothing == 0
+            classes = ops._as_index(target)
+            if direct and reduction == 'mean':
+                plain = ops._cross_entropies(x, classes, axis, ignore_index)[0]
+                return ops._kept_mean(plain, classes, ignore_index)
+            if direct:
+                plain = ops._cross_entropies(x, classes, axis, ignore_index)[0]
+                return ops._reduce_loss(plain, reduction)
+            if weight is None:
+                factors = 1
+            else:
+                factors = ops.expand_dims(
+                    ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
+                )
+            logs = ops.log_softmax(x, axis)
+            known = ops.astype(ops._is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
+            safe = ops._class_or_zero(classes, ignore_index)
+            if weight is None:
+                rate = known
+            else:
+                rate = known * ops.astype(ops.take(weight, safe), formulas.float_dtype(dtype_of(x)))
+            smooth = (
+                (label_smoothing - 1) * ops._pick(logs, safe, axis) * rate
+                - label_smoothing / shape_of(x)[axis] * ops.sum(factors * logs, axis) * known
+            )
+            if formulas.checked_reduction(reduction) == 'mean':
+                return ops.sum(smooth) / ops.sum(rate)
+            return ops._reduce_loss(smooth, reduction)
+        return wrap_forward(
+            forward_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction, ignore_index, label_smoothing)
+        )
+    except Exception as error_:
+        raise explain(
+            error_, "cross_entropy", x=x, target=target, weight=weight, reduction=reduction, ignore_index=ignore_index,
+            label_smoothing=label_smoothing
+        ) from None
+
+def cross_entropy(x, target, weight=None, reduction='mean', *, ignore_index=-100, label_smoothing=0.0):
+    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...)."""
+    return op_cross_entropy(x, target, weight, reduction, ignore_index, label_smoothing)
 
 
 cdef object op__cross_entropies(object x, object target, object axis, object ignore_index):
@@ -240,78 +314,21 @@ def _cross_entropies_backward(a, weight, target, axis=-1, ignore_index=-100):
     return op__cross_entropies_backward(a, weight, target, axis, ignore_index)
 
 
-cdef object op_cross_entropy(
-    object x, object target, object weight, object reduction, object ignore_index, object label_smoothing
-):
-    cdef ThreadState* state_ = thread_state()
-    x = as_real_operand(x, "cross_entropy", "x")
-    target = as_real_operand(target, "cross_entropy", "target")
-    weight = None if weight is None else as_real_operand(weight, "cross_entropy", "weight")
-    reduction = as_str(reduction, "cross_entropy", "reduction")
-    ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index")
-    label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing")
+cdef object op__mean_of(object x, object count, object reduction):
+    x = as_real_operand(x, "_mean_of", "x")
+    count = as_int(count, "_mean_of", "count")
+    reduction = as_str(reduction, "_mean_of", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
-            if ndim_of(x) > 1:
-                axis = 1
-            else:
-                axis = 0
-            spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
-            if spread:
-                if weight is None:
-                    factors = 1
-                else:
-                    factors = ops.expand_dims(
-                        ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
-                    )
-                logs = ops.log_softmax(x, axis)
-                share = (
-                    ops.astype(target, formulas.float_dtype(dtype_of(x))) * (1 - label_smoothing)
-                    + label_smoothing / shape_of(x)[axis]
-                )
-                soft = -ops.sum(share * factors * logs, axis)
-                return ops._mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
-            direct = weight is None and label_smoothing == 0
-            classes = ops._as_index(target)
-            if direct and reduction == 'mean':
-                plain = ops._cross_entropies(x, classes, axis, ignore_index)[0]
-                return ops._kept_mean(plain, classes, ignore_index)
-            if direct:
-                plain = ops._cross_entropies(x, classes, axis, ignore_index)[0]
-                return ops._reduce_loss(plain, reduction)
-            if weight is None:
-                factors = 1
-            else:
-                factors = ops.expand_dims(
-                    ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
-                )
-            logs = ops.log_softmax(x, axis)
-            known = ops.astype(ops._is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
-            safe = ops._class_or_zero(classes, ignore_index)
-            if weight is None:
-                rate = known
-            else:
-                rate = known * ops.astype(ops.take(weight, safe), formulas.float_dtype(dtype_of(x)))
-            smooth = (
-                (label_smoothing - 1) * ops._pick(logs, safe, axis) * rate
-                - label_smoothing / shape_of(x)[axis] * ops.sum(factors * logs, axis) * known
-            )
-            if formulas.checked_reduction(reduction) == 'mean':
-                return ops.sum(smooth) / ops.sum(rate)
-            return ops._reduce_loss(smooth, reduction)
-        return wrap_forward(
-            forward_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction, ignore_index, label_smoothing)
-        )
+        if formulas.checked_reduction(reduction) == 'mean':
+            return ops.sum(x) / count
+        return ops._reduce_loss(x, reduction)
     except Exception as error_:
-        raise explain(
-            error_, "cross_entropy", x=x, target=target, weight=weight, reduction=reduction, ignore_index=ignore_index,
-            label_smoothing=label_smoothing
-        ) from None
+        raise explain(error_, "_mean_of", x=x, count=count, reduction=reduction) from None
 
-def cross_entropy(x, target, weight=None, reduction='mean', *, ignore_index=-100, label_smoothing=0.0):
-    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...)."""
-    return op_cross_entropy(x, target, weight, reduction, ignore_index, label_smoothing)
+def _mean_of(x, count, reduction):
+    """_reduce_loss where the mean is over so many examples."""
+    return op__mean_of(x, count, reduction)
 
 
 cdef object op_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction):
@@ -504,23 +521,6 @@ cdef object op_margin_ranking_loss(object a, object b, object target, object mar
 def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
     """How far target * (a - b) is below `margin`."""
     return op_margin_ranking_loss(a, b, target, margin, reduction)
-
-
-cdef object op__mean_of(object x, object count, object reduction):
-    x = as_real_operand(x, "_mean_of", "x")
-    count = as_int(count, "_mean_of", "count")
-    reduction = as_str(reduction, "_mean_of", "reduction")
-
-    try:
-        if formulas.checked_reduction(reduction) == 'mean':
-            return ops.sum(x) / count
-        return ops._reduce_loss(x, reduction)
-    except Exception as error_:
-        raise explain(error_, "_mean_of", x=x, count=count, reduction=reduction) from None
-
-def _mean_of(x, count, reduction):
-    """_reduce_loss where the mean is over so many examples."""
-    return op__mean_of(x, count, reduction)
 
 
 cdef object op_mse_loss(object x, object target, object reduction):
@@ -806,13 +806,14 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
 answer_calls()
 
 register({
-"_bernoulli_loss": _bernoulli_loss, "binary_cross_entropy": binary_cross_entropy, "binary_cross_entropy_with_logits":
+"binary_cross_entropy": binary_cross_entropy, "_bernoulli_loss": _bernoulli_loss, "binary_cross_entropy_with_logits":
     binary_cross_entropy_with_logits, "_class_or_zero": _class_or_zero, "cosine_embedding_loss": cosine_embedding_loss,
-    "_cross_entropies": _cross_entropies, "_cross_entropies_backward": _cross_entropies_backward, "cross_entropy":
-    cross_entropy, "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss": hinge_embedding_loss, "huber_loss":
-    huber_loss, "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward": _kept_mean_backward, "kl_div":
-    kl_div, "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "_mean_of": _mean_of, "mse_loss": mse_loss,
-    "multi_margin_loss": multi_margin_loss, "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss":
-    nll_loss, "_pick": _pick, "_unpick": _unpick, "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss,
-    "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
+    "cross_entropy": cross_entropy, "_cross_entropies": _cross_entropies, "_cross_entropies_backward":
+    _cross_entropies_backward, "_mean_of": _mean_of, "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss":
+    hinge_embedding_loss, "huber_loss": huber_loss, "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward":
+    _kept_mean_backward, "kl_div": kl_div, "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss":
+    mse_loss, "multi_margin_loss": multi_margin_loss, "multilabel_soft_margin_loss": multilabel_soft_margin_loss,
+    "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick, "poisson_nll_loss": poisson_nll_loss, "_reduce_loss":
+    _reduce_loss, "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss":
+    triplet_margin_loss,
 })

@@ -5,24 +5,24 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import kernels
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
-from gradspec.generator import as_generator
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
+from gradspec.support.generator import as_generator
 
 from gradspec.generated.functions.mutation cimport (
     CopyBackward, FillBackward, FillDiagonalBackward, NormalBackward, UniformBackward, ZeroBackward,
 )
-from gradspec.arguments cimport as_scalar
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad
-from gradspec.copy_slices cimport rebase
-from gradspec.forward_ad cimport defined_tangent, has_tangent, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport value_before, writable, written_value
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, shape_of
-from gradspec.snapshot cimport begin_write
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport check_inplace
+from gradspec.core.arguments cimport as_scalar
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad
+from gradspec.saved.copy_slices cimport rebase
+from gradspec.core.forward_ad cimport defined_tangent, has_tangent, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport value_before, writable, written_value
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, shape_of
+from gradspec.saved.snapshot cimport begin_write
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport check_inplace
 
 
 cdef tuple jvp_copy_(tuple outputs_, tuple inputs_, tuple tangents_):

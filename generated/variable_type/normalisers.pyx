@@ -5,32 +5,32 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
-from gradspec.generator import as_generator
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
+from gradspec.support.generator import as_generator
 
 from gradspec.generated.kernels.normalisers cimport (
-    forward_batch_norm, forward__earlier, forward_group_norm, forward_gumbel_softmax, forward_instance_norm,
-    forward_layer_norm, forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize,
-    forward_rms_norm, forward_scaled_dot_product_attention, forward_softmax, forward__softmax_backward,
-    forward__softmax_or_zero, forward__softmax_where, forward_softmin, forward__standardize, forward__standardize_affine,
+    forward_batch_norm, forward_group_norm, forward_gumbel_softmax, forward_instance_norm, forward_layer_norm,
+    forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
+    forward_scaled_dot_product_attention, forward__earlier, forward__softmax_or_zero, forward__softmax_where,
+    forward_softmax, forward__softmax_backward, forward_softmin, forward__standardize, forward__standardize_affine,
     forward__standardize_affine_backward, forward__standardize_backward,
 )
 from gradspec.generated.functions.normalisers cimport (
-    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxBackward, SoftmaxBackwardBackward, SoftmaxOrZeroBackward,
-    SoftmaxWhereBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
+    LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxOrZeroBackward, SoftmaxWhereBackward, SoftmaxBackward,
+    SoftmaxBackwardBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
     StandardizeBackwardBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints
-from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, minus, plus, push_forward
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints
+from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op__affine(object x, object weight, object bias, object behind):
@@ -101,18 +101,6 @@ def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, t
     the running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of
     the batch."""
     return op_batch_norm(x, running_mean, running_var, weight, bias, training, eps)
-
-
-cdef object op__earlier(object rows, object columns):
-    rows = as_int(rows, "_earlier", "rows")
-    columns = as_int(columns, "_earlier", "columns")
-
-    return wrap_forward(forward__earlier(rows, columns))
-
-def _earlier(rows, columns, *, requires_grad=False):
-    """A matrix that is true up to and with the diagonal."""
-    result_ = op__earlier(rows, columns)
-    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_group_norm(object x, object num_groups, object weight, object bias, object eps):
@@ -419,6 +407,75 @@ def scaled_dot_product_attention(
     return op_scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, generator)
 
 
+cdef object op__earlier(object rows, object columns):
+    rows = as_int(rows, "_earlier", "rows")
+    columns = as_int(columns, "_earlier", "columns")
+
+    return wrap_forward(forward__earlier(rows, columns))
+
+def _earlier(rows, columns, *, requires_grad=False):
+    """A matrix that is true up to and with the diagonal."""
+    result_ = op__earlier(rows, columns)
+    return result_.requires_grad_() if requires_grad else result_
+
+
+cdef object op__softmax_or_zero(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxOrZeroBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_softmax_or_zero", "x")
+
+    if needs_grad(state_, x):
+        node_ = SoftmaxOrZeroBackward.__new__(SoftmaxOrZeroBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__softmax_or_zero(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__softmax_or_zero, (y,), (x,))
+    return y
+
+cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (ops._softmax_backward(x_t, y, -1),)
+
+def _softmax_or_zero(x):
+    """softmax along the last axis, zeros where every element is -inf."""
+    return op__softmax_or_zero(x)
+
+
+cdef object op__softmax_where(object x, object mask):
+    cdef ThreadState* state_ = thread_state()
+    cdef SoftmaxWhereBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_softmax_where", "x")
+    mask = as_mask(mask, "_softmax_where", "mask")
+
+    if needs_grad(state_, x):
+        node_ = SoftmaxWhereBackward.__new__(SoftmaxWhereBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward__softmax_where(array_of(x), index_of(mask)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__softmax_where, (y,), (x, mask))
+    return y
+
+cdef tuple jvp__softmax_where(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (ops._softmax_backward(x_t, y, -1),)
+
+def _softmax_where(x, mask):
+    """softmax along the last axis over the elements where the mask is true, zeros elsewhere."""
+    return op__softmax_where(x, mask)
+
+
 cdef object op_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackward node_ = None
@@ -488,63 +545,6 @@ cdef tuple jvp__softmax_backward(tuple outputs_, tuple inputs_, tuple tangents_)
 def _softmax_backward(a, y, axis=-1):
     """y * (a - sum(y * a)) along `axis`; the adjoint, and the derivative, of softmax at its result `y`."""
     return op__softmax_backward(a, y, axis)
-
-
-cdef object op__softmax_or_zero(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef SoftmaxOrZeroBackward node_ = None
-    cdef TensorBase y
-    x = as_real_operand(x, "_softmax_or_zero", "x")
-
-    if needs_grad(state_, x):
-        node_ = SoftmaxOrZeroBackward.__new__(SoftmaxOrZeroBackward)
-        connect_one(node_, state_, x)
-
-    y = wrap_forward(forward__softmax_or_zero(array_of(x)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__softmax_or_zero, (y,), (x,))
-    return y
-
-cdef tuple jvp__softmax_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (ops._softmax_backward(x_t, y, -1),)
-
-def _softmax_or_zero(x):
-    """softmax along the last axis, zeros where every element is -inf."""
-    return op__softmax_or_zero(x)
-
-
-cdef object op__softmax_where(object x, object mask):
-    cdef ThreadState* state_ = thread_state()
-    cdef SoftmaxWhereBackward node_ = None
-    cdef TensorBase y
-    x = as_real_operand(x, "_softmax_where", "x")
-    mask = as_mask(mask, "_softmax_where", "mask")
-
-    if needs_grad(state_, x):
-        node_ = SoftmaxWhereBackward.__new__(SoftmaxWhereBackward)
-        connect_one(node_, state_, x)
-
-    y = wrap_forward(forward__softmax_where(array_of(x), index_of(mask)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__softmax_where, (y,), (x, mask))
-    return y
-
-cdef tuple jvp__softmax_where(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y = tangents_[0], outputs_[0]
-    return (ops._softmax_backward(x_t, y, -1),)
-
-def _softmax_where(x, mask):
-    """softmax along the last axis over the elements where the mask is true, zeros elsewhere."""
-    return op__softmax_where(x, mask)
 
 
 cdef object op_softmin(object x, object axis):
@@ -778,11 +778,11 @@ def _standardize_backward(a, y, rate, axis, centred=True):
 answer_calls()
 
 register({
-"_affine": _affine, "batch_norm": batch_norm, "_earlier": _earlier, "group_norm": group_norm, "gumbel_softmax":
-    gumbel_softmax, "instance_norm": instance_norm, "layer_norm": layer_norm, "local_response_norm": local_response_norm,
-    "log_softmax": log_softmax, "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm":
-    rms_norm, "scaled_dot_product_attention": scaled_dot_product_attention, "softmax": softmax, "_softmax_backward":
-    _softmax_backward, "_softmax_or_zero": _softmax_or_zero, "_softmax_where": _softmax_where, "softmin": softmin,
-    "_standardize": _standardize, "_standardize_affine": _standardize_affine, "_standardize_affine_backward":
-    _standardize_affine_backward, "_standardize_backward": _standardize_backward,
+"_affine": _affine, "batch_norm": batch_norm, "group_norm": group_norm, "gumbel_softmax": gumbel_softmax,
+    "instance_norm": instance_norm, "layer_norm": layer_norm, "local_response_norm": local_response_norm, "log_softmax":
+    log_softmax, "_log_softmax_backward": _log_softmax_backward, "normalize": normalize, "rms_norm": rms_norm,
+    "scaled_dot_product_attention": scaled_dot_product_attention, "_earlier": _earlier, "_softmax_or_zero":
+    _softmax_or_zero, "_softmax_where": _softmax_where, "softmax": softmax, "_softmax_backward": _softmax_backward,
+    "softmin": softmin, "_standardize": _standardize, "_standardize_affine": _standardize_affine,
+    "_standardize_affine_backward": _standardize_affine_backward, "_standardize_backward": _standardize_backward,
 })

@@ -6,37 +6,37 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 import math
 
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.pointwise_binary cimport (
-    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward__angle_slope, forward_atan2, atan2_ufunc,
+    forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
     forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
     copysign_ufunc, forward__direction, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide,
     floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside,
     heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, forward_maximum,
     maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar, forward_pow,
-    forward_remainder, remainder_ufunc, forward_rsub, forward__scaled_pow, forward_subtract, subtract_ufunc, forward_where,
+    forward__scaled_pow, forward_remainder, remainder_ufunc, forward_rsub, forward_subtract, subtract_ufunc, forward_where,
     forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
-    AddBackward, AngleSlopeBackward, Atan2Backward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
+    AddBackward, Atan2Backward, AngleSlopeBackward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
     CopysignBackward, DirectionBackward, DivideBackward, DivideOrZeroBackward, FloorDivideBackward, FmaxBackward,
     FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward, MaximumBackward, MinimumBackward,
-    MultiplyBackward, PolarBackward, PowBackward, RemainderBackward, ScaledPowBackward, SubtractBackward, WhereBackward,
+    MultiplyBackward, PolarBackward, PowBackward, ScaledPowBackward, RemainderBackward, SubtractBackward, WhereBackward,
     XlogyBackward,
 )
-from gradspec.arguments cimport as_int, as_scalar
-from gradspec.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport (
+from gradspec.core.arguments cimport as_int, as_scalar
+from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_add(object a, object b):
@@ -127,6 +127,44 @@ def addcmul(x, a, b, value=1):
     return op_addcmul(x, a, b, value)
 
 
+cdef object op_atan2(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef Atan2Backward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "atan2", "a")
+    b = as_real_operand(b, "atan2", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = Atan2Backward.__new__(Atan2Backward)
+        connect_two(node_, state_, a, b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward_atan2(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp_atan2, jvp_atan2, False, (y,), (a, b))
+    return y
+
+cdef tuple jvp_atan2(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if a_t is None else a_t * ops._angle_slope(a, b)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops._angle_slope(b, a))
+    return (y_t,)
+
+cdef object op_atan2_(object a, object b):
+    return inplace_binary(op_atan2, atan2_ufunc, a, b, 0b11, "atan2_")
+
+def atan2(a, b, *, out=None):
+    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
+    if out is not None:
+        return out_binary(atan2_ufunc, a, b, out, HAS_GRADIENT)
+    return op_atan2(a, b)
+
+
 cdef object op__angle_slope(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef AngleSlopeBackward node_ = None
@@ -165,44 +203,6 @@ cdef tuple jvp__angle_slope(tuple outputs_, tuple inputs_, tuple tangents_):
 def _angle_slope(a, b):
     """b / (a * a + b * b), and 0 at 0, as all of its derivatives are."""
     return op__angle_slope(a, b)
-
-
-cdef object op_atan2(object a, object b):
-    cdef ThreadState* state_ = thread_state()
-    cdef Atan2Backward node_ = None
-    cdef TensorBase y
-    a = as_real_operand(a, "atan2", "a")
-    b = as_real_operand(b, "atan2", "b")
-
-    if needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = Atan2Backward.__new__(Atan2Backward)
-        connect_two(node_, state_, a, b)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-
-    y = wrap_forward(forward_atan2(array_of(a), array_of(b)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_whole(jvp_atan2, jvp_atan2, False, (y,), (a, b))
-    return y
-
-cdef tuple jvp_atan2(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
-    y_t = None if a_t is None else a_t * ops._angle_slope(a, b)
-    if b_t is not None:
-        y_t = plus(y_t, b_t * -ops._angle_slope(b, a))
-    return (y_t,)
-
-cdef object op_atan2_(object a, object b):
-    return inplace_binary(op_atan2, atan2_ufunc, a, b, 0b11, "atan2_")
-
-def atan2(a, b, *, out=None):
-    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
-    if out is not None:
-        return out_binary(atan2_ufunc, a, b, out, HAS_GRADIENT)
-    return op_atan2(a, b)
 
 
 cdef object op_clamp_max(object x, object max):
@@ -1052,6 +1052,59 @@ def pow(a, b, *, out=None):
     return op_pow(a, b)
 
 
+cdef object op__scaled_pow(object c, object a, object b, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef ScaledPowBackward node_ = None
+    cdef TensorBase y
+    c = as_operand(c, "_scaled_pow", "c")
+    a = as_operand(a, "_scaled_pow", "a")
+    b = as_operand(b, "_scaled_pow", "b")
+    n = as_int(n, "_scaled_pow", "n")
+
+    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = ScaledPowBackward.__new__(ScaledPowBackward)
+        connect_all(node_, state_, (c, a, b))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_n = n
+        if node_.needs(1):
+            node_.saved_c = save_input(state_, c, &node_.version_c)
+        if node_.needs(2):
+            node_.saved_a_dtype = dtype_of(a)
+
+    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        if node_.needs(2):
+            node_.saved_y_dtype = dtype_of(y)
+            node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__scaled_pow, jvp__scaled_pow, False, (y,), (c, a, b, n))
+    return y
+
+cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
+    c_t, a_t, b_t, c, a, b, n, y = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    )
+    if b_t is not None:
+        nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
+        if dtype_of(a) == dtype_of(y):
+            base = nonzero
+        else:
+            base = ops.astype(nonzero, dtype_of(y))
+    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
+    if a_t is not None:
+        y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (y * ops.log(base)))
+    return (y_t,)
+
+def _scaled_pow(c, a, b, n=0):
+    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
+    return op__scaled_pow(c, a, b, n)
+
+
 cdef object op_remainder(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RemainderBackward node_ = None
@@ -1107,59 +1160,6 @@ cdef object op_rsub(object a, object b, object alpha):
 def rsub(a, b, *, alpha=1):
     """b - alpha * a."""
     return op_rsub(a, b, alpha)
-
-
-cdef object op__scaled_pow(object c, object a, object b, object n):
-    cdef ThreadState* state_ = thread_state()
-    cdef ScaledPowBackward node_ = None
-    cdef TensorBase y
-    c = as_operand(c, "_scaled_pow", "c")
-    a = as_operand(a, "_scaled_pow", "a")
-    b = as_operand(b, "_scaled_pow", "b")
-    n = as_int(n, "_scaled_pow", "n")
-
-    if needs_grad(state_, c) or needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = ScaledPowBackward.__new__(ScaledPowBackward)
-        connect_all(node_, state_, (c, a, b))
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_n = n
-        if node_.needs(1):
-            node_.saved_c = save_input(state_, c, &node_.version_c)
-        if node_.needs(2):
-            node_.saved_a_dtype = dtype_of(a)
-
-    y = wrap_forward(forward__scaled_pow(array_of(c), array_of(a), array_of(b), n))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        if node_.needs(2):
-            node_.saved_y_dtype = dtype_of(y)
-            node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(c) or has_tangent(a) or has_tangent(b)):
-        push_whole(jvp__scaled_pow, jvp__scaled_pow, False, (y,), (c, a, b, n))
-    return y
-
-cdef tuple jvp__scaled_pow(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b, n, y = (
-        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
-    )
-    if b_t is not None:
-        nonzero = ops.where((a == 0) & (ops.real(b) >= n), 1, a)
-        if dtype_of(a) == dtype_of(y):
-            base = nonzero
-        else:
-            base = ops.astype(nonzero, dtype_of(y))
-    y_t = None if c_t is None else c_t * ops._scaled_pow(1, a, b, n)
-    if a_t is not None:
-        y_t = plus(y_t, a_t * ops._scaled_pow(c * (b - n), a, b, n + 1))
-    if b_t is not None:
-        y_t = plus(y_t, b_t * (y * ops.log(base)))
-    return (y_t,)
-
-def _scaled_pow(c, a, b, n=0):
-    """c * a**(b - n), and 0 where c is 0 whatever the power is, or the power is whatever c is."""
-    return op__scaled_pow(c, a, b, n)
 
 
 cdef object op_subtract(object a, object b):
@@ -1282,10 +1282,10 @@ def xlogy(a, b, *, out=None):
 answer_calls()
 
 register({
-"add": add, "addcdiv": addcdiv, "addcmul": addcmul, "_angle_slope": _angle_slope, "atan2": atan2, "clamp_max":
+"add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "_angle_slope": _angle_slope, "clamp_max":
     clamp_max, "clamp_min": clamp_min, "clip": clip, "complex": complex, "copysign": copysign, "_direction": _direction,
     "divide": divide, "_divide_or_zero": _divide_or_zero, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod":
     fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum":
-    maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "remainder": remainder, "rsub": rsub,
-    "_scaled_pow": _scaled_pow, "subtract": subtract, "where": where, "xlogy": xlogy,
+    maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "_scaled_pow": _scaled_pow, "remainder":
+    remainder, "rsub": rsub, "subtract": subtract, "where": where, "xlogy": xlogy,
 })

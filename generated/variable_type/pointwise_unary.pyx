@@ -7,7 +7,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
+from gradspec.support.dispatch import ops, register
 
 from gradspec.generated.kernels.pointwise_unary cimport (
     forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle, forward_asin,
@@ -34,19 +34,19 @@ from gradspec.generated.functions.pointwise_unary cimport (
     SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward, SquareBackward, TanBackward,
     TanhBackward, TanhSlopeBackward, TruncBackward,
 )
-from gradspec.arguments cimport as_float, as_int
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport (
+from gradspec.core.arguments cimport as_float, as_int
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport (
     HAS_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary, overwrite, prepare_inplace, prepare_out, writable,
     write_out,
 )
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_view
 
 
 cdef object op_absolute(object x):

@@ -6,34 +6,35 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import (
     MaxPool1DWithIndicesResult, MaxPool2DWithIndicesResult, MaxPool3DWithIndicesResult,
 )
 
 from gradspec.generated.kernels.pooling cimport (
     forward__adaptive_max_pool, forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
-    forward_affine_grid, forward__cubic_weights, forward__even_grid, forward__grid_pixels, forward__grid_pixels_slope,
-    forward_grid_sample, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d, forward__max_pool,
-    forward_max_pool1d, forward_max_pool1d_with_indices, forward_max_pool2d, forward_max_pool2d_with_indices,
-    forward_max_pool3d, forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d, forward_max_unpool3d,
-    forward__resample, forward__resample_backward, forward__take_planes, forward__take_planes_backward,
+    forward_affine_grid, forward__even_grid, forward_grid_sample, forward__cubic_weights, forward__grid_pixels,
+    forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d,
+    forward__max_pool, forward_max_pool1d, forward_max_pool1d_with_indices, forward_max_pool2d,
+    forward_max_pool2d_with_indices, forward_max_pool3d, forward_max_pool3d_with_indices, forward_max_unpool1d,
+    forward_max_unpool2d, forward_max_unpool3d, forward__resample, forward__resample_backward, forward__take_planes,
+    forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
     AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward,
     TakePlanesBackward, TakePlanesBackwardBackward,
 )
-from gradspec.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_str
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index, save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_adaptive_avg_pool1d(object x, object output_size):
@@ -182,6 +183,19 @@ def affine_grid(theta, size, align_corners=False):
     return op_affine_grid(theta, size, align_corners)
 
 
+cdef object op__even_grid(object size, object aligned, object dtype):
+    size = as_ints(size, "_even_grid", "size", -1)
+    aligned = as_bool(aligned, "_even_grid", "aligned")
+    dtype = as_dtype(dtype, "_even_grid", "dtype")
+
+    return wrap_forward(forward__even_grid(size, aligned, dtype))
+
+def _even_grid(size, aligned, *, dtype, requires_grad=False):
+    """Coordinates of the pixels of an image of the given shape, and a 1 behind those of each."""
+    result_ = op__even_grid(size, aligned, dtype)
+    return result_.requires_grad_() if requires_grad else result_
+
+
 cdef object op__average(object x, object kernel, object stride, object padding, object ceil_mode, object counted, object summed):
     x = as_operand(x, "_average", "x")
     kernel = as_ints(kernel, "_average", "kernel", -1)
@@ -296,27 +310,6 @@ def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
     return op_avg_pool3d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-cdef object op__cubic_weights(object t, object axis):
-    cdef ThreadState* state_ = thread_state()
-    t = as_operand(t, "_cubic_weights", "t")
-    axis = as_int(axis, "_cubic_weights", "axis")
-
-    try:
-        if needs_grad(state_, t) or state_.flags & DUAL:
-            s = 1 - t
-            return ops.stack(
-                [-0.75 * t * s * s, (1.25 * t - 2.25) * t * t + 1, (1.25 * s - 2.25) * s * s + 1, -0.75 * s * t * t], axis
-            )
-        return wrap_forward(forward__cubic_weights(array_of(t), axis))
-    except Exception as error_:
-        raise explain(error_, "_cubic_weights", t=t, axis=axis) from None
-
-def _cubic_weights(t, axis):
-    """Factors of four neighbours for a place as far behind the second one, along a new axis; Keys' kernel with a =
-    -3/4."""
-    return op__cubic_weights(t, axis)
-
-
 cdef object op__divided(object x, object size):
     x = as_operand(x, "_divided", "x")
     size = as_ints(size, "_divided", "size", -1)
@@ -331,66 +324,6 @@ cdef object op__divided(object x, object size):
 def _divided(x, size):
     """Means of the parts that divide the last axes, one axis after the other."""
     return op__divided(x, size)
-
-
-cdef object op__even_grid(object size, object aligned, object dtype):
-    size = as_ints(size, "_even_grid", "size", -1)
-    aligned = as_bool(aligned, "_even_grid", "aligned")
-    dtype = as_dtype(dtype, "_even_grid", "dtype")
-
-    return wrap_forward(forward__even_grid(size, aligned, dtype))
-
-def _even_grid(size, aligned, *, dtype, requires_grad=False):
-    """Coordinates of the pixels of an image of the given shape, and a 1 behind those of each."""
-    result_ = op__even_grid(size, aligned, dtype)
-    return result_.requires_grad_() if requires_grad else result_
-
-
-cdef object op__grid_pixels(object grid, object lengths, object padding, object aligned):
-    cdef ThreadState* state_ = thread_state()
-    cdef GridPixelsBackward node_ = None
-    cdef TensorBase y
-    grid = as_real_operand(grid, "_grid_pixels", "grid")
-    lengths = as_ints(lengths, "_grid_pixels", "lengths", -1)
-    padding = as_str(padding, "_grid_pixels", "padding")
-    aligned = as_bool(aligned, "_grid_pixels", "aligned")
-
-    if needs_grad(state_, grid):
-        node_ = GridPixelsBackward.__new__(GridPixelsBackward)
-        connect_one(node_, state_, grid)
-        node_.saved_grid = save_input(state_, grid, &node_.version_grid)
-        node_.saved_lengths = lengths
-        node_.saved_padding = padding
-        node_.saved_aligned = aligned
-
-    y = wrap_forward(forward__grid_pixels(array_of(grid), lengths, padding, aligned))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(grid):
-        push_forward(jvp__grid_pixels, (y,), (grid, lengths, padding, aligned))
-    return y
-
-cdef tuple jvp__grid_pixels(tuple outputs_, tuple inputs_, tuple tangents_):
-    grid_t, grid, lengths, padding, aligned = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
-    return (grid_t * ops._grid_pixels_slope(grid, lengths, padding, aligned),)
-
-def _grid_pixels(grid, lengths, padding, aligned):
-    """Coordinates from -1 to 1 as places in pixels, those outside moved as the padding says."""
-    return op__grid_pixels(grid, lengths, padding, aligned)
-
-
-cdef object op__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
-    grid = as_real_operand(grid, "_grid_pixels_slope", "grid")
-    lengths = as_ints(lengths, "_grid_pixels_slope", "lengths", -1)
-    padding = as_str(padding, "_grid_pixels_slope", "padding")
-    aligned = as_bool(aligned, "_grid_pixels_slope", "aligned")
-
-    return wrap_forward(forward__grid_pixels_slope(array_of(grid), lengths, padding, aligned))
-
-def _grid_pixels_slope(grid, lengths, padding, aligned):
-    """The derivative of _grid_pixels, element by element; 0 at an edge from which places are moved."""
-    return op__grid_pixels_slope(grid, lengths, padding, aligned)
 
 
 cdef object op_grid_sample(object x, object grid, object mode, object padding_mode, object align_corners):
@@ -446,6 +379,74 @@ def grid_sample(x, grid, mode='bilinear', padding_mode='zeros', align_corners=Fa
     return op_grid_sample(x, grid, mode, padding_mode, align_corners)
 
 
+cdef object op__cubic_weights(object t, object axis):
+    cdef ThreadState* state_ = thread_state()
+    t = as_operand(t, "_cubic_weights", "t")
+    axis = as_int(axis, "_cubic_weights", "axis")
+
+    try:
+        if needs_grad(state_, t) or state_.flags & DUAL:
+            s = 1 - t
+            return ops.stack(
+                [-0.75 * t * s * s, (1.25 * t - 2.25) * t * t + 1, (1.25 * s - 2.25) * s * s + 1, -0.75 * s * t * t], axis
+            )
+        return wrap_forward(forward__cubic_weights(array_of(t), axis))
+    except Exception as error_:
+        raise explain(error_, "_cubic_weights", t=t, axis=axis) from None
+
+def _cubic_weights(t, axis):
+    """Factors of four neighbours for a place as far behind the second one, along a new axis; Keys' kernel with a =
+    -3/4."""
+    return op__cubic_weights(t, axis)
+
+
+cdef object op__grid_pixels(object grid, object lengths, object padding, object aligned):
+    cdef ThreadState* state_ = thread_state()
+    cdef GridPixelsBackward node_ = None
+    cdef TensorBase y
+    grid = as_real_operand(grid, "_grid_pixels", "grid")
+    lengths = as_ints(lengths, "_grid_pixels", "lengths", -1)
+    padding = as_str(padding, "_grid_pixels", "padding")
+    aligned = as_bool(aligned, "_grid_pixels", "aligned")
+
+    if needs_grad(state_, grid):
+        node_ = GridPixelsBackward.__new__(GridPixelsBackward)
+        connect_one(node_, state_, grid)
+        node_.saved_grid = save_input(state_, grid, &node_.version_grid)
+        node_.saved_lengths = lengths
+        node_.saved_padding = padding
+        node_.saved_aligned = aligned
+
+    y = wrap_forward(forward__grid_pixels(array_of(grid), lengths, padding, aligned))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(grid):
+        push_forward(jvp__grid_pixels, (y,), (grid, lengths, padding, aligned))
+    return y
+
+cdef tuple jvp__grid_pixels(tuple outputs_, tuple inputs_, tuple tangents_):
+    grid_t, grid, lengths, padding, aligned = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (grid_t * ops._grid_pixels_slope(grid, lengths, padding, aligned),)
+
+def _grid_pixels(grid, lengths, padding, aligned):
+    """Coordinates from -1 to 1 as places in pixels, those outside moved as the padding says."""
+    return op__grid_pixels(grid, lengths, padding, aligned)
+
+
+cdef object op__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
+    grid = as_real_operand(grid, "_grid_pixels_slope", "grid")
+    lengths = as_ints(lengths, "_grid_pixels_slope", "lengths", -1)
+    padding = as_str(padding, "_grid_pixels_slope", "padding")
+    aligned = as_bool(aligned, "_grid_pixels_slope", "aligned")
+
+    return wrap_forward(forward__grid_pixels_slope(array_of(grid), lengths, padding, aligned))
+
+def _grid_pixels_slope(grid, lengths, padding, aligned):
+    """The derivative of _grid_pixels, element by element; 0 at an edge from which places are moved."""
+    return op__grid_pixels_slope(grid, lengths, padding, aligned)
+
+
 cdef object op__grid_taps(object pixels, object lengths, object taps, object padding, object aligned):
     pixels = as_real_operand(pixels, "_grid_taps", "pixels")
     lengths = as_ints(lengths, "_grid_taps", "lengths", -1)
@@ -480,6 +481,25 @@ cdef object op_interpolate(object x, object size, object scale_factor, object mo
 def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=False):
     """The axes behind batch and channels at another length."""
     return op_interpolate(x, size, scale_factor, mode, align_corners)
+
+
+cdef object op__resize(object x, object sizes, object kind, object scale):
+    x = as_operand(x, "_resize", "x")
+    sizes = as_ints(sizes, "_resize", "sizes", -1)
+    kind = as_str(kind, "_resize", "kind")
+    scale = None if scale is None else as_float(scale, "_resize", "scale")
+
+    try:
+        if not sizes:
+            return x
+        step = formulas.resized_step(shape_of(x), -formulas.count(sizes), sizes[0], kind, scale)
+        return ops._resize(ops._resample(x, -formulas.count(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
+    except Exception as error_:
+        raise explain(error_, "_resize", x=x, sizes=sizes, kind=kind, scale=scale) from None
+
+def _resize(x, sizes, kind, scale=None):
+    """The last axes at the given lengths, one axis after the other."""
+    return op__resize(x, sizes, kind, scale)
 
 
 cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
@@ -931,25 +951,6 @@ def _resample_backward(x, axis, size, kind, window=(), step=1.0):
     return op__resample_backward(x, axis, size, kind, window, step)
 
 
-cdef object op__resize(object x, object sizes, object kind, object scale):
-    x = as_operand(x, "_resize", "x")
-    sizes = as_ints(sizes, "_resize", "sizes", -1)
-    kind = as_str(kind, "_resize", "kind")
-    scale = None if scale is None else as_float(scale, "_resize", "scale")
-
-    try:
-        if not sizes:
-            return x
-        step = formulas.resized_step(shape_of(x), -formulas.count(sizes), sizes[0], kind, scale)
-        return ops._resize(ops._resample(x, -formulas.count(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
-    except Exception as error_:
-        raise explain(error_, "_resize", x=x, sizes=sizes, kind=kind, scale=scale) from None
-
-def _resize(x, sizes, kind, scale=None):
-    """The last axes at the given lengths, one axis after the other."""
-    return op__resize(x, sizes, kind, scale)
-
-
 cdef object op__take_planes(object x, object indices, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef TakePlanesBackward node_ = None
@@ -1020,12 +1021,12 @@ register({
 "adaptive_avg_pool1d": adaptive_avg_pool1d, "adaptive_avg_pool2d": adaptive_avg_pool2d, "adaptive_avg_pool3d":
     adaptive_avg_pool3d, "_adaptive_max_pool": _adaptive_max_pool, "adaptive_max_pool1d": adaptive_max_pool1d,
     "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d, "affine_grid": affine_grid,
-    "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d, "avg_pool3d": avg_pool3d, "_cubic_weights":
-    _cubic_weights, "_divided": _divided, "_even_grid": _even_grid, "_grid_pixels": _grid_pixels, "_grid_pixels_slope":
-    _grid_pixels_slope, "grid_sample": grid_sample, "_grid_taps": _grid_taps, "interpolate": interpolate, "lp_pool1d":
-    lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d": max_pool1d,
-    "max_pool1d_with_indices": max_pool1d_with_indices, "max_pool2d": max_pool2d, "max_pool2d_with_indices":
+    "_even_grid": _even_grid, "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d, "avg_pool3d":
+    avg_pool3d, "_divided": _divided, "grid_sample": grid_sample, "_cubic_weights": _cubic_weights, "_grid_pixels":
+    _grid_pixels, "_grid_pixels_slope": _grid_pixels_slope, "_grid_taps": _grid_taps, "interpolate": interpolate, "_resize":
+    _resize, "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d":
+    max_pool1d, "max_pool1d_with_indices": max_pool1d_with_indices, "max_pool2d": max_pool2d, "max_pool2d_with_indices":
     max_pool2d_with_indices, "max_pool3d": max_pool3d, "max_pool3d_with_indices": max_pool3d_with_indices, "max_unpool1d":
     max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_resample": _resample, "_resample_backward":
-    _resample_backward, "_resize": _resize, "_take_planes": _take_planes, "_take_planes_backward": _take_planes_backward,
+    _resample_backward, "_take_planes": _take_planes, "_take_planes_backward": _take_planes_backward,
 })

@@ -5,9 +5,9 @@ standard ones moved and stretched, and differentiate in both.
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
-from gradspec.generator import as_generator
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
+from gradspec.support.generator import as_generator
 
 from gradspec.generated.kernels.random cimport (
     forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward__draw_indices, forward_exponential,
@@ -16,11 +16,13 @@ from gradspec.generated.kernels.random cimport (
     forward_randn, forward_randn_like, forward_random, forward_randperm, forward_rayleigh, forward__standard,
     forward_standard_normal, forward_uniform, forward_weibull,
 )
-from gradspec.arguments cimport as_bool, as_dtype, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport needs_grad
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, star, wrap_forward
+from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_str
+from gradspec.core.accumulate_grad cimport needs_grad
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
+    array_of, as_index, as_operand, as_real_operand, index_of, shape_of, star, wrap_forward,
+)
 
 
 cdef object op_bernoulli(object p, object generator):

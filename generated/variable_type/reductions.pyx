@@ -8,30 +8,32 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import StdMeanResult, VarMeanResult
 
 from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp,
     forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum, forward_norm,
-    forward__power_norm, forward_prod, forward__product_of_others, forward_std, forward_std_mean, forward_sum,
-    forward__sum_to, forward_sum_to_size, forward__unreduce, forward_var, forward_var_mean, forward_vector_norm,
+    forward_prod, forward__product_of_others, forward_std, forward_std_mean, forward_sum, forward__sum_to,
+    forward_sum_to_size, forward__unreduce, forward_var, forward_var_mean, forward_vector_norm, forward__power_norm,
 )
 from gradspec.generated.functions.reductions cimport (
     CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
-    MinBackward, PowerNormBackward, ProdBackward, StdBackward, SumBackward, SumToBackward, UnreduceBackward, VarBackward,
+    MinBackward, ProdBackward, StdBackward, SumBackward, SumToBackward, UnreduceBackward, VarBackward, PowerNormBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_ints
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport prepare_out, writable, write_out
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
+from gradspec.core.arguments cimport as_bool, as_float, as_ints
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport prepare_out, writable, write_out
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
+    array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, star, wrap_forward,
+)
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_view
 
 
 cdef object op_all(object x, object axis, object keepdims):
@@ -393,50 +395,6 @@ def norm(x, ord=2, axis=None, keepdims=False):
     return op_norm(x, ord, axis, keepdims)
 
 
-cdef object op__power_norm(object x, object ord, object axis, object keepdims):
-    cdef ThreadState* state_ = thread_state()
-    cdef PowerNormBackward node_ = None
-    cdef TensorBase y
-    x = as_operand(x, "_power_norm", "x")
-    ord = as_float(ord, "_power_norm", "ord")
-    axis = None if axis is None else as_ints(axis, "_power_norm", "axis", -1)
-    keepdims = as_bool(keepdims, "_power_norm", "keepdims")
-
-    if needs_grad(state_, x):
-        node_ = PowerNormBackward.__new__(PowerNormBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x_shape = shape_of(x)
-        node_.saved_axis = axis
-        node_.saved_keepdims = keepdims
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_ord = ord
-
-    y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y = save_output(y)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__power_norm, (y,), (x, ord, axis, keepdims))
-    return y
-
-cdef tuple jvp__power_norm(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, ord, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
-    whole = ops._unreduce(y, shape_of(x), axis, keepdims)
-    slope = (
-        ops.sign(x)
-        * (
-            ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
-            else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
-        )
-    )
-    return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
-
-def _power_norm(x, ord, axis=None, keepdims=False):
-    """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0."""
-    return op__power_norm(x, ord, axis, keepdims)
-
-
 cdef object op_prod(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef ProdBackward node_ = None
@@ -787,12 +745,56 @@ def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     return op_vector_norm(x, ord, axis, keepdims)
 
 
+cdef object op__power_norm(object x, object ord, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    cdef PowerNormBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_power_norm", "x")
+    ord = as_float(ord, "_power_norm", "ord")
+    axis = None if axis is None else as_ints(axis, "_power_norm", "axis", -1)
+    keepdims = as_bool(keepdims, "_power_norm", "keepdims")
+
+    if needs_grad(state_, x):
+        node_ = PowerNormBackward.__new__(PowerNormBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_keepdims = keepdims
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_ord = ord
+
+    y = wrap_forward(forward__power_norm(array_of(x), ord, axis, keepdims))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__power_norm, (y,), (x, ord, axis, keepdims))
+    return y
+
+cdef tuple jvp__power_norm(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, ord, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    whole = ops._unreduce(y, shape_of(x), axis, keepdims)
+    slope = (
+        ops.sign(x)
+        * (
+            ops._divide_or_zero(ops.absolute(x), whole) ** (ord - 1) if ord > 1
+            else ops._divide_or_zero(whole, ops.absolute(x)) ** (1 - ord)
+        )
+    )
+    return (ops.sum(ops.real(ops.conj(slope) * x_t), axis, keepdims),)
+
+def _power_norm(x, ord, axis=None, keepdims=False):
+    """sum(abs(x)**ord)**(1/ord) without overflow; the derivative at 0 is 0."""
+    return op__power_norm(x, ord, axis, keepdims)
+
+
 answer_calls()
 
 register({
 "all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,
     "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean":
-    nanmean, "nansum": nansum, "norm": norm, "_power_norm": _power_norm, "prod": prod, "_product_of_others":
-    _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size,
-    "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm": vector_norm,
+    nanmean, "nansum": nansum, "norm": norm, "prod": prod, "_product_of_others": _product_of_others, "std": std, "std_mean":
+    std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean":
+    var_mean, "vector_norm": vector_norm, "_power_norm": _power_norm,
 })

@@ -7,8 +7,8 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 import math
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import CummaxResult, CumminResult
 
 from gradspec.generated.kernels.scans cimport (
@@ -20,15 +20,15 @@ from gradspec.generated.functions.scans cimport (
     CummaxBackward, CumminBackward, CumprodBackward, CumsumBackward, LinearRecurrenceBackward, LogcumsumexpBackward,
     ShiftBackward, UnwrapBackward,
 )
-from gradspec.arguments cimport as_bool, as_float, as_int, as_scalar
-from gradspec.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_forward, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport prepare_out, write_out
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_scalar
+from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport prepare_out, write_out
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_cummax(object x, object axis):

@@ -4,8 +4,8 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import (
     KthvalueResult, ModeResult, TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
 )
@@ -17,14 +17,14 @@ from gradspec.generated.kernels.sorting cimport (
     forward_topk, forward_unique, forward_unique_all, forward_unique_counts, forward_unique_inverse,
 )
 from gradspec.generated.functions.sorting cimport BincountBackward, TopkBackward
-from gradspec.arguments cimport as_bool, as_int, as_str
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
-from gradspec.saved_variable cimport save_index, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_bool, as_int, as_str
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_index, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_argmax(object x, object axis, object keepdims):

@@ -5,12 +5,12 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.special cimport (
-    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln, forward_dawsn,
-    forward__digamma_gap, forward_erfcinv, forward_exp1, forward_expi, forward_gamma, forward_gammainc,
+    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln,
+    forward__digamma_gap, forward_dawsn, forward_erfcinv, forward_exp1, forward_expi, forward_gamma, forward_gammainc,
     forward__gammainc_derivative, forward_gammaincc, forward_i0, forward_i0e, forward_i1, forward_i1e, forward_iv,
     forward_ive, forward__ive_derivative, forward_j0, forward_j1, forward_jv, forward_k0, forward_k1, forward_kl_terms,
     forward_kv, forward_log_ndtr, forward_multigammaln, forward_ndtr, forward_ndtri, forward_rel_entr, forward_spherical_jn,
@@ -18,22 +18,22 @@ from gradspec.generated.kernels.special cimport (
     forward_zeta,
 )
 from gradspec.generated.functions.special cimport (
-    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DawsnBackward,
-    DigammaGapBackward, ErfcinvBackward, Exp1Backward, ExpiBackward, GammaBackward, GammaincBackward,
-    GammaincDerivativeBackward, GammainccBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward,
-    IveBackward, IveDerivativeBackward, J0Backward, J1Backward, JvBackward, K0Backward, K1Backward, KlTermsBackward,
-    KvBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, RelEntrBackward, SphericalJnBackward, SphericalYnBackward,
-    StdtrBackward, StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
+    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DigammaGapBackward,
+    DawsnBackward, ErfcinvBackward, Exp1Backward, ExpiBackward, GammaBackward, GammaincBackward, GammaincDerivativeBackward,
+    GammainccBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward, IveBackward, IveDerivativeBackward,
+    J0Backward, J1Backward, JvBackward, K0Backward, K1Backward, KlTermsBackward, KvBackward, LogNdtrBackward, NdtrBackward,
+    NdtriBackward, RelEntrBackward, SphericalJnBackward, SphericalYnBackward, StdtrBackward, StdtrDerivativeBackward,
+    Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
 )
-from gradspec.arguments cimport as_float, as_int
-from gradspec.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, plus, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport overwrite, prepare_inplace, writable
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.core.arguments cimport as_float, as_int
+from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_beta(object a, object b):
@@ -233,39 +233,6 @@ def betaln(a, b):
     return op_betaln(a, b)
 
 
-cdef object op_dawsn(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef DawsnBackward node_ = None
-    cdef TensorBase y
-    x = as_real_operand(x, "dawsn", "x")
-
-    if needs_grad(state_, x):
-        node_ = DawsnBackward.__new__(DawsnBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-
-    y = wrap_forward(forward_dawsn(array_of(x)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_dawsn, jvp_dawsn, False, (y,), (x,))
-    return y
-
-cdef tuple jvp_dawsn(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1))),)
-
-cdef object op_dawsn_(object x):
-    x = as_real_operand(writable(x, "dawsn_"), "dawsn_", "x")
-    old_ = prepare_inplace(x, (x,), 0b1, "dawsn_")
-    return overwrite(x, op_dawsn(old_), "dawsn_")
-
-def dawsn(x):
-    """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
-    return op_dawsn(x)
-
-
 cdef object op__digamma_gap(object a, object b, object n):
     cdef ThreadState* state_ = thread_state()
     cdef DigammaGapBackward node_ = None
@@ -299,6 +266,39 @@ cdef tuple jvp__digamma_gap(tuple outputs_, tuple inputs_, tuple tangents_):
 def _digamma_gap(a, b, n):
     """Derivative `n` of digamma at `a`, less that at a + b, without cancellation."""
     return op__digamma_gap(a, b, n)
+
+
+cdef object op_dawsn(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef DawsnBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "dawsn", "x")
+
+    if needs_grad(state_, x):
+        node_ = DawsnBackward.__new__(DawsnBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_dawsn(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_dawsn, jvp_dawsn, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_dawsn(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1))),)
+
+cdef object op_dawsn_(object x):
+    x = as_real_operand(writable(x, "dawsn_"), "dawsn_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "dawsn_")
+    return overwrite(x, op_dawsn(old_), "dawsn_")
+
+def dawsn(x):
+    """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
+    return op_dawsn(x)
 
 
 cdef object op_erfcinv(object x):
@@ -1484,7 +1484,7 @@ answer_calls()
 
 register({
 "beta": beta, "_beta_derivative": _beta_derivative, "betainc": betainc, "_betainc_derivative": _betainc_derivative,
-    "betaln": betaln, "dawsn": dawsn, "_digamma_gap": _digamma_gap, "erfcinv": erfcinv, "exp1": exp1, "expi": expi, "gamma":
+    "betaln": betaln, "_digamma_gap": _digamma_gap, "dawsn": dawsn, "erfcinv": erfcinv, "exp1": exp1, "expi": expi, "gamma":
     gamma, "gammainc": gammainc, "_gammainc_derivative": _gammainc_derivative, "gammaincc": gammaincc, "i0": i0, "i0e": i0e,
     "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative": _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0,
     "k1": k1, "kl_terms": kl_terms, "kv": kv, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr, "ndtri":

@@ -5,27 +5,27 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import AminmaxResult, HistogramResult
 
 from gradspec.generated.kernels.statistics cimport (
-    forward_aminmax, forward__as_index, forward_average, forward__binned, forward__bins, forward_corrcoef, forward_cov,
-    forward__edges, forward__flat_index, forward_histc, forward_histogram, forward_median, forward_nanmax,
-    forward_nanmedian, forward_nanmin, forward_nanpercentile, forward_nanprod, forward_nanquantile, forward_nanstd,
-    forward_nanvar, forward_percentile, forward__place, forward_ptp, forward_quantile, forward__quantiles_of,
+    forward_aminmax, forward__as_index, forward_average, forward_corrcoef, forward_cov, forward__flat_index, forward_histc,
+    forward_histogram, forward__binned, forward__bins, forward__edges, forward_median, forward_nanmax, forward_nanmedian,
+    forward_nanmin, forward_nanpercentile, forward_nanprod, forward_nanquantile, forward_nanstd, forward_nanvar,
+    forward_percentile, forward_ptp, forward_quantile, forward__quantiles_of, forward__place,
 )
 from gradspec.generated.functions.statistics cimport NanmaxBackward, NanminBackward
-from gradspec.arguments cimport as_bool, as_float, as_int, as_ints, as_str
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_forward
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_input, save_output
-from gradspec.tensor cimport TensorBase
+from gradspec.saved.saved_variable cimport save_input, save_output
+from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_aminmax(object x, object axis, object keepdims):
@@ -78,36 +78,6 @@ def average(x, axis=None, weights=None, *, keepdims=False):
     return op_average(x, axis, weights, keepdims)
 
 
-cdef object op__binned(object weights, object places, object bins):
-    cdef ThreadState* state_ = thread_state()
-    weights = as_operand(weights, "_binned", "weights")
-    places = as_index(places, "_binned", "places")
-    bins = as_int(bins, "_binned", "bins")
-
-    try:
-        if needs_grad(state_, weights) or state_.flags & DUAL:
-            return ops.narrow(ops._take_backward(ops.ravel(weights), ops._flat_index(places), (bins + 1,), 0), 0, 0, bins)
-        return wrap_forward(forward__binned(array_of(weights), index_of(places), bins))
-    except Exception as error_:
-        raise explain(error_, "_binned", weights=weights, places=places, bins=bins) from None
-
-def _binned(weights, places, bins):
-    """The sum of the weights in each bin; what lies outside is left out."""
-    return op__binned(weights, places, bins)
-
-
-cdef object op__bins(object x, object edges):
-    x = as_real_operand(x, "_bins", "x")
-    edges = as_real_operand(edges, "_bins", "edges")
-
-    return wrap_forward(forward__bins(array_of(x), array_of(edges)))
-
-def _bins(x, edges):
-    """Which of the bins between the edges each element lies in, the last edge included; as many as there are bins
-    outside."""
-    return op__bins(x, edges)
-
-
 cdef object op_corrcoef(object x, object y, object rowvar):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "corrcoef", "x")
@@ -157,25 +127,22 @@ def cov(x, y=None, rowvar=True, bias=False, ddof=None):
     return op_cov(x, y, rowvar, bias, ddof)
 
 
-cdef object op__edges(object low, object high, object bins):
-    cdef ThreadState* state_ = thread_state()
-    low = as_real_operand(low, "_edges", "low")
-    high = as_real_operand(high, "_edges", "high")
-    bins = as_int(bins, "_edges", "bins")
+cdef object op__variables(object x, object rowvar):
+    x = as_operand(x, "_variables", "x")
+    rowvar = as_bool(rowvar, "_variables", "rowvar")
 
     try:
-        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & DUAL:
-            share = ops.linspace(0, 1, bins + 1, dtype=formulas.float_dtype(dtype_of(low)))
-            start = ops.where(low == high, low - 0.5, low)
-            stop = ops.where(low == high, high + 0.5, high)
-            return start * (1 - share) + stop * share
-        return wrap_forward(forward__edges(array_of(low), array_of(high), bins))
+        if ndim_of(x) < 2:
+            return ops.reshape(x, (1, -1))
+        if rowvar:
+            return x
+        return ops.T(x)
     except Exception as error_:
-        raise explain(error_, "_edges", low=low, high=high, bins=bins) from None
+        raise explain(error_, "_variables", x=x, rowvar=rowvar) from None
 
-def _edges(low, high, bins):
-    """The edges of so many bins of one width; of width 1 around `low` where that is `high`."""
-    return op__edges(low, high, bins)
+def _variables(x, rowvar):
+    """One row for each variable."""
+    return op__variables(x, rowvar)
 
 
 cdef object op__flat_index(object places):
@@ -234,6 +201,57 @@ cdef object op_histogram(object x, object bins, object range, object weights, ob
 def histogram(x, bins=10, range=None, weights=None, density=False):
     """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins."""
     return tuple.__new__(HistogramResult, op_histogram(x, bins, range, weights, density))
+
+
+cdef object op__binned(object weights, object places, object bins):
+    cdef ThreadState* state_ = thread_state()
+    weights = as_operand(weights, "_binned", "weights")
+    places = as_index(places, "_binned", "places")
+    bins = as_int(bins, "_binned", "bins")
+
+    try:
+        if needs_grad(state_, weights) or state_.flags & DUAL:
+            return ops.narrow(ops._take_backward(ops.ravel(weights), ops._flat_index(places), (bins + 1,), 0), 0, 0, bins)
+        return wrap_forward(forward__binned(array_of(weights), index_of(places), bins))
+    except Exception as error_:
+        raise explain(error_, "_binned", weights=weights, places=places, bins=bins) from None
+
+def _binned(weights, places, bins):
+    """The sum of the weights in each bin; what lies outside is left out."""
+    return op__binned(weights, places, bins)
+
+
+cdef object op__bins(object x, object edges):
+    x = as_real_operand(x, "_bins", "x")
+    edges = as_real_operand(edges, "_bins", "edges")
+
+    return wrap_forward(forward__bins(array_of(x), array_of(edges)))
+
+def _bins(x, edges):
+    """Which of the bins between the edges each element lies in, the last edge included; as many as there are bins
+    outside."""
+    return op__bins(x, edges)
+
+
+cdef object op__edges(object low, object high, object bins):
+    cdef ThreadState* state_ = thread_state()
+    low = as_real_operand(low, "_edges", "low")
+    high = as_real_operand(high, "_edges", "high")
+    bins = as_int(bins, "_edges", "bins")
+
+    try:
+        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & DUAL:
+            share = ops.linspace(0, 1, bins + 1, dtype=formulas.float_dtype(dtype_of(low)))
+            start = ops.where(low == high, low - 0.5, low)
+            stop = ops.where(low == high, high + 0.5, high)
+            return start * (1 - share) + stop * share
+        return wrap_forward(forward__edges(array_of(low), array_of(high), bins))
+    except Exception as error_:
+        raise explain(error_, "_edges", low=low, high=high, bins=bins) from None
+
+def _edges(low, high, bins):
+    """The edges of so many bins of one width; of width 1 around `low` where that is `high`."""
+    return op__edges(low, high, bins)
 
 
 cdef object op_median(object x, object axis, object keepdims):
@@ -471,36 +489,6 @@ def percentile(x, q, axis=None, keepdims=False, *, method='linear'):
     return op_percentile(x, q, axis, keepdims, method)
 
 
-cdef object op__place(object count, object q, object method):
-    cdef ThreadState* state_ = thread_state()
-    count = as_real_operand(count, "_place", "count")
-    q = as_real_operand(q, "_place", "q")
-    method = as_str(method, "_place", "method")
-
-    try:
-        if needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & DUAL:
-            kind = formulas.quantile_kind(method)
-            if kind == 'between':
-                offset = formulas.quantile_offset(method)
-                slope = formulas.quantile_slope(method)
-                return ops.clip(q * count + offset + q * slope - 1, 0, ops.maximum(count - 1, 0))
-            exact = q * ops.maximum(count - 1, 0)
-            if kind == 'lower':
-                return ops.floor(exact)
-            if kind == 'higher':
-                return ops.ceil(exact)
-            if kind == 'nearest':
-                return ops.round(exact)
-            return (ops.floor(exact) + ops.ceil(exact)) / 2
-        return wrap_forward(forward__place(array_of(count), array_of(q), method))
-    except Exception as error_:
-        raise explain(error_, "_place", count=count, q=q, method=method) from None
-
-def _place(count, q, method):
-    """Where among `count` elements in order a quantile stands, from 0 and between two of them."""
-    return op__place(count, q, method)
-
-
 cdef object op_ptp(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "ptp", "x")
@@ -579,6 +567,36 @@ def _quantiles_of(x, count, q, shape, method):
     return op__quantiles_of(x, count, q, shape, method)
 
 
+cdef object op__place(object count, object q, object method):
+    cdef ThreadState* state_ = thread_state()
+    count = as_real_operand(count, "_place", "count")
+    q = as_real_operand(q, "_place", "q")
+    method = as_str(method, "_place", "method")
+
+    try:
+        if needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & DUAL:
+            kind = formulas.quantile_kind(method)
+            if kind == 'between':
+                offset = formulas.quantile_offset(method)
+                slope = formulas.quantile_slope(method)
+                return ops.clip(q * count + offset + q * slope - 1, 0, ops.maximum(count - 1, 0))
+            exact = q * ops.maximum(count - 1, 0)
+            if kind == 'lower':
+                return ops.floor(exact)
+            if kind == 'higher':
+                return ops.ceil(exact)
+            if kind == 'nearest':
+                return ops.round(exact)
+            return (ops.floor(exact) + ops.ceil(exact)) / 2
+        return wrap_forward(forward__place(array_of(count), array_of(q), method))
+    except Exception as error_:
+        raise explain(error_, "_place", count=count, q=q, method=method) from None
+
+def _place(count, q, method):
+    """Where among `count` elements in order a quantile stands, from 0 and between two of them."""
+    return op__place(count, q, method)
+
+
 cdef object op__rows(object x, object axis):
     x = as_operand(x, "_rows", "x")
     axis = None if axis is None else as_ints(axis, "_rows", "axis", -1)
@@ -594,30 +612,12 @@ def _rows(x, axis=None):
     return op__rows(x, axis)
 
 
-cdef object op__variables(object x, object rowvar):
-    x = as_operand(x, "_variables", "x")
-    rowvar = as_bool(rowvar, "_variables", "rowvar")
-
-    try:
-        if ndim_of(x) < 2:
-            return ops.reshape(x, (1, -1))
-        if rowvar:
-            return x
-        return ops.T(x)
-    except Exception as error_:
-        raise explain(error_, "_variables", x=x, rowvar=rowvar) from None
-
-def _variables(x, rowvar):
-    """One row for each variable."""
-    return op__variables(x, rowvar)
-
-
 answer_calls()
 
 register({
-"aminmax": aminmax, "_as_index": _as_index, "average": average, "_binned": _binned, "_bins": _bins, "corrcoef":
-    corrcoef, "cov": cov, "_edges": _edges, "_flat_index": _flat_index, "histc": histc, "histogram": histogram, "median":
-    median, "nanmax": nanmax, "nanmedian": nanmedian, "nanmin": nanmin, "nanpercentile": nanpercentile, "nanprod": nanprod,
-    "nanquantile": nanquantile, "nanstd": nanstd, "nanvar": nanvar, "percentile": percentile, "_place": _place, "ptp": ptp,
-    "quantile": quantile, "_quantiles_of": _quantiles_of, "_rows": _rows, "_variables": _variables,
+"aminmax": aminmax, "_as_index": _as_index, "average": average, "corrcoef": corrcoef, "cov": cov, "_variables":
+    _variables, "_flat_index": _flat_index, "histc": histc, "histogram": histogram, "_binned": _binned, "_bins": _bins,
+    "_edges": _edges, "median": median, "nanmax": nanmax, "nanmedian": nanmedian, "nanmin": nanmin, "nanpercentile":
+    nanpercentile, "nanprod": nanprod, "nanquantile": nanquantile, "nanstd": nanstd, "nanvar": nanvar, "percentile":
+    percentile, "ptp": ptp, "quantile": quantile, "_quantiles_of": _quantiles_of, "_place": _place, "_rows": _rows,
 })

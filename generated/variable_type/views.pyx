@@ -6,12 +6,12 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec import formulas
-from gradspec.dispatch import ops, register
-from gradspec.errors import explain
+from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.views cimport (
-    forward_T, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagflat, forward_diagonal,
-    forward__diagonal_backward, forward_expand_dims, forward_flip, forward__layout, forward_mT, forward_moveaxis,
+    forward_T, forward__layout, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagflat,
+    forward_diagonal, forward__diagonal_backward, forward_expand_dims, forward_flip, forward_mT, forward_moveaxis,
     forward_permute_dims, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward__strided,
     forward__strided_backward, forward_swapaxes, forward_view, forward_view_as_complex, forward_view_as_real,
 )
@@ -21,18 +21,18 @@ from gradspec.generated.functions.views cimport (
     Rot90Backward, SqueezeBackward, StridedBackward, StridedBackwardBackward, SwapaxesBackward, ViewBackward,
     ViewAsComplexBackward, ViewAsRealBackward,
 )
-from gradspec.arguments cimport as_int, as_ints
-from gradspec.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
-from gradspec.grad_mode cimport DUAL, ThreadState, thread_state
-from gradspec.inplace cimport become_view, before_view
-from gradspec.hints cimport answer_calls
-from gradspec.operand cimport (
+from gradspec.core.arguments cimport as_int, as_ints
+from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.saved.inplace cimport become_view, before_view
+from gradspec.support.hints cimport answer_calls
+from gradspec.core.operand cimport (
     array_of, as_complex_operand, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
-from gradspec.saved_variable cimport save_index
-from gradspec.tensor cimport TensorBase
-from gradspec.view cimport attach_view
+from gradspec.saved.saved_variable cimport save_index
+from gradspec.core.tensor cimport TensorBase
+from gradspec.saved.view cimport attach_view
 
 
 cdef object op_T(object x):
@@ -101,6 +101,16 @@ cdef object op_as_strided_(object x, object shape, object strides, object offset
 def as_strided(x, shape, strides, offset=None):
     """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
     return op_as_strided(x, shape, strides, offset)
+
+
+cdef object op__layout(object x):
+    x = as_operand(x, "_layout", "x")
+
+    return wrap_forward(forward__layout(array_of(x)))
+
+def _layout(x):
+    """Where the elements of `x` stand in memory, its strides and its place, counted in elements."""
+    return op__layout(x)
 
 
 cdef object op_atleast_1d(object x):
@@ -504,16 +514,6 @@ cdef object op_flipud(object x):
 def flipud(x):
     """Order reversed along the first axis."""
     return op_flipud(x)
-
-
-cdef object op__layout(object x):
-    x = as_operand(x, "_layout", "x")
-
-    return wrap_forward(forward__layout(array_of(x)))
-
-def _layout(x):
-    """Where the elements of `x` stand in memory, its strides and its place, counted in elements."""
-    return op__layout(x)
 
 
 cdef object op_mH(object x):
@@ -1028,12 +1028,12 @@ def view_as_real(x):
 answer_calls()
 
 register({
-"T": T, "adjoint": adjoint, "as_strided": as_strided, "atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d":
-    atleast_3d, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag, "diag_embed": diag_embed, "diagflat":
-    diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_as": expand_as,
-    "expand_dims": expand_dims, "flatten": flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "_layout": _layout,
-    "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape,
-    "reshape_as": reshape_as, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward":
-    _strided_backward, "swapaxes": swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as, "view_as_complex":
-    view_as_complex, "view_as_real": view_as_real,
+"T": T, "adjoint": adjoint, "as_strided": as_strided, "_layout": _layout, "atleast_1d": atleast_1d, "atleast_2d":
+    atleast_2d, "atleast_3d": atleast_3d, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag,
+    "diag_embed": diag_embed, "diagflat": diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward,
+    "expand": expand, "expand_as": expand_as, "expand_dims": expand_dims, "flatten": flatten, "flip": flip, "fliplr":
+    fliplr, "flipud": flipud, "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel,
+    "reshape": reshape, "reshape_as": reshape_as, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided,
+    "_strided_backward": _strided_backward, "swapaxes": swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as,
+    "view_as_complex": view_as_complex, "view_as_real": view_as_real,
 })

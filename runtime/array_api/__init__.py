@@ -4,7 +4,7 @@ Names and meaning are the standard's where NumPy's, which the main namespace fol
 Most names are the operators themselves.  Imported when first asked for.
 """
 
-from ..constants import *
+from ..support.constants import *
 from ..generated.ops import (
     abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
     bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_to, ceil, clip, concat, conj, copysign, cos,

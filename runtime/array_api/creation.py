@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..dispatch import ops
-from ..operand import asarray as tensor_around
+from ..core.operand import asarray as tensor_around
+from ..support.dispatch import ops
 
 
 def on_cpu(device):

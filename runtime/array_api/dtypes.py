@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .. import constants
-from ..dispatch import ops
-from ..tensor import TensorBase
+from ..core.tensor import TensorBase
+from ..support import constants
+from ..support.dispatch import ops
 from .creation import on_cpu
 
 NAMES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64",

@@ -1,7 +1,7 @@
 """The extension `fft`."""
 
-from ..dispatch import ops
 from ..fft import fft, fftn, fftshift, hfft, ifft, ifftn, ifftshift, ihfft, irfft, irfftn, rfft, rfftn
+from ..support.dispatch import ops
 from .creation import on_cpu
 
 

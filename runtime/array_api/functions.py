@@ -4,8 +4,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..dispatch import ops
-from ..operand import asarray
+from ..core.operand import asarray
+from ..support.dispatch import ops
 
 UniqueAll = namedtuple("UniqueAll", ["values", "indices", "inverse_indices", "counts"])
 UniqueCounts = namedtuple("UniqueCounts", ["values", "counts"])

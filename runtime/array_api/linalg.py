@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ..dispatch import ops
+from ..core.operand import asarray
 from ..generated.ops import matmul, matrix_transpose, tensordot, vecdot
 from ..generated.results import QrResult, SvdResult
 from ..linalg import det, inv, matrix_power, solve, svdvals
-from ..operand import asarray
+from ..support.dispatch import ops
 from .functions import summed, values_of
 
 

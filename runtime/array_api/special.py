@@ -7,10 +7,10 @@ functions is left to it.
 
 import numpy as np
 
-from ..dispatch import ops
-from ..function import Function
-from ..operand import asarray
-from ..tensor import TensorBase
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..engine.function import Function
+from ..support.dispatch import ops
 
 # SciPy's name: the operator's, where they differ.
 SPELLED = {"gammaln": "lgamma", "psi": "digamma", "expit": "sigmoid"}

@@ -6,11 +6,11 @@ function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` fin
 
 from typing import TYPE_CHECKING
 
-from ..anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
-from ..backward import GradientEdge, backward, get_gradient_edge, grad
-from ..error_nodes import set_missing_derivative
-from ..errors import GradcheckError
-from ..grad_mode import (
+from ..core.anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
+from ..engine.backward import GradientEdge, backward, get_gradient_edge, grad
+from ..core.error_nodes import set_missing_derivative
+from ..support.errors import GradcheckError
+from ..core.grad_mode import (
     _force_original_view_tracking,  # noqa: F401 (PyTorch's name, found but not shown)
     enable_grad,
     inference_mode,
@@ -21,9 +21,9 @@ from ..grad_mode import (
     set_multithreading_enabled,
     set_mutation_on_saved_tensors,
 )
-from ..later import later
-from ..node import Node
-from ..saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..support.later import later
+from ..core.node import Node
+from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from . import forward_ad
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck

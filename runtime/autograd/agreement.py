@@ -7,12 +7,12 @@ import warnings
 
 import numpy as np
 
-from ..backward import grad
-from ..dual import batched_level
-from ..error_nodes import UndefinedGrad
-from ..errors import GradcheckError, NotBatched
-from ..operand import tensor
-from ..tensor import TensorBase
+from ..core.error_nodes import UndefinedGrad
+from ..core.operand import tensor
+from ..core.tensor import TensorBase
+from ..engine.backward import grad
+from ..methods.dual import batched_level
+from ..support.errors import GradcheckError, NotBatched
 from .differences import Differences, as_tuple, inner, random_like
 from .forward_ad import dual_level, make_dual, unpack_dual
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backward import backward
-from ..engine import current_graph_task_id, queue_callback, runs_everything
-from ..function import Function
-from ..generator import as_generator
-from ..grad_mode import enable_grad, is_grad_enabled
-from ..operand import tensor
-from ..saved_tensors_hooks import saved_tensors_hooks
-from ..tensor import TensorBase
+from ..core.grad_mode import enable_grad, is_grad_enabled
+from ..core.operand import tensor
+from ..core.tensor import TensorBase
+from ..engine.backward import backward
+from ..engine.engine import current_graph_task_id, queue_callback, runs_everything
+from ..engine.function import Function
+from ..saved.saved_tensors_hooks import saved_tensors_hooks
+from ..support.generator import as_generator
 from .mutation import SavedValues, watching
 from .nest import flatten, rebuild
 

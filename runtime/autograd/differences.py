@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from ..tensor import TensorBase
+from ..core.tensor import TensorBase
 
 
 class Differences:

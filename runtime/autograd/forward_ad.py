@@ -1,9 +1,10 @@
 """Forward mode as users call it: dual levels, and tensors that carry tangents at them.
 
-Owns the names; what they do is in `gradspec.dual` and `gradspec.grad_mode`.
+Owns the names; what they do is in `gradspec.methods.dual` and `gradspec.core.grad_mode`.
 """
 
-from ..dual import (
+from ..core.grad_mode import _set_fwd_grad_enabled  # noqa: F401 (PyTorch's name for it, found but not shown)
+from ..methods.dual import (
     UnpackedDualTensor,
     dual_level,
     enter_dual_level,
@@ -11,7 +12,6 @@ from ..dual import (
     make_dual,
     unpack_dual,
 )
-from ..grad_mode import _set_fwd_grad_enabled  # noqa: F401 (PyTorch's name for it, found but not shown)
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 

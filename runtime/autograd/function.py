@@ -1,6 +1,6 @@
-"""Custom Functions as users import them; what they do is in `gradspec.function`."""
+"""Custom Functions as users import them; what they do is in `gradspec.engine.function`."""
 
-from ..function import Function, once_differentiable
+from ..engine.function import Function, once_differentiable
 
 __all__ = ["Function", "once_differentiable"]
 

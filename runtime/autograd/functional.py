@@ -8,8 +8,8 @@ users may pass in, are in `passes`.
 from collections.abc import Callable
 from typing import Any
 
-from ..dispatch import ops
-from ..grad_mode import enable_grad
+from ..core.grad_mode import enable_grad
+from ..support.dispatch import ops
 from .nest import LEAF, rebuild
 from .passes import (
     UserFunction,

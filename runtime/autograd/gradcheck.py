@@ -5,9 +5,9 @@ Owns what users may ask for, and the function of inputs and cotangents whose der
 
 import numpy as np
 
-from ..backward import grad
-from ..errors import GradcheckError
-from ..operand import asarray, tensor
+from ..core.operand import asarray, tensor
+from ..engine.backward import grad
+from ..support.errors import GradcheckError
 from .differences import as_tuple, is_checked
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]

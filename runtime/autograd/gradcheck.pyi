@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import GradcheckError as GradcheckError
+from ..support.errors import GradcheckError as GradcheckError
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 

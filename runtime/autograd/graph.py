@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import node as _node
-from ..backward import GradientEdge, get_gradient_edge
-from ..engine import (
+from ..core import node as _node
+from ..core.grad_mode import set_mutation_on_saved_tensors
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..core.version import increment_version, set_version
+from ..engine.backward import GradientEdge, get_gradient_edge
+from ..engine.engine import (
     current_graph_task_execution_order,
     current_graph_task_id,
     current_graph_task_keep_graph,
     queue_callback,
     will_engine_execute_node,
 )
-from ..grad_mode import set_mutation_on_saved_tensors
-from ..operand import asarray
-from ..saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
-from ..tensor import TensorBase
-from ..version import increment_version, set_version
+from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from .mutation import allow_mutation_on_saved_tensors
 from .picture import Picture, make_dot
 
@@ -49,7 +49,7 @@ class _VirtualBase(type):
 class Node(metaclass=_VirtualBase):
     """What every node of a graph is an instance of: those of operators, of custom Functions, and where gradients end.
 
-    For `isinstance` alone: nodes are made by operations, and an extension derives its own from the class of `gradspec.node`.
+    For `isinstance` alone: nodes are made by operations, and an extension derives its own from the class of `gradspec.core.node`.
     """
 
     def __new__(cls, *args, **kwargs):

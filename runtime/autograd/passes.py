@@ -6,13 +6,13 @@ columns of a Jacobian.  Knows no mode's inside, and no operators but those that 
 
 import numpy as np
 
-from ..backward import grad
-from ..dispatch import ops
-from ..dual import batched_level
-from ..errors import NotBatched
-from ..grad_mode import no_grad
-from ..operand import asarray, tensor
-from ..tensor import TensorBase
+from ..core.grad_mode import no_grad
+from ..core.operand import asarray, tensor
+from ..core.tensor import TensorBase
+from ..engine.backward import grad
+from ..methods.dual import batched_level
+from ..support.dispatch import ops
+from ..support.errors import NotBatched
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .nest import LEAF, alike, flatten, places, rebuild
 

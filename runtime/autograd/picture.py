@@ -5,7 +5,7 @@ Owns what of a node is shown, and how.  Reads nodes only: it unpacks nothing and
 
 from typing import Any
 
-from ..tensor import TensorBase
+from ..core.tensor import TensorBase
 
 
 class Picture:

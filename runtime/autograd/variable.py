@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..engine import queue_callback
-from ..operand import asarray
-from ..tensor import TensorBase
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..engine.engine import queue_callback
 
 __all__ = ["Variable"]
 

@@ -7,7 +7,7 @@ Modules are imported as their names are asked for.
 
 from typing import TYPE_CHECKING
 
-from ..later import later
+from ..support.later import later
 
 if TYPE_CHECKING:
     from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..autograd.nest import LEAF
 from ..autograd.passes import filled, gradients
-from ..dispatch import ops
-from ..grad_mode import enable_grad
+from ..core.grad_mode import enable_grad
+from ..support.dispatch import ops
 from .point import Point, chosen
 
 

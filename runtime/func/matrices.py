@@ -9,7 +9,7 @@ from typing import Any
 
 from ..autograd.nest import LEAF, rebuild
 from ..autograd.passes import columns, filled, gradients, rows
-from ..grad_mode import enable_grad
+from ..core.grad_mode import enable_grad
 from .point import Point, chosen
 from .products import pushed
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..dispatch import ops
+from ..support.dispatch import ops
 from .gradients import grad
 from .products import hvp, jvp, linearize, vjp
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..autograd.nest import flatten, places, rebuild
 from ..autograd.passes import UserFunction
-from ..backward import depends_on_others, get_gradient_edge
-from ..dispatch import ops
-from ..dual import innermost_level
-from ..grad_mode import is_grad_enabled, no_grad
-from ..operand import asarray
-from ..tensor import TensorBase
+from ..core.grad_mode import is_grad_enabled, no_grad
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..engine.backward import depends_on_others, get_gradient_edge
+from ..methods.dual import innermost_level
+from ..support.dispatch import ops
 
 
 def chosen(caller, argnums, argnum):

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.passes import filled, gradients, push, push_transposed, transposed
-from ..backward import get_gradient_edge
-from ..dispatch import ops
-from ..dual import innermost_level
-from ..errors import NotBatched
-from ..grad_mode import enable_grad, is_grad_enabled
+from ..core.grad_mode import enable_grad, is_grad_enabled
+from ..engine.backward import get_gradient_edge
+from ..methods.dual import innermost_level
+from ..support.dispatch import ops
+from ..support.errors import NotBatched
 from .point import Point
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import _nn
 from .._nn import *  # noqa: F403
-from ..later import later
+from ..support.later import later
 from .running import batch_norm as batch_norm
 from .running import instance_norm as instance_norm
 from .sampling import gumbel_softmax as gumbel_softmax

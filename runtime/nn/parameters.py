@@ -5,9 +5,9 @@ Must not know what the parameters belong to.
 
 from collections.abc import Iterable
 
+from ..core.grad_mode import no_grad
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..grad_mode import no_grad
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

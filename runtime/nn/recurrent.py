@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _nn
+from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..operand import asarray
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import numpy as np
 
 from .. import _nn
+from ..core.grad_mode import is_inference_mode_enabled, no_grad
+from ..core.operand import asarray
 from ..generated.tensor import Tensor
-from ..grad_mode import is_inference_mode_enabled, no_grad
-from ..hints import of_call
-from ..operand import asarray
+from ..support.hints import of_call
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

@@ -3,7 +3,7 @@
 Owns nothing: the names lead to where the functions are.
 """
 
-from ..clip_grad import clip_grad_norm_, clip_grad_value_
+from ..api.clip_grad import clip_grad_norm_, clip_grad_value_
 from .parameters import parameters_to_vector, vector_to_parameters
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "vector_to_parameters"]

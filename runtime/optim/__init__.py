@@ -5,7 +5,7 @@ Owns the names.  Each is imported when it is named.
 
 from typing import TYPE_CHECKING
 
-from ..later import later
+from ..support.later import later
 if TYPE_CHECKING:
     from . import lr_scheduler
     from .adam import Adam, AdamW

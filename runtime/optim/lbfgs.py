@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.grad_mode import enable_grad, no_grad
 from ..generated.tensor import Tensor
-from ..grad_mode import enable_grad, no_grad
 from .optimizer import Optimizer
 
 SUFFICIENT, CURVATURE = 1e-4, 0.9  # of the Wolfe conditions

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.grad_mode import enable_grad, no_grad
 from ..generated.tensor import Tensor
-from ..grad_mode import enable_grad, no_grad
 
 
 class Optimizer:

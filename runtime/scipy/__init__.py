@@ -5,7 +5,7 @@ Owns the names; what they stand for is imported when it is asked for, and SciPy 
 
 from typing import TYPE_CHECKING
 
-from ..later import later
+from ..support.later import later
 
 if TYPE_CHECKING:
     from .objective import Objective, objective

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from ..autograd.functional import jacobian
 from ..autograd.nest import LEAF, alike, flatten, places, rebuild
-from ..dispatch import ops
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
 from ..func import grad, hessian, linearize, value_and_grad, vjp
-from ..operand import asarray
-from ..tensor import TensorBase
+from ..support.dispatch import ops
 
 Vector = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..operand import asarray
+from ..core.operand import asarray
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser",

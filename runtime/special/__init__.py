@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .. import _special
 from .._special import *  # noqa: F403
-from ..later import later
+from ..support.later import later
 
 if TYPE_CHECKING:
     from .polynomials import (

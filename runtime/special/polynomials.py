@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..dispatch import ops
-from ..operand import asarray
+from ..core.operand import asarray
+from ..support.dispatch import ops
 
 
 def _polynomial(x: Any, n: Any, first: Callable[[Any], Any], following: Callable[[Any, int, Any, Any], Any]) -> Any:

@@ -2,7 +2,7 @@
 
 `python -m tests.codegen.fuzz 10000` runs ten thousand mutants and prints what is to be mended; `--seed`, `--first` and
 `--show` repeat one of them.  Most mutants are of a few entries cut out of derivatives.yaml with what they call, some are
-of the whole file.
+of the whole spec.  Files of further samples follow in the same text, each below a line `=== samples/FAMILY.yaml`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from codegen.rules.analyze import analyze
 from codegen.spec.library import Library, read_library
 from codegen.spec.limits import memory
 from codegen.spec.model import Spec
-from codegen.spec.reader import read_text
+from codegen.spec.reader import FOLDER, read_text
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
 from codegen.write.files import render
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 1.0  # of processor time that a mutant may take beyond the text that it was made of
+_FILE = re.compile(rf"^=== ({FOLDER}/\w+\.yaml)\n", re.MULTILINE)
 PER_CUT = 100  # mutants of one cut
 WHOLE = 500  # of so many mutants one is of the whole file
 WORDS = (
@@ -74,7 +75,15 @@ class TimeIsUp(BaseException):
 
 @cache
 def whole() -> str:
-    return (ROOT / "derivatives.yaml").read_text(encoding="utf-8")
+    files = [ROOT / "derivatives.yaml", *sorted((ROOT / FOLDER).glob("*.yaml"))]
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    return texts[0] + "".join(f"=== {FOLDER}/{path.name}\n{text}" for path, text in zip(files[1:], texts[1:]))
+
+
+def files_of(text: str) -> tuple[str, dict[str, str]]:
+    """The spec in a text, and its files of further samples."""
+    spec, *rest = _FILE.split(text)
+    return spec, dict(zip(rest[::2], rest[1::2]))
 
 
 @cache
@@ -85,7 +94,7 @@ def _library() -> Library:
 @cache
 def _parts() -> tuple[str, dict[str, str], dict[str, tuple[str, str]], dict[str, str]]:
     """(presets, family -> its head, op -> (family, entry), operator -> op)."""
-    head, *families = re.split(r"^---\n(?=family:)", whole(), flags=re.MULTILINE)
+    head, *families = re.split(r"^---\n(?=family:)", files_of(whole())[0], flags=re.MULTILINE)
     heads, entries, operators = {}, {}, {}
     for family in families:
         name = re.match(r"family: (\w+)", family)[1]
@@ -98,6 +107,17 @@ def _parts() -> tuple[str, dict[str, str], dict[str, tuple[str, str]], dict[str,
     return head, heads, entries, operators
 
 
+@cache
+def _further() -> dict[str, tuple[str, str]]:
+    """op -> (file, its further samples)."""
+    return {op: (file, text) for file, source in files_of(whole())[1].items() for op, text in _by_operator(source).items()}
+
+
+def _by_operator(source: str) -> dict[str, str]:
+    _, *texts = re.split(r"^(?=\w+:)", source, flags=re.MULTILINE)
+    return {text.partition(":")[0]: text for text in texts}
+
+
 _SYMBOLS = {"+": "__add__", "*": "__mul__", "/": "__truediv__", "**": "__pow__", "@": "__matmul__", "<": "__lt__",
             "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", ">=": "__ge__", "&": "__and__", "|": "__or__", "^": "__xor__"}  # fmt: skip
 
@@ -107,21 +127,39 @@ def cut(seed: int, roots: int = 3) -> str:
     head, heads, entries, operators = _parts()
     spellings = {alias: op for op, (_, text) in entries.items() for alias in _aliases(text)} | {op: op for op in entries}
     pending, kept = random.Random(seed).sample(sorted(entries), roots), set()
+    users: dict[str, list[str]] = {}
     while pending:
         op = pending.pop()
         if op in kept:
             continue
         kept.add(op)
         rules = re.sub(r"^  (doc|args|ref|samples|domain|shape):.*\n(    .*\n|  - .*\n)*", "", entries[op][1], flags=re.MULTILINE)
-        pending += [spellings[word] for word in re.findall(r"(?<![.\w])(\w+)\(", rules.partition("\n")[2]) if word in spellings]
+        called = {spellings[word] for word in re.findall(r"(?<![.\w])(\w+)\(", rules.partition("\n")[2]) if word in spellings}
+        for name in sorted(called - {op}):
+            users.setdefault(name, []).append(op)
+        pending += sorted(called)
         pending += [operators[method] for sign, method in _SYMBOLS.items() if f" {sign} " in rules and method in operators]
         pending += [operators[method] for sign, method in [("-", "__sub__"), ("-", "__neg__")] if sign in rules]
         pending += ["conj", "zeros_like"]  # what rules are made with
     texts = [head]
     for family, start in heads.items():
-        ops = [text for op, (name, text) in entries.items() if name == family and op in kept]
+        ops = [entries[op][1] for op in _arranged([op for op in entries if entries[op][0] == family and op in kept], users)]
         texts += ["---\n", _described(start, ops), *ops] if ops else []
-    return "".join(texts)
+    further: dict[str, list[str]] = {}
+    for op in (op for op in entries if op in kept and op in _further()):
+        file, text = _further()[op]
+        further.setdefault(file, []).append(text)
+    return "".join([*texts, *(f"=== {file}\n{''.join(parts)}" for file, parts in further.items())])
+
+
+def _arranged(ops: list[str], users: dict[str, list[str]]) -> list[str]:
+    """Names with each private one that only one of them calls below that one: a cut may leave it no other."""
+    owner_of = {op: users[op][0] for op in ops if op.startswith("_") and len(users.get(op, [])) == 1 and users[op][0] in ops}
+
+    def below(op: str) -> list[str]:
+        return [op, *(name for other in ops if owner_of.get(other) == op for name in below(other))]
+
+    return [name for op in ops if op not in owner_of for name in below(op)]
 
 
 def _described(start: str, entries: list[str]) -> str:
@@ -289,7 +327,8 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
         with warnings.catch_warnings(), memory(2**29), _no_collection():
             warnings.simplefilter("error")
             with _limit(seconds):
-                spec = analyze(read_text(text), ROOT, _library_for(text))
+                source, further = files_of(text)
+                spec = analyze(read_text(source, further=further), ROOT, _library_for(text))
                 texts = _entries(text)
                 _check(spec, {op for op in spec.ops if entries.get(op) != texts.get(op)})
             if write:
@@ -308,7 +347,7 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
 
 def _check(spec: Spec, names: set[str]) -> None:
     """The numeric check of some ops."""
-    errors = ErrorList(spec.file, spec.source)
+    errors = ErrorList(spec.file, spec.source, spec.further)
     evaluator = Evaluator(spec, ROOT)
     with quiet():
         for name, op in spec.ops.items():
@@ -363,9 +402,10 @@ def _where(frames: list[traceback.FrameSummary]) -> str:
 
 
 def _wrong_message(errors: SpecErrors, text: str) -> str:
-    lines = text.count("\n") + 1
+    source, further = files_of(text)
+    lines = {name: part.count("\n") + 1 for name, part in [("derivatives.yaml", source), *further.items()]}
     for error in errors.errors:
-        there = error.file in _library().formulas or 1 <= error.line <= lines
+        there = error.file in _library().formulas or 1 <= error.line <= lines.get(error.file, 0)
         if not (error.file and there and error.column >= 1 and error.message.strip()):
             return f"no place: {error.file}:{error.line}:{error.column} {error.message[:60]}"
     try:
@@ -383,13 +423,15 @@ def _library_for(text: str) -> Library:
 
 
 def _entries(text: str) -> dict[str, str]:
-    """Each entry with all that stands above its family's entries, which it can depend on."""
+    """Each entry with all that stands above its family's entries, which it can depend on, and its further samples."""
     found = {}
-    for document in re.split(r"^---", text, flags=re.MULTILINE):
+    source, further = files_of(text)
+    more = {name: part for text in further.values() for name, part in _by_operator(text).items()}
+    for document in re.split(r"^---", source, flags=re.MULTILINE):
         head, *entries = re.split(r"^(?=- op: )", document, flags=re.MULTILINE)
         for entry in entries:
             if name := re.match(r"- op: (\w+)", entry):
-                found[name[1]] = head + entry.rstrip()
+                found[name[1]] = head + entry.rstrip() + more.get(name[1], "")
     return found
 
 

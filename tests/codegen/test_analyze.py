@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from codegen.rules.analyze import formulas_of
+from codegen.spec.formula import formulas_of
 
 
 def test_formulas_by_key(small):

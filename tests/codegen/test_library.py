@@ -66,7 +66,7 @@ def test_kernels_of_cython_and_python(small):
 
 def test_what_the_package_and_a_tensor_hold_by_hand(small):
     small.write("runtime/__init__.py", "from .grad_mode import no_grad\nfrom .generated.ops import *\n__all__ = sorted(['load', *ops.__all__])\n")
-    small.write("runtime/constants.py", "pi = 3.14\n__all__ = ['pi']\n")
+    small.write("runtime/support/constants.py", "pi = 3.14\n__all__ = ['pi']\n")
     small.write("runtime/engine.pyx", "")
     small.write("runtime/tensor.pyx", "cdef class TensorBase:\n    def detach(self):\n        pass\n\n    cpdef object item(self):\n")
     small.write("runtime/tensor.pxd", "cdef class TensorBase:\n    cdef readonly bint is_leaf\n    cdef object _hidden\n")

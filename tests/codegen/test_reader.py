@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import HEADER
+from conftest import HEADER, PRELUDE
 
+from codegen.errors import SpecErrors
+from codegen.rules.analyze import analyze
 from codegen.spec.reader import read_text
+from codegen.verify.check import check
 
 
 def test_defaults_apply_where_the_entry_is_silent(small):
@@ -97,6 +100,70 @@ def test_locations_are_those_of_the_file(small):
     assert str(op.location) == "derivatives.yaml:12:7"
     assert str(op.partials["y", "x"].location) == "derivatives.yaml:15:10"
 
+
+def test_further_samples_and_examples_follow_those_of_the_entry():
+    entry = TANH.replace("one", "\n  - only\n  - f(x(2))") + "  examples:\n    f(0.0): 0\n"
+    spec = read_text(HEADER + entry, further={"samples/tested.yaml": FURTHER})
+    op = spec.ops["tanh"]
+    assert [sample.source for sample in op.samples] == ["f(x(2))", "f(x(5))", "f(x(6))"]
+    assert [example.call.source for example in op.examples] == ["f(0.0)", "f(inf)"]
+    assert str(op.samples[1].location) == "samples/tested.yaml:4:5" and op.samples[1].is_of(op)
+    assert str(op.examples[1].value.location) == "samples/tested.yaml:7:13"
+
+
+def test_further_samples_may_be_the_only_ones():
+    spec = read_text(HEADER + TANH.replace("  samples: one\n", ""), further={"samples/tested.yaml": FURTHER})
+    assert len(spec.ops["tanh"].samples) == 2
+
+
+@pytest.mark.parametrize(
+    "file, text, message",
+    [
+        ("tested", "tahn:\n  samples:\n  - f(x(5))\n", "1:1: error: no operator 'tahn' in the family; did you mean 'tanh'?\ntahn:\n^"),
+        ("tasted", "", "1:1: error: one document is expected: operators with 'samples:' and 'examples:'\n\n^"),
+        ("tasted", "tanh: {}\n", "1:1: error: there is no family 'tasted'; did you mean 'tested'?\ntanh: {}\n^"),
+        ("tested", "- tanh\n", "1:1: error: a file of further samples is a mapping\n- tanh\n^"),
+        ("tested", "tanh:\n  kinks:\n    f(1.0): 0\n", "2:3: error: tanh: unknown key 'kinks'\n  kinks:\n  ^"),
+        ("tested", "tanh:\n  samples: one\n", "2:12: error: tanh: samples: a list is expected here\n  samples: one\n           ^"),
+        ("tested", "tanh:\n  samples:\n  - f(x(3, 4))\n", "3:5: error: tanh: samples: f(x(3, 4)) is there already, by the shape or by "
+         "another line: leave it out\n  - f(x(3, 4))\n    ^"),
+        ("tested", "tanh:\n  samples:\n  - f(x(5)\n", "3:6: error: tanh: samples: not a Python expression\n  - f(x(5)\n     ^"),
+        ("tested", "tanh:\n  samples:\n  - f(\x07)\n", "3:7: error: the character U+0007 cannot stand in a spec\n  - f(\x07)\n      ^"),
+        ("tested", "tanh:\n  examples:\n    f(0.0): 0\n", "3:5: error: tanh: examples: 'f(0.0)' is written twice\n    f(0.0): 0\n    ^"),
+        ("tested", "zero:\n  samples: []\ntanh:\n  samples: []\n", "3:1: error: tanh: the order is that of the entries: it belongs above "
+         "'zero'\ntanh:\n^"),
+    ],
+)  # fmt: skip
+def test_errors_in_further_samples_have_the_place_in_their_file(file, text, message):
+    entries = TANH + "  examples:\n    f(0.0): 0\n\n" + TANH.replace("tanh(x)", "zero(x)")
+    with pytest.raises(SpecErrors) as caught:
+        read_text(HEADER + entries, further={f"samples/{file}.yaml": text})
+    assert str(caught.value) == f"samples/{file}.yaml:{message}"
+
+
+@pytest.mark.parametrize("step, line, message", [
+    ("analyze", "  - f(y(5))", "4:7: error: tanh: samples: unknown function 'y'; did you mean 'x'?"),
+    ("analyze", "  - f(x(5).Q)", "4:7: error: tanh: samples: .Q is not for samples; did you mean '.T'?"),
+    ("check", "  - f(x(5, 'a'))", "4:5: error: tanh: samples: f(x(5, 'a')) in float64: TypeError"),
+])  # fmt: skip
+def test_later_steps_point_into_the_file_too(step, line, message, tmp_path):
+    text = FURTHER.replace("  - f(x(5))", line)
+    with pytest.raises(SpecErrors) as caught:
+        spec = analyze(read_text(HEADER + TANH + PRELUDE, further={"samples/tested.yaml": text}), tmp_path)
+        check(spec, tmp_path, integers=False)
+    assert f"samples/tested.yaml:{message.partition('; did')[0]}" in str(caught.value)
+    assert f"\n{line}\n" in str(caught.value)
+
+
+FURTHER = """\
+# Further samples.
+tanh:
+  samples:
+  - f(x(5))
+  - f(x(6))
+  examples:
+    f(inf): 1
+"""
 
 TANH = """\
 - op: tanh(x) -> y

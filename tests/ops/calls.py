@@ -15,8 +15,8 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.codegen.spec.samples import evaluate_sample, seed_of
-from gradspec.dispatch import ops
 from gradspec.generated.op_info import OPS, OpInfo
+from gradspec.support.dispatch import ops
 
 BY_NAME = {op.name: op for op in OPS}
 NAMESPACES = {"": gs} | {name: getattr(gs, name) for name in sorted({op.namespace for op in OPS} - {""})}

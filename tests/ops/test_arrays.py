@@ -9,8 +9,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.dispatch import ops
-from gradspec.view import replay
+from gradspec.saved.view import replay
+from gradspec.support.dispatch import ops
 
 from .calls import REAL, array, flat, in_place_only, samples_of
 from .questions import of_entries, of_samples

@@ -11,7 +11,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import NAMESPACES, array, flat, samples_of
 from .questions import of_entries, of_samples

@@ -10,7 +10,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import array
 

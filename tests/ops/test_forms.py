@@ -9,7 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import BY_NAME, DOUBLE, NAMESPACES, array, flat, in_place_only, samples_of
 from .questions import of_entries, of_samples

@@ -17,7 +17,7 @@ from mpmath import mp, mpc, mpf
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 from gradspec.codegen.verify.reference import FEW_DIGITS, FUNCTIONS, NoReference, Reference
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import array
 from .questions import of_entries

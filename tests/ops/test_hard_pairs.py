@@ -18,7 +18,7 @@ import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 from gradspec.codegen.spec.samples import evaluate_sample
 from gradspec.codegen.verify.reference import derivatives, domain_test, number
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import array
 from .test_hard_points import MODES, found_at, of_hard_points, reference, wrong

@@ -18,8 +18,8 @@ from gradspec.autograd import forward_ad, grad
 from gradspec.codegen.spec.elementwise import is_elementwise
 from gradspec.codegen.spec.samples import evaluate_sample
 from gradspec.codegen.verify.reference import NoReference, Reference, derivatives, domain_test
-from gradspec.dispatch import ops
 from gradspec.generated.op_info import OPS
+from gradspec.support.dispatch import ops
 
 from .calls import array
 from .questions import of_each

@@ -15,7 +15,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import REAL, applied, array, in_place_only, samples_of
 from .questions import of_entries

@@ -10,7 +10,7 @@ import pytest
 import gradspec as gs
 from gradspec import kernels
 from gradspec.autograd import forward_ad, grad
-from gradspec.kernels import triangular
+from gradspec.kernels.matrices import triangular_systems as triangular
 
 from .calls import array
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.autograd import gradcheck
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import array
 from .questions import of_entries

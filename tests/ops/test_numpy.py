@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.generated.numpy_table import FUNCTIONS, UNIVERSAL
-from gradspec.numpy_parameters import dotted
+from gradspec.methods.numpy_parameters import dotted
 
 from .calls import BY_NAME, REAL, array, flat, in_place_only, samples_of
 from .questions import of_each

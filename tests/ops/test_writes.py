@@ -13,7 +13,7 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.autograd import grad, saved_tensors_hooks
-from gradspec.dispatch import ops
+from gradspec.support.dispatch import ops
 
 from .calls import REAL, array, flat
 from .questions import of_samples

@@ -18,7 +18,7 @@ import numpy as np
 import gradspec as gs
 from gradspec.autograd import Function, backward, forward_ad, functional, grad, graph
 from gradspec.autograd.checkpoint import checkpoint
-from gradspec.kernels.memory import empty_cache
+from gradspec.kernels.loops.memory import empty_cache
 
 
 class Scale(Function):

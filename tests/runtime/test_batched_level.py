@@ -9,8 +9,8 @@ import gradspec as gs
 from gradspec.autograd import Function, forward_ad, functional, grad, gradcheck
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.autograd.passes import push
-from gradspec.dual import batched_level
-from gradspec.errors import NotBatched
+from gradspec.methods.dual import batched_level
+from gradspec.support.errors import NotBatched
 
 RNG = np.random.default_rng(0)
 A, ROWS = RNG.normal(size=(2, 3)), RNG.normal(size=(4, 2, 3))

@@ -7,7 +7,7 @@ import gradspec as gs
 from gradspec.autograd import Function, detect_anomaly, forward_ad, grad, graph
 from gradspec.autograd.checkpoint import checkpoint
 from gradspec.autograd.functional import jacobian
-from gradspec.engine import current_graph_task_id
+from gradspec.engine.engine import current_graph_task_id
 
 RNG = np.random.default_rng(0)
 BATCH = RNG.normal(size=(4, 3))

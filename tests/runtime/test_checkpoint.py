@@ -13,7 +13,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import Function, backward, forward_ad, grad, graph
 from gradspec.autograd.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, set_checkpoint_early_stop
-from gradspec.generator import as_generator
+from gradspec.support.generator import as_generator
 
 A = np.linspace(0.2, 1.1, 4)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.clip_grad import clip_grad_norm_, clip_grad_value_
+from gradspec.api.clip_grad import clip_grad_norm_, clip_grad_value_
 
 
 def parameters(*grads, dtype=np.float64):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, set_num_threads
-from gradspec.kernels import convolution
+from gradspec.kernels.images import convolution
 
 CASES = [  # shape of x, of the weight, stride, padding, dilation, groups
     ((2, 3, 200), (4, 3, 3), (1,), (1,), (1,), 1),

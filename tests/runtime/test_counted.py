@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
-from gradspec.kernels import classes
+from gradspec.kernels.rows import class_losses as classes
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import worker
 from gradspec.autograd import Function, GradientEdge, backward, forward_ad, get_gradient_edge, grad, graph
-from gradspec.engine import current_graph_task_id, queue_callback, will_engine_execute_node
+from gradspec.engine import worker
+from gradspec.engine.engine import current_graph_task_id, queue_callback, will_engine_execute_node
 
 
 def leaf(*values):

@@ -9,7 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad, set_missing_derivative
-from gradspec.error_nodes import NotImplementedRule
+from gradspec.core.error_nodes import NotImplementedRule
 
 bessel = NotImplementedRule("bessel")
 

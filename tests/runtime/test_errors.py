@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import GradcheckError, grad, saved_tensors_hooks
-from gradspec.errors import describe, explain
+from gradspec.support.errors import describe, explain
 
 
 def leaf(*values):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gradspec.extension import SharedExtensions
+from gradspec.support.extension import SharedExtensions
 
 FOLDERS = ["gradspec.generated.kernels", "gradspec.generated.functions", "gradspec.generated.variable_type"]
 
@@ -28,7 +28,8 @@ def test_a_name_that_is_not_offered_is_no_module():
 
 def test_a_folder_without_an_extension_says_so(tmp_path, monkeypatch):
     (tmp_path / "unbuilt").mkdir()
-    (tmp_path / "unbuilt/__init__.py").write_text('from gradspec.extension import offer\noffer(__name__, ["a"])\n')
+    (tmp_path / "unbuilt/__init__.py").write_text("from gradspec.support.extension import offer\noffer(__name__)\n")
+    (tmp_path / "unbuilt/modules.txt").write_text("a\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ImportError, match="unbuilt.modules is not there"):
         importlib.import_module("unbuilt")

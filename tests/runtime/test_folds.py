@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
-from gradspec.kernels import folds
-from gradspec.kernels.selection import select_along_rows
+from gradspec.kernels.reductions import folds
+from gradspec.kernels.reductions.sorting_loops import select_along_rows
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128, np.float16, np.int32, np.int64, np.bool_, ">f8"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.generator import as_generator
+from gradspec.support.generator import as_generator
 
 
 def draw(generator):

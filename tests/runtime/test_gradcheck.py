@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, GradcheckError, forward_ad, gradcheck, gradgradcheck
-from gradspec.errors import GradcheckError as SameError
+from gradspec.support.errors import GradcheckError as SameError
 
 RNG = np.random.default_rng(0)
 FAST = pytest.mark.parametrize("fast_mode", [False, True])

@@ -44,9 +44,9 @@ def test_an_import_leaves_the_collector_and_the_flag_as_they_were():
 def test_kernels_in_python_are_imported_when_an_operator_needs_them():
     code = """
 import sys, gradspec as gs
-assert "gradspec.kernels.pooling" not in sys.modules
+assert "gradspec.kernels.images.pooling" not in sys.modules
 gs.nn.max_pool2d(gs.ones((1, 1, 4, 4)), 2)
-assert "gradspec.kernels.pooling" in sys.modules
+assert "gradspec.kernels.images.pooling" in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -84,7 +84,7 @@ assert importlib.reload(gs.optim) is optim
     "assert 'fft' in gs.fft.fft.__doc__", "assert gs.random.normal.__doc__", "x = gs.manual_seed(0), gs.randn(3)",
 ])  # fmt: skip
 def test_each_way_to_a_namespace_that_did_not_run_yet(statement):
-    code = f"import numpy as np, gradspec as gs, gradspec.dispatch as d\n{statement.replace('gs.dispatch', 'd')}"
+    code = f"import numpy as np, gradspec as gs, gradspec.support.dispatch as d\n{statement.replace('gs.dispatch', 'd')}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

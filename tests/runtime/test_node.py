@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, GradientEdge, Node, backward, get_gradient_edge, grad, once_differentiable
-from gradspec.error_nodes import DelayedError, UndefinedGrad
+from gradspec.core.error_nodes import DelayedError, UndefinedGrad
 
 
 def leaf(*values):

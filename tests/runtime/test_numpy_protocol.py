@@ -9,7 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.numpy_calls import nearest
+from gradspec.methods.numpy_calls import nearest
 
 
 def leaf(*values):

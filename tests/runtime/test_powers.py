@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
-from gradspec.kernels import elementwise
+from gradspec.kernels.elementwise import elementwise
 
 HARD = [0, -0.0, 1, -1, 2, 3.5, 5e-324, 1e-300, 1e-160, 1e-155, -1e-107, 1e-8, 1e8, 1e155, 1.7e308, math.inf, -math.inf, math.nan]
 EXPONENTS = [0, 1, 2, 3, 4, 100, -1, -2, 0.5, 1.5, 2.0, 0.1, 1 / 3, 2**25 + 1]

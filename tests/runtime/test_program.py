@@ -8,8 +8,8 @@ import pytest
 
 import gradspec as gs
 from gradspec import kernels
-from gradspec.kernels import program
-from gradspec.kernels.program import Program
+from gradspec.kernels.program import program
+from gradspec.kernels.program.program import Program
 
 OPS = {
     "negative": np.negative, "absolute": np.absolute, "exp": np.exp, "log": np.log, "tanh": np.tanh, "sqrt": np.sqrt,

@@ -10,9 +10,9 @@ import weakref
 import pytest
 
 import gradspec as gs
-from gradspec import provenance
 from gradspec.autograd import Function, backward, grad
 from gradspec.autograd.checkpoint import checkpoint
+from gradspec.core import provenance
 
 
 def leaf(*values):

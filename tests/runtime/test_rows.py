@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels import across, rows
-from gradspec.kernels.add_at import add_at
+from gradspec.kernels.indexing import elements_loops as across
+from gradspec.kernels.indexing import rows_loops as rows
+from gradspec.kernels.indexing.add_at import add_at
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128, np.int64, np.int32, np.float16, np.bool_, ">f8"]
 

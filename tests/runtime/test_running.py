@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels import scans
+from gradspec.kernels.reductions import scans
 
 SHAPES = [(7,), (3, 5), (9, 4), (2, 3, 4), (17, 6), (1, 3), (3, 1), (0, 3), (3, 0), (100, 90), (3, 50, 40)]
 DTYPES = ["f4", "f8", "c16", "i8", ">f8", "f2"]

@@ -9,7 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import disable_saved_tensors_hooks, grad, saved_tensors_hooks
-from gradspec.saved_variable import SavedVariable
+from gradspec.saved.saved_variable import SavedVariable
 
 
 def leaf(*values):

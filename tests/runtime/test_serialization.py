@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.serialization import load, save
+from gradspec.api.serialization import load, save
 
 DTYPES = ["bool", "int8", "int64", "uint16", "float16", "float32", "float64", "complex64", "complex128"]
 NAMES = [

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels import classes, reductions
+from gradspec.kernels.reductions import reductions
+from gradspec.kernels.rows import class_losses as classes
 
 SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 9), (2, 33, 70), (3, 2, 2, 5), (1, 1), (600, 20), (30, 9, 200)]
 DTYPES = [np.float32, np.float64, np.float16, np.longdouble, ">f8"]

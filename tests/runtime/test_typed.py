@@ -118,7 +118,7 @@ def test_a_missing_attribute_is_answered(name, answer):
 
 
 def test_answers_name_what_exists():
-    from gradspec import hints
+    from gradspec.support import hints
 
     x = gs.asarray(X)
     for name, answer in hints.ATTRIBUTES.items():

@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, grad
-from gradspec.view import replay
+from gradspec.saved.view import replay
 
 
 def leaf(*values):

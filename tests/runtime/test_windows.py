@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels import pooling
+from gradspec.kernels.images import pooling
 
 DTYPES = ["float32", "float64", "longdouble", "int64", "uint64", "float16", "int8", ">f8"]
 

@@ -1,0 +1,75 @@
+"""Limits on the gradients of a set of parameters, before an optimiser uses them.
+
+Owns nothing: gradients are written in place, so that every holder of one sees the limit.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..core.grad_mode import no_grad
+from ..core.operand import tensor
+from ..generated.tensor import Tensor
+
+
+def gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    """The gradients that there are; one tensor counts as a list of one."""
+    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [parameter.grad for parameter in parameters if parameter.grad is not None]
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+) -> Tensor:
+    """Scale all gradients together so that their common norm is at most `max_norm`.
+
+    Parameters
+    ----------
+    parameters : Tensor or iterable of Tensor
+    max_norm : float
+    norm_type : float
+        Order of the norm of all gradients as one vector; may be inf.
+    error_if_nonfinite : bool
+        Raise instead of scaling by a norm that is NaN or infinite.
+
+    Returns
+    -------
+    Tensor
+        The norm before scaling, 0-d.
+    """
+    if not max_norm >= 0:
+        raise ValueError(f"clip_grad_norm_: max_norm must be 0 or more, got {max_norm}")
+    grads = gradients(parameters)
+    if not grads:
+        return tensor(0.0)
+    with no_grad():
+        norms = [np.linalg.norm(grad.numpy().ravel(), norm_type) for grad in grads]
+        total = np.linalg.norm(np.array(norms), norm_type)
+        if error_if_nonfinite and not np.isfinite(total):
+            raise RuntimeError(
+                f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
+                "clipped. To scale the gradients by it anyway, set `error_if_nonfinite=False`"
+            )
+        scale = max_norm / (float(total) + 1e-6)
+        if not scale >= 1:  # NaN scales too: it must show
+            for grad in grads:
+                grad *= scale
+    return tensor(total)
+
+
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Limit every element of every gradient to [-clip_value, clip_value].
+
+    Parameters
+    ----------
+    parameters : Tensor or iterable of Tensor
+    clip_value : float
+    """
+    if not clip_value >= 0:
+        raise ValueError(f"clip_grad_value_: clip_value must be 0 or more, got {clip_value}")
+    with no_grad():
+        for grad in gradients(parameters):
+            grad.clip_(-clip_value, clip_value)

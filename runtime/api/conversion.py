@@ -1,0 +1,69 @@
+"""PyTorch's names for what becomes a tensor and for the kind of its elements.
+
+Owns the functions; what they do is NumPy's or operand's.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.operand import asarray
+
+
+def as_tensor(data: Any, dtype: Any = None) -> Any:
+    """`data` as a tensor, in the same memory where that is possible.
+
+    Parameters
+    ----------
+    data : array_like
+    dtype : dtype, optional
+
+    Returns
+    -------
+    Tensor
+    """
+    return asarray(data, dtype)
+
+
+def from_numpy(array: Any) -> Any:
+    """A tensor in the memory of an array.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+
+    Returns
+    -------
+    Tensor
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"from_numpy: argument 'array' must be a numpy.ndarray, got {type(array).__name__}; write asarray(...)")
+    return asarray(array)
+
+
+def is_complex(x: Any) -> bool:
+    """Whether the elements are complex numbers.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    bool
+    """
+    return bool(asarray(x).dtype.kind == "c")
+
+
+def is_floating_point(x: Any) -> bool:
+    """Whether the elements are real numbers with fractions.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    bool
+    """
+    return bool(asarray(x).dtype.kind == "f")

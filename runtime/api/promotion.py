@@ -1,0 +1,112 @@
+"""What dtype and what shape operands have together, and the indices of triangles: NumPy's answers for tensors.
+
+Owns the names.  Nothing here has a gradient.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+
+
+def _plain(value: Any) -> Any:
+    """A tensor's array; an array, a dtype or a number, which is weak, as it is."""
+    return value.detach().numpy() if isinstance(value, TensorBase) else value
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together.
+
+    Parameters
+    ----------
+    *shapes : int or tuple of int
+
+    Returns
+    -------
+    tuple of int
+    """
+    return np.broadcast_shapes(*shapes)
+
+
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Whether a dtype, or the dtype of a tensor, may become another one.
+
+    Parameters
+    ----------
+    from_ : dtype or Tensor
+    to : dtype
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+
+    Returns
+    -------
+    bool
+    """
+    return np.can_cast(from_.dtype if isinstance(from_, TensorBase) else from_, to, casting)
+
+
+def promote_types(a: Any, b: Any) -> Any:
+    """The least dtype that holds both.
+
+    Parameters
+    ----------
+    a, b : dtype
+
+    Returns
+    -------
+    dtype
+    """
+    return np.promote_types(a, b)
+
+
+def result_type(*operands: Any) -> Any:
+    """The dtype that an operator makes of these operands.
+
+    Parameters
+    ----------
+    *operands : Tensor, array, dtype or number
+
+    Returns
+    -------
+    dtype
+    """
+    return np.result_type(*map(_plain, operands))
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Where the elements on and below diagonal `k` of an n by m matrix stand.
+
+    Parameters
+    ----------
+    n : int
+    k : int
+    m : int, optional
+        `n` by default.
+
+    Returns
+    -------
+    tuple of Tensor
+        Rows and columns.
+    """
+    rows, columns = np.tril_indices(n, k, m)
+    return asarray(rows), asarray(columns)
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Where the elements on and above diagonal `k` of an n by m matrix stand.
+
+    Parameters
+    ----------
+    n : int
+    k : int
+    m : int, optional
+        `n` by default.
+
+    Returns
+    -------
+    tuple of Tensor
+        Rows and columns.
+    """
+    rows, columns = np.triu_indices(n, k, m)
+    return asarray(rows), asarray(columns)

@@ -1,0 +1,157 @@
+"""Spectra of stretches of a signal and back, and draws from weights: PyTorch's `stft`, `istft` and `multinomial`.
+
+Owns how the stretches are cut and laid together.  All else are operators, so that every mode differentiates spectra.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.operand import asarray
+from ..support.dispatch import ops
+from ..support.generator import as_generator
+
+
+def _stretches(length: int, n_fft: int, hop: int) -> np.ndarray:
+    """Where the elements of each stretch stand, a row for each."""
+    return np.arange(0, length - n_fft + 1, hop)[:, None] + np.arange(n_fft)
+
+
+def _window_of(name: str, window: Any, win_length: int, n_fft: int, x: Any) -> Any:
+    """The window with zeros on both sides up to `n_fft`."""
+    if not 0 < win_length <= n_fft:
+        raise ValueError(f"{name}: win_length must be from 1 to n_fft, which is {n_fft}, got {win_length}")
+    window = ops.ones((win_length,), dtype=np.real(np.ones(0, x.dtype) * 1.0).dtype) if window is None else asarray(window)
+    if window.shape != (win_length,):
+        raise ValueError(f"{name}: window must have shape ({win_length},), got {window.shape}")
+    before = (n_fft - win_length) // 2
+    return ops.pad(window, ((before, n_fft - win_length - before),)) if win_length < n_fft else window
+
+
+def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
+         center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
+         onesided: bool | None = None) -> Any:  # fmt: skip
+    """The spectrum of each stretch of a signal, as complex numbers.
+
+    Parameters
+    ----------
+    x : array_like
+        Signals along the last axis.
+    n_fft : int
+        Length of a stretch.
+    hop_length : int, optional
+        How far apart stretches begin; a quarter of `n_fft` by default.
+    win_length : int, optional
+        Length of the window, `n_fft` by default.
+    window : array_like, optional
+        What each stretch is multiplied by; ones by default.
+    center : bool
+        Whether stretches are around their places, the signal being padded at both ends as `pad_mode` says.
+    pad_mode : str
+    normalized : bool
+        Whether to divide by the root of `n_fft`.
+    onesided : bool, optional
+        Whether to leave out what the spectrum of a real signal repeats; done for real ones by default.
+
+    Returns
+    -------
+    Tensor
+        Frequencies along the last axis but one, stretches along the last.
+    """
+    x = asarray(x)
+    hop, real = n_fft // 4 if hop_length is None else hop_length, x.dtype.kind != "c"
+    if hop < 1:
+        raise ValueError(f"stft: hop_length must be positive, got {hop}")
+    if onesided and not real:
+        raise ValueError("stft: onesided is for real signals")
+    window = _window_of("stft", window, n_fft if win_length is None else win_length, n_fft, x)
+    if center:
+        x = ops.pad(x, ((0, 0),) * (x.ndim - 1) + ((n_fft // 2, n_fft // 2),), pad_mode)
+    if x.shape[-1] < n_fft:
+        raise ValueError(f"stft: a signal of {x.shape[-1]} elements has no stretch of {n_fft}")
+    parts = ops.take(x, _stretches(x.shape[-1], n_fft, hop), -1) * window
+    norm = "ortho" if normalized else None
+    short = real if onesided is None else onesided
+    y = ops.rfft(parts, axis=-1, norm=norm) if short else ops.fft(parts, axis=-1, norm=norm)
+    return ops.swapaxes(y, -1, -2)
+
+
+def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
+          center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
+          return_complex: bool = False) -> Any:  # fmt: skip
+    """The signal whose spectra `stft` gives, or the nearest one.
+
+    Parameters
+    ----------
+    x : array_like
+        Frequencies along the last axis but one, stretches along the last.
+    n_fft, hop_length, win_length, window, center, normalized, onesided
+        As `stft` was given them.
+    length : int, optional
+        How many elements the signal has, zeros being put behind; all that the stretches hold by default.
+    return_complex : bool
+        Whether the signal is complex, and so `x` has all frequencies.
+
+    Returns
+    -------
+    Tensor
+    """
+    x = asarray(x)
+    hop = n_fft // 4 if hop_length is None else hop_length
+    short = not return_complex and x.shape[-2] == n_fft // 2 + 1 if onesided is None else onesided
+    if x.ndim < 2 or x.shape[-2] != (n_fft // 2 + 1 if short else n_fft):
+        raise ValueError(f"istft: n_fft = {n_fft} wants {n_fft // 2 + 1 if short else n_fft} frequencies, got shape {x.shape}")
+    window = _window_of("istft", window, n_fft if win_length is None else win_length, n_fft, x)
+    norm, rows = "ortho" if normalized else None, ops.swapaxes(x, -1, -2)
+    parts = ops.irfft(rows, n_fft, axis=-1, norm=norm) if short else ops.ifft(rows, axis=-1, norm=norm)
+    parts = (parts if short or return_complex else ops.real(parts)) * window
+    size = n_fft + hop * (x.shape[-1] - 1)
+    places = _stretches(size, n_fft, hop)
+    flat = ops.reshape(parts, (*x.shape[:-2], places.size))
+    total = ops.index_add(ops.zeros((*x.shape[:-2], size), dtype=flat.dtype), -1, places.ravel(), flat)
+    squares = ops.broadcast_to(window * window, places.shape)
+    weight = ops.index_add(ops.zeros((size,), dtype=squares.dtype), 0, places.ravel(), ops.reshape(squares, (places.size,)))
+    start = n_fft // 2 if center else 0
+    stop = size - start if length is None else min(start + length, size)
+    weight = weight[start:stop]
+    if not (np.abs(weight.detach().numpy()) > 1e-11).all():
+        raise ValueError("istft: the windows, squared and laid together, are 0 somewhere: what was there is lost")
+    y = total[..., start:stop] / weight
+    missing = 0 if length is None else length - y.shape[-1]
+    return ops.pad(y, ((0, 0),) * (y.ndim - 1) + ((0, missing),)) if missing > 0 else y
+
+
+def multinomial(x: Any, n: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    """`n` places drawn by their weights from each row.
+
+    Parameters
+    ----------
+    x : array_like
+        Weights, one row or rows of them; they need not sum to 1.
+    n : int
+    replacement : bool
+        Whether a place may be drawn twice.
+    generator : numpy.random.Generator or int, optional
+        Where the random numbers come from, or a seed.
+
+    Returns
+    -------
+    Tensor
+        Whole numbers.
+    """
+    weights = np.asarray(asarray(x).detach().numpy(), np.float64)
+    if weights.ndim not in (1, 2) or not weights.size or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("multinomial: x must be one row or rows of weights that are finite and not negative")
+    if (weights.sum(-1) <= 0).any():
+        raise ValueError("multinomial: the weights of a row are all 0")
+    if not replacement and n > (weights > 0).sum(-1).min():
+        raise ValueError(f"multinomial: {n} places without replacement want as many weights that are not 0")
+    source = as_generator(generator, "multinomial", "generator")
+    if replacement:
+        edges = np.cumsum(weights, -1)
+        drawn = source.random((*weights.shape[:-1], n)) * edges[..., -1:]
+        places = (drawn[..., None] >= edges[..., None, :]).sum(-1)
+    else:
+        with np.errstate(divide="ignore"):  # the first n of clocks that run at these rates
+            places = np.argsort(source.exponential(size=weights.shape) / weights, axis=-1)[..., :n]
+    return asarray(places.astype(np.intp))

@@ -1,0 +1,393 @@
+# cython: boundscheck=False, wraparound=False
+"""AccumulateGrad: where gradients end, and edges: where a new node's gradients go.
+
+Owns the rules for `.grad` (steal, add in place, layout) and the collection of next edges.  A leaf holds its
+AccumulateGrad weakly and the node holds the leaf, so neither keeps the other alive in a circle; an edge to a leaf is the
+leaf itself, and the node is made when a backward pass or a user asks for it.
+"""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport UINT64_MAX, uint32_t, uint64_t
+cimport cython
+
+import time
+
+import numpy as np
+
+from ..support cimport capi as cnp
+from ..support.capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE,
+    PyArray_NDIM, PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyThread_get_thread_ident, PyTupleObject,
+    Py_REFCNT, ndarray, npy_intp,
+)
+from ..support.dispatch import ops
+from .grad_mode cimport ANOMALY, GRAD_DISABLED, ThreadState, thread_state
+from ..kernels.program.ufunc cimport add_plain
+from . cimport node as node_module
+from .node cimport Node, NodeHooks, Wanted
+from .provenance cimport current_line, remember_forward
+from . cimport tensor as tensor_module
+from .tensor cimport (
+    ACCUMULATING, MOVED, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, check_view, is_inexact, is_tensor, wrap,
+)
+
+cnp.import_array()
+
+# Which thread adds to a `.grad` that has the flag ACCUMULATING: its address -> the thread's number.
+cdef dict adding = {}
+
+
+@cython.no_gc_clear  # what points at the leaf is undone by __dealloc__, which needs it: the collector must not take it before
+cdef class AccumulateGrad(Node):
+    """Adds the gradient that arrives to its leaf's `.grad`.
+
+    Several threads may bring gradients to one leaf.  What is computed with the GIL given up is stored only where `.grad` is
+    still what it was computed from, and what is added in place keeps either the GIL or the flag ACCUMULATING.
+    """
+
+    def __dealloc__(self):
+        if self.leaf is not None and self.leaf.accumulator == <void*> self:
+            self.leaf.accumulator = NULL
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return self.leaf
+
+    cdef NodeHooks ensure_hooks(self):
+        """The leaf keeps the hooks: this node may be gone, and made again, before a gradient arrives."""
+        if self.hooks is None:
+            self.hooks = self.leaf.hooks_of_node()
+            self.track()
+        return self.hooks
+
+    cdef object apply(self, object grad, Wanted wanted):
+        cdef TensorBase leaf = self.leaf, fresh
+        cdef ndarray array = grad
+        if leaf.flags & MOVED and array is not None:
+            refuse_other_shape(leaf, (<object> array).shape)
+        if array is None or not leaf.flags & REQUIRES_GRAD:  # undefined, or the leaf was frozen after the forward
+            pass
+        elif leaf.grad_ is None:
+            fresh = wrap(array if is_ours(array) and has_layout_of(array, leaf.array) else copy_like(array, leaf.array))
+            if leaf.grad_ is None:
+                leaf.grad_ = fresh
+            else:  # another thread was first
+                add_to(leaf.grad_, array)
+        else:
+            add_to(leaf.grad_, array)
+        self.run_post_hooks()
+        return None
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        cdef TensorBase leaf = self.leaf, total, fresh
+        cdef TensorBase value = grad
+        cdef bint in_place = thread_state().flags & GRAD_DISABLED != 0
+        if leaf.flags & MOVED and value is not None:
+            refuse_other_shape(leaf, value.shape)
+        if value is None or not leaf.flags & REQUIRES_GRAD:
+            pass
+        elif leaf.grad_ is None:
+            fresh = value
+            if not (is_free(value) and has_layout_of(value.array, leaf.array)) or in_place and value.flags & REQUIRES_GRAD:
+                # Recorded, with its tangents: the gradient may be another leaf's, or the user's.
+                fresh = laid_out(ops.copy(value), leaf)
+            if leaf.grad_ is None:
+                leaf.grad_ = fresh
+            else:
+                replace_sum(leaf, value)
+        elif not in_place:
+            replace_sum(leaf, value)
+        else:
+            total = leaf.grad_
+            if (total.flags | value.flags) & TANGENT:
+                total.add_(value)
+            else:
+                add_to(total, value.array)
+        self.run_post_hooks()
+        return None
+
+    cdef bint takes_undefined(self):
+        """Hooks run whether or not there is something to add."""
+        return self.hooks is not None and bool(self.hooks.post_accumulate)
+
+    cdef run_post_hooks(self):
+        if self.hooks is not None:
+            for hook in tuple(self.hooks.post_accumulate.values()):
+                if hook(self.leaf) is not None:
+                    raise RuntimeError("post accumulate grad hooks should return None.")
+
+
+cdef int refuse_other_shape(TensorBase leaf, tuple shape) except -1:
+    """Refuse the gradient of what a leaf was, before it took an array of another shape."""
+    if shape != (<object> leaf.array).shape:
+        raise RuntimeError(f"a gradient of shape {list(shape)} arrives at a leaf whose data was replaced by an array of shape "
+                           f"{list((<object> leaf.array).shape)} since; call backward first, or compute it again")
+    return 0
+
+
+cdef int add_to(TensorBase total, ndarray term) except -1:
+    """Accumulate in place, so that whoever holds the old `.grad` sees the sum."""
+    if total.flags & ACCUMULATING:
+        wait_for(total)
+    total.bump()
+    if not (PyArray_FLAGS(total.array) & NPY_ARRAY_WRITEABLE and add_plain(total.array, term)):
+        add_slowly(total, term)
+    return 0
+
+
+cdef int add_slowly(TensorBase total, ndarray term) except -1:
+    """Add what no single loop adds; NumPy gives up the GIL, so others are kept away meanwhile."""
+    cdef bint nested = total.flags & ACCUMULATING != 0  # below itself, in a callback of np.errstate
+    if (<object> total.array).shape != (<object> term).shape:
+        raise RuntimeError(f"a gradient of shape {list((<object> term).shape)} cannot be added to a .grad of shape "
+                           f"{list((<object> total.array).shape)}; was .data replaced? Set .grad to None first")
+    total.flags |= ACCUMULATING
+    adding[<size_t> <void*> total] = PyThread_get_thread_ident()
+    try:
+        if not PyArray_FLAGS(total.array) & NPY_ARRAY_WRITEABLE:
+            total.array = total.array.copy()
+        elif overlaps(total.array):
+            raise RuntimeError("unsupported operation: more than one element of .grad refers to a single memory location, so "
+                               "nothing can be added to it in place; assign a copy of it")
+        np.add(total.array, term, out=total.array)
+    finally:
+        if not nested:
+            total.flags &= ~<unsigned int> ACCUMULATING
+            del adding[<size_t> <void*> total]
+    return 0
+
+
+cdef int wait_for(TensorBase total) except -1:
+    """Until no other thread adds to `total`."""
+    while total.flags & ACCUMULATING and adding[<size_t> <void*> total] != PyThread_get_thread_ident():
+        time.sleep(2e-5)
+    return 0
+
+
+cdef int replace_sum(TensorBase leaf, TensorBase term) except -1:
+    """Put a recorded sum in the place of `.grad`; from the beginning where another thread changed that meanwhile."""
+    cdef TensorBase total, fresh
+    cdef uint32_t version
+    while True:
+        total = leaf.grad_
+        if total is None:
+            fresh, version = laid_out(ops.copy(term), leaf), 0
+        else:
+            if total.flags & ACCUMULATING:
+                wait_for(total)
+            version = total.version()
+            fresh = laid_out(ops.add(total, term), leaf)
+        if leaf.grad_ is total and (total is None or total.version() == version and not total.flags & ACCUMULATING):
+            leaf.grad_ = fresh
+            return 0
+
+
+cdef bint is_ours(ndarray array) noexcept:
+    """True where nobody else can see the buffer: the engine's reference is the only one."""
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
+    return PyArray_FLAGS(array) & wanted == wanted and Py_REFCNT(array) <= 2
+
+
+cdef bint is_free(TensorBase value) noexcept:
+    """True where only the engine holds a tensor and its memory: it may become a `.grad`."""
+    cdef ndarray array = value.array
+    return Py_REFCNT(value) <= 2 and not value.flags & VIEW and is_ours(array)
+
+
+cdef bint has_layout_of(ndarray grad, ndarray leaf) noexcept:
+    """Whether `grad` lies in memory as a gradient of `leaf` should: like the leaf if that is dense, else in C order."""
+    cdef int i
+    if PyArray_FLAGS(grad) & PyArray_FLAGS(leaf) & NPY_ARRAY_C_CONTIGUOUS:
+        return True
+    if not is_dense(leaf):
+        return PyArray_FLAGS(grad) & NPY_ARRAY_C_CONTIGUOUS != 0
+    for i in range(PyArray_NDIM(leaf)):
+        if PyArray_DIMS(leaf)[i] > 1 and PyArray_STRIDES(grad)[i] != abs(PyArray_STRIDES(leaf)[i]):
+            return False
+    return True
+
+
+cdef TensorBase laid_out(TensorBase fresh, TensorBase leaf):
+    """A new tensor that nobody has seen, in the memory order of a gradient of `leaf`."""
+    if not has_layout_of(fresh.array, leaf.array):
+        fresh.array = copy_like(fresh.array, leaf.array)
+    return fresh
+
+
+cdef bint is_dense(ndarray array) noexcept:
+    """Whether the elements fill one block of memory, in any order of the axes."""
+    cdef npy_intp expected = PyArray_ITEMSIZE(array)
+    cdef int _, axis, found, ndim = PyArray_NDIM(array)
+    cdef uint64_t seen = 0
+    for _ in range(ndim):  # the axis with the next stride, as often as there are axes of several elements
+        found = -1
+        for axis in range(ndim):
+            if PyArray_DIMS(array)[axis] == 0:
+                return True
+            if not (seen >> axis) & 1 and (PyArray_DIMS(array)[axis] == 1 or abs(PyArray_STRIDES(array)[axis]) == expected):
+                found = axis
+                break
+        if found < 0:
+            return False
+        seen |= <uint64_t> 1 << found
+        expected *= PyArray_DIMS(array)[found]
+    return True
+
+
+cdef bint overlaps(ndarray array) except -1:
+    """Whether two elements share memory; broadcast and windowed arrays are the usual cases."""
+    cdef npy_intp reach = 0
+    if is_dense(array):
+        return False
+    for stride, size in sorted(zip([abs(s) for s in (<object> array).strides], (<object> array).shape)):
+        if size == 0:
+            return False
+        if size > 1:
+            if stride < reach + PyArray_ITEMSIZE(array):
+                break
+            reach += stride * (size - 1)
+    else:
+        return False
+    # Strides that cross: what counts is where the elements begin, all of one size.
+    offsets = np.zeros(1, np.intp)
+    for stride, size in zip((<object> array).strides, (<object> array).shape):
+        offsets = np.unique(np.add.outer(offsets, stride * np.arange(size)))
+    return bool(len(offsets) < (<object> array).size or np.diff(offsets).min() < (<object> array).itemsize)
+
+
+cdef ndarray copy_like(ndarray grad, ndarray leaf):
+    """A copy in the leaf's memory order where the leaf is dense, else in C order."""
+    cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K" if is_dense(leaf) else "C", subok=False)
+    result[...] = grad
+    return result
+
+
+cdef Node grad_accumulator(TensorBase leaf):
+    """The node that accumulates into `leaf`; the same one as long as some graph holds it."""
+    cdef AccumulateGrad node
+    if leaf.accumulator != NULL:
+        return <Node> leaf.accumulator
+    node = AccumulateGrad.__new__(AccumulateGrad)
+    PyObject_GC_UnTrack(<void*> node)
+    node.sequence_nr = UINT64_MAX  # leaves are served as soon as they are ready
+    node.describe(0, leaf.array)
+    if leaf.accumulator != NULL:  # to make one may collect garbage, and so run anything
+        return <Node> leaf.accumulator
+    node.leaf = leaf
+    if leaf.extra is not None and leaf.extra.leaf_hooks is not None:
+        node.hooks = leaf.extra.leaf_hooks
+        node.track()
+    leaf.accumulator = <void*> node
+    return node
+
+
+cdef int leave(TensorBase leaf) except -1:
+    """From here on the leaf is another variable: gradients of what was recorded so far go to its accumulator so far.
+
+    What was recorded before a leaf first moved has the leaf for an edge, what is recorded later the accumulator of that time.
+    """
+    cdef TensorExtra extra
+    if not leaf.flags & REQUIRES_GRAD or leaf.grad_fn_ is not None:
+        return 0
+    extra = leaf.ensure_extra()
+    if extra.former is None:
+        extra.former = grad_accumulator(leaf)
+        extra.former.track()
+        leaf.track()
+    leaf.accumulator = NULL
+    leaf.flags |= MOVED
+    return 0
+
+
+tensor_module.leave_accumulator = leave
+
+
+cdef Node accumulator_of_leaf(object value, bint is_edge):
+    """Where the gradient of `value` goes: of what is recorded from now on, or of a node that has the leaf itself for an edge."""
+    cdef TensorBase leaf = value
+    if is_edge and leaf.flags & MOVED and leaf.extra is not None and leaf.extra.former is not None:
+        return leaf.extra.former
+    return grad_accumulator(leaf)
+
+
+node_module.accumulator_of = accumulator_of_leaf
+
+
+cdef Node gradient_edge(TensorBase tensor):
+    """The node that the gradient of `tensor` goes to."""
+    return tensor.grad_fn_ if tensor.grad_fn_ is not None else grad_accumulator(tensor)
+
+
+cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t count) except -1:
+    """Give a new node its place: a sequence number, and an edge for each operand that needs a gradient."""
+    cdef Py_ssize_t i
+    cdef TensorBase operand
+    cdef object target
+    cdef bint tracked = False
+    node.edge_count = <int> count
+    node.sequence_nr = state.sequence_nr
+    state.sequence_nr += 1
+    node.origin = current_line()
+    for i in range(count):
+        # That something is recorded is known: what is left of needs_grad is the operand's own flags.
+        operand = <TensorBase> operands[i] if is_tensor(<object> operands[i]) else None
+        if operand is not None and operand.flags & VIEW:
+            check_view(operand)
+        if operand is not None and operand.flags & REQUIRES_GRAD:
+            if operand.grad_fn_ is not None:
+                target = operand.grad_fn_
+                tracked = tracked or operand.grad_fn_.tracked
+            elif operand.flags & MOVED:
+                target = grad_accumulator(operand)
+                tracked = True
+            else:
+                target = operand
+                node.leaves |= <uint64_t> 1 << min(i, 63)
+                tracked = tracked or (operand.extra is not None and PyObject_GC_IsTracked(operand))
+            if operand.output_nr_ != 0:
+                if node.next_nrs == NULL:
+                    node.next_nrs = <int*> node.allocate(count * sizeof(int))
+                node.next_nrs[i] = operand.output_nr_
+            if count > 2:
+                node.put_edge(i, target)
+            elif i:
+                node.second_edge = target
+            else:
+                node.first_edge = target
+    if tracked:  # below a hook: part of whatever circle the hook closes
+        node.track()
+    else:
+        if count > 2:
+            PyObject_GC_UnTrack(<void*> node.all_edges)
+        PyObject_GC_UnTrack(<void*> node)
+    if state.flags & ANOMALY:
+        remember_forward(state, node)
+    return 0
+
+
+cdef int connect_all(Node node, ThreadState* state, tuple operands) except -1:
+    """`connect` for any number of operands."""
+    return connect(node, state, (<PyTupleObject*> operands).ob_item, len(operands))
+
+
+cdef int set_history(TensorBase tensor, Node node, int output_nr) except -1:
+    """Make `tensor` output `output_nr` of `node`; integer results carry no gradient."""
+    if not is_inexact(tensor.array):
+        return 0
+    node.describe(output_nr, tensor.array)
+    tensor.grad_fn_ = node
+    tensor.output_nr_ = output_nr
+    tensor.flags |= REQUIRES_GRAD
+    if node.tracked:
+        tensor.track()
+    return 0
+
+
+cdef int set_histories(list tensors, Node node) except -1:
+    """`set_history` for an operator whose one output is a list."""
+    cdef int i
+    node.set_outputs(len(tensors))
+    for i in range(len(tensors)):
+        set_history(tensors[i], node, i)
+    return 0

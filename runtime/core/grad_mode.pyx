@@ -1,0 +1,327 @@
+"""The modes of a thread: no_grad, enable_grad, set_grad_enabled, inference_mode, and switches of rarer settings.
+
+Owns the thread-local state and the context managers that switch its flags.  Knows no tensors.
+"""
+
+from cpython.ref cimport PyObject
+
+import functools
+import inspect
+import warnings
+from _thread import get_ident
+
+from ..support.capi cimport PyThreadState_GetDict
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #define GRADSPEC_THREAD_LOCAL __declspec(thread)
+    #else
+    #define GRADSPEC_THREAD_LOCAL __thread
+    #endif
+    /* Zero bytes are the state of a new thread: grad mode on, no level, no task. */
+    static GRADSPEC_THREAD_LOCAL unsigned long long gradspec_thread_bytes[16];
+    """
+    unsigned long long gradspec_thread_bytes[16]
+
+
+cdef bint inference_used = False
+
+
+cdef ThreadState* thread_state() noexcept nogil:
+    return <ThreadState*> &gradspec_thread_bytes[0]
+
+
+cdef class ThreadObjects:
+    """What the modes of one thread hold beside their flags.
+
+    Python's dictionary of the thread owns it, so it ends with the thread; the struct only points to it.
+    """
+
+    def __dealloc__(self):
+        if self.state == thread_state():  # an interpreter that ends clears the dictionaries of other threads too
+            self.state.objects = NULL
+            self.state.dual_level = 0
+            self.state.flags &= ~<unsigned int> (DUAL | BATCHED | SAVED_HOOKS)
+
+
+cdef ThreadObjects thread_objects():
+    """This thread's objects, made when they are first asked for."""
+    cdef ThreadState* state = thread_state()
+    cdef ThreadObjects objects
+    if state.objects == NULL:
+        objects = ThreadObjects.__new__(ThreadObjects)
+        objects.state = state
+        objects.dual_levels, objects.saved_hooks, objects.hooks_disabled = [], [], []
+        (<dict> PyThreadState_GetDict())["gradspec"] = objects
+        state.objects = <PyObject*> objects
+    return <ThreadObjects> state.objects
+
+
+def is_grad_enabled():
+    """Whether operations are recorded in this thread."""
+    return not thread_state().flags & GRAD_DISABLED
+
+
+def is_inference_mode_enabled():
+    """Whether this thread is inside `inference_mode`."""
+    return bool(thread_state().flags & INFERENCE)
+
+
+cdef unsigned int _replace(unsigned int mask, unsigned int bits) noexcept:
+    """Set the flags under `mask` to `bits`; returns what they were."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int previous = state.flags & mask
+    state.flags = (state.flags & ~mask) | bits
+    return previous
+
+
+class _Mode:
+    """A context manager and decorator that sets some flags of the thread and restores them.
+
+    One object may be entered several times, and by several threads: what to restore is kept for each.
+    """
+
+    _mask = GRAD_DISABLED
+    _bits = 0
+
+    def __enter__(self):
+        self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(_replace(self._mask, self._bits))
+
+    def __exit__(self, *exc_info):
+        before = self._previous[get_ident()]
+        _replace(self._mask, before.pop())
+        if not before:
+            del self._previous[get_ident()]
+
+    def __call__(self, function):
+        if inspect.isclass(function):
+            warnings.warn(
+                "Decorating classes is deprecated: the mode applies to __init__ only. Decorate the methods instead.",
+                FutureWarning, stacklevel=2,
+            )
+            function.__init__ = self(function.__init__)
+            return function
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+        if inspect.iscoroutinefunction(function):
+            return self._wrap_coroutine(function)
+
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            with self._clone():
+                return function(*args, **kwargs)
+        return wrapper
+
+    def _clone(self):
+        return type(self)()
+
+    def _wrap_generator(self, function):
+        """The mode holds while the generator runs, and the caller's while it is suspended."""
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            return (yield from _resume(generator, self._clone))
+        return wrapper
+
+    def _wrap_coroutine(self, function):
+        @functools.wraps(function)
+        async def wrapper(*args, **kwargs):
+            return await _Awaitable(function(*args, **kwargs), self._clone)
+        return wrapper
+
+
+class _Awaitable:
+    def __init__(self, coroutine, mode):
+        self.coroutine, self.mode = coroutine, mode
+
+    def __await__(self):
+        return _resume(self.coroutine, self.mode)
+
+
+def _resume(generator, mode):
+    """Drive `generator`, entering `mode()` for each step only."""
+    try:
+        with mode():
+            value = generator.send(None)
+        while True:
+            try:
+                sent = yield value
+            except GeneratorExit:
+                with mode():
+                    generator.close()
+                raise
+            except BaseException as error:
+                with mode():
+                    value = generator.throw(error)
+            else:
+                with mode():
+                    value = generator.send(sent)
+    except StopIteration as stop:
+        return stop.value
+
+
+class no_grad(_Mode):
+    """Record nothing: results do not require grad.
+
+    A context manager and a decorator, with or without parentheses.
+    """
+
+    _bits = GRAD_DISABLED
+
+    def __new__(cls, function=None):
+        self = super().__new__(cls)
+        return self if function is None else self(function)
+
+    def __init__(self, function=None):
+        pass
+
+
+class enable_grad(no_grad):
+    """Record again inside `no_grad`; a context manager and a decorator."""
+
+    _bits = 0
+
+
+class _Switch(_Mode):
+    """A mode that is set at once, by the call; as a context manager it is restored on exit, as a decorator after each call."""
+
+    def __init__(self, mode, bits):
+        self.mode, self._bits = mode, bits
+        self._before = _replace(self._mask, bits)
+        self._thread = get_ident()
+
+    def __enter__(self):
+        if self._before is not None and get_ident() == self._thread:  # the call itself has set it
+            self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(self._before)
+            self._before = None
+            _replace(self._mask, self._bits)
+        else:
+            super().__enter__()
+
+    def __call__(self, function):
+        if self._before is not None:
+            _replace(self._mask, self._before)
+        return super().__call__(function)
+
+    def _clone(self):
+        return type(self)(self.mode)
+
+
+class set_grad_enabled(_Switch):
+    """Switch recording on or off, at once; as a context manager it is restored on exit.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    def __init__(self, mode):
+        if not isinstance(mode, (bool, int)):
+            raise TypeError(f"set_grad_enabled: mode must be a bool, got {type(mode).__name__}")
+        super().__init__(bool(mode), 0 if mode else GRAD_DISABLED)
+
+
+class set_mutation_on_saved_tensors(_Switch):
+    """What becomes of a value that a node has saved when a recorded in-place write changes it.
+
+    A function that holds until it is called again in this thread, a context manager and a decorator.
+
+    Parameters
+    ----------
+    mode : {"copy", "error"}
+        "copy", the default, keeps the old value for the node, and its gradient is right; "error" refuses in backward, as
+        PyTorch does.  A write that is not recorded (under `no_grad`, through `data`) is refused in both.
+    """
+
+    _mask = REFUSE_MUTATION
+
+    def __init__(self, mode):
+        if mode not in ("copy", "error"):
+            raise ValueError(f"set_mutation_on_saved_tensors: mode must be 'copy' or 'error', got {mode!r}")
+        super().__init__(mode, REFUSE_MUTATION if mode == "error" else 0)
+
+
+class _force_original_view_tracking(_Switch):
+    """Whether a view follows its base by the operators that took it (True), or by strides where those express it.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    _mask = REPLAY_VIEWS
+
+    def __init__(self, mode):
+        super().__init__(bool(mode), REPLAY_VIEWS if mode else 0)
+
+
+class set_multithreading_enabled(_Switch):
+    """Whether backward passes may use several threads.
+
+    The engine runs every pass in one thread today, in an order that is always the same; the setting says whether that may be
+    relied on, as `_current_graph_task_execution_order` does.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    _mask = ONE_THREAD
+
+    def __init__(self, mode):
+        super().__init__(bool(mode), 0 if mode else ONE_THREAD)
+
+
+def is_multithreading_enabled():
+    """Whether backward passes of this thread may use several threads."""
+    return not thread_state().flags & ONE_THREAD
+
+
+class _set_fwd_grad_enabled(_Switch):
+    """Whether tangents propagate.
+
+    Parameters
+    ----------
+    mode : bool
+    """
+
+    _mask = FORWARD_DISABLED
+
+    def __init__(self, mode):
+        super().__init__(bool(mode), 0 if mode else FORWARD_DISABLED)
+
+
+def is_view_replay_enabled():
+    """Whether views follow their base by the operators that took them."""
+    return bool(thread_state().flags & REPLAY_VIEWS)
+
+
+class inference_mode(_Mode):
+    """As `no_grad`, and results are inference tensors: they keep no version and cannot be recorded later.
+
+    Parameters
+    ----------
+    mode : bool or callable
+        False leaves the mode of the surroundings as it is; a function is decorated.
+    """
+
+    _mask = GRAD_DISABLED | INFERENCE
+
+    def __new__(cls, mode=True):
+        self = super().__new__(cls)
+        if callable(mode):
+            self.__init__(True)
+            return self(mode)
+        return self
+
+    def __init__(self, mode=True):
+        global inference_used
+        inference_used = True
+        self.mode = bool(mode)
+        self._bits = GRAD_DISABLED | INFERENCE if mode else 0
+        if not mode:
+            self._mask = INFERENCE
+
+    def _clone(self):
+        return inference_mode(self.mode)

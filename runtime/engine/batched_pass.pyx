@@ -1,0 +1,256 @@
+# cython: boundscheck=False, wraparound=False
+"""The batched pass: one backward pass for many gradients of the same outputs, the rows of a leading axis.
+
+Owns how a node meets a batch: as a whole where its rule acts on each row by itself (`takes_batch`) or there is another that
+does (`apply_rows`), else row by row, with the results stacked. Where a user would see it, in a hook or in an unpack hook of a
+node that runs row by row, there is no such pass, and each row wants one of its own. Nothing here is on the way of an ordinary
+pass.
+"""
+
+from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
+from libc.string cimport memcpy
+
+import numpy as np
+
+from ..support cimport capi as cnp
+from ..support.capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, PyArray_BYTES, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES,
+    PyArray_TYPE, ndarray
+)
+from ..support.dispatch import ops
+from .engine_hooks cimport capture_gradient
+from .function_node cimport FunctionNode
+from ..core.grad_mode cimport thread_state
+from .graph_task cimport GraphTask
+from .input_buffer cimport accumulate, cast, refuse_shape, validate
+from ..kernels.loops.axes cimport row_view
+from ..kernels.reductions.sums cimport sum_to
+from ..core.node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_shape
+from ..core.provenance cimport report_failure
+from .ready_queue cimport NodeStack
+from ..saved.saved_variable cimport is_packed
+from ..core.tensor cimport TensorBase, wrap
+
+cnp.import_array()
+
+
+cdef int run_batched(GraphTask task) except -1:
+    """Run what is ready until nothing is left, as the engine does, on `task.batch` rows at once."""
+    cdef Node node = task.root
+    task.ready.push(node)
+    try:
+        while task.ready.count:
+            node = task.ready.pop()
+            run_node(task, node)
+    except Exception as error:
+        report_failure(thread_state(), node, error)
+        raise
+    return 0
+
+
+cdef int run_node(GraphTask task, Node node) except -1:
+    """Run one node, and hand on what it gives."""
+    cdef TaskSlot* slot = task.slot(node)
+    cdef object grads = None, results
+    cdef tuple several
+    cdef bint needed = slot.needed
+    cdef Wanted wanted = slot.wanted
+    cdef Py_ssize_t i, count = node.edge_count
+    if node is not task.root:
+        if slot.buffer != NULL:
+            grads = <object> slot.buffer
+            Py_CLEAR(slot.buffer)
+        if slot.captured:
+            capture_gradient(task, node, grads)
+        task.release(node)
+        if not needed:
+            return 0
+    if grads is None and not node.takes_undefined():
+        results = None
+    elif not node.takes_batch():
+        results = together(task, node, grads, wanted)
+        if results is NotImplemented:
+            results = by_rows(task, node, grads, wanted)
+    elif task.recording:
+        results = node.apply_recorded(grads, wanted)
+    else:
+        results = node.apply(grads, wanted)
+    grads = None
+    if not task.keep_graph:
+        node.release_variables()
+    if results is None:
+        several = (None,) * count
+    elif count == 1 and node is not task.root:
+        several = (results,)
+    else:
+        several = results
+    for i in range(count):
+        if (wanted >> (i & 63)) & 1 and node.needs(i):
+            deliver(task, node, i, several[i])
+    return 0
+
+
+cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:
+    """Add a batch to what has arrived at the node of edge `i`, and queue it when that was the last."""
+    cdef Node target = source.next_node(i)
+    cdef TaskSlot* slot = task.slot(target)
+    cdef int output_nr
+    cdef list buffers
+    if not (slot.needed or slot.captured):
+        return 0
+    if grad is not None:
+        output_nr = source.next_nr(i)
+        grad = validate_batch(task, target, output_nr, grad, source)
+        if target.outputs == NULL:
+            if slot.buffer != NULL:
+                total = <object> slot.buffer
+                Py_CLEAR(slot.buffer)
+                grad = accumulate(total, grad, task.recording)
+            Py_INCREF(grad)
+            slot.buffer = <PyObject*> grad
+        else:
+            if slot.buffer == NULL:
+                buffers = [None] * target.n_outputs
+                Py_INCREF(buffers)
+                slot.buffer = <PyObject*> buffers
+            buffers = <list> slot.buffer
+            total, buffers[output_nr] = buffers[output_nr], None
+            buffers[output_nr] = grad if total is None else accumulate(total, grad, task.recording)
+    slot.dependencies -= 1
+    if slot.dependencies == 0:
+        task.ready.push(target)
+    return 0
+
+
+cdef object validate_batch(GraphTask task, Node node, int output_nr, object grad, Node source):
+    """`grad` with rows of the shape and dtype of output `output_nr` of `node`."""
+    cdef InputMetadata* metadata = node.metadata(output_nr)
+    cdef ndarray array = (<TensorBase> grad).array if task.recording else grad
+    cdef int extra = PyArray_NDIM(array) - 1 - metadata.ndim
+    cdef tuple shape, current
+    if extra != 0 or PyArray_DIMS(array)[0] != task.batch or not rows_have_shape(array, metadata):
+        shape, current = metadata_shape(metadata), (<object> array).shape
+        if extra < 0 or current[0] != task.batch or any(
+                [n != 1 and n != m for n, m in zip(shape, current[1 + extra:])]):
+            refuse_shape(node, shape, current[1:], None if source is task.root else source)
+        narrow = (task.batch,) + (1,) * extra + shape
+        whole = (task.batch,) + shape
+        if task.recording:
+            grad = ops.reshape(ops._sum_to(grad, narrow), whole)
+        else:
+            grad = sum_to(grad, narrow).reshape(whole)
+    return cast(grad, PyArray_TYPE(array), metadata, task.recording)
+
+
+cdef bint rows_have_shape(ndarray array, InputMetadata* metadata) noexcept:
+    cdef int i
+    for i in range(metadata.ndim):
+        if PyArray_DIMS(array)[i + 1] != metadata.dims[i]:
+            return False
+    return True
+
+
+cdef object together(GraphTask task, Node node, object grads, Wanted wanted):
+    """The results of a node that has a rule for batches; NotImplemented where it has none."""
+    cdef object results
+    if node.outputs != NULL:
+        return NotImplemented
+    if task.recording:
+        return node.apply_rows(grads, wanted)
+    results = node.apply_rows(wrap(grads), wanted)
+    return results if results is NotImplemented else (<TensorBase> results).array
+
+
+cdef object by_rows(GraphTask task, Node node, object grads, Wanted wanted):
+    """The results of a node that takes one row at a time, stacked: each of the shape and dtype that its edge leads to."""
+    cdef Py_ssize_t row, i, count = node.edge_count
+    cdef list found = [None] * count
+    cdef object results, item
+    for row in range(task.batch):
+        if task.recording:
+            results = node.apply_recorded(row_of(node, grads, row), wanted)
+        else:
+            results = node.apply(row_of(node, grads, row), wanted)
+        if results is None:
+            continue
+        for i in range(count):
+            item = results if count == 1 else results[i]
+            if item is None or not ((wanted >> (i & 63)) & 1 and node.needs(i)):
+                continue
+            item = validate(node.next_node(i), node.next_nr(i), item, task.recording, node)
+            if found[i] is None and task.recording:
+                found[i] = [None] * task.batch
+            elif found[i] is None:  # rows without a gradient are zeros
+                found[i] = np.zeros((task.batch, *item.shape), item.dtype.newbyteorder("="))
+            if task.recording:
+                (<list> found[i])[row] = item
+            else:
+                put_row(found[i], row, item)
+    if task.recording:
+        found = [None if rows is None else stacked(rows) for rows in found]
+    return found[0] if count == 1 else tuple(found)
+
+
+cdef object row_of(Node node, object grads, Py_ssize_t row):
+    """One of the gradients that arrived; an array of no axes stays an array."""
+    if grads is None:
+        return None
+    if node.outputs == NULL:
+        return one_row(grads, row)
+    return [None if grad is None else one_row(grad, row) for grad in <list> grads]
+
+
+cdef object one_row(object batch, Py_ssize_t row):
+    return row_view(batch, row) if type(batch) is ndarray else batch[row, ...]
+
+
+cdef int put_row(ndarray whole, Py_ssize_t row, object item) except -1:
+    """`whole[row] = item`, of the shape and dtype of each row."""
+    cdef ndarray values
+    if type(item) is ndarray:
+        values = item
+        if PyArray_FLAGS(values) & NPY_ARRAY_C_CONTIGUOUS and PyArray_ISNOTSWAPPED(values):
+            memcpy(PyArray_BYTES(whole) + row * PyArray_STRIDES(whole)[0], PyArray_BYTES(values), cnp.PyArray_NBYTES(values))
+            return 0
+    (<object> whole)[row] = item
+    return 0
+
+
+cdef object stacked(list rows):
+    zero = ops.zeros_like(next(row for row in rows if row is not None))
+    return ops.stack([zero if row is None else row for row in rows])
+
+
+cdef bint goes_row_by_row(GraphTask task) except -1:
+    """Whether somebody on the way of this task would see that it is batched."""
+    cdef NodeStack stack = NodeStack.__new__(NodeStack)
+    cdef set seen = {task.root}
+    cdef TaskSlot* slot
+    cdef Node node, target
+    cdef Py_ssize_t i
+    stack.push(task.root)
+    while stack.count:
+        node = stack.pop()
+        for i in range(node.edge_count):
+            target = node.next_node(i)
+            if target is None or target in seen:
+                continue
+            seen.add(target)
+            slot = task.slot(target)
+            if not (slot.needed or slot.captured):
+                continue
+            if is_watched(target.hooks) or slot.needed and not target.takes_batch() and has_packed(target):
+                return True
+            stack.push(target)
+    return False
+
+
+cdef bint is_watched(NodeHooks hooks) except -1:
+    return hooks is not None and bool(hooks.retains_grad or hooks.pre or hooks.post or any(hooks.tensor_pre.values()))
+
+
+cdef bint has_packed(Node node) except -1:
+    """Whether something that a node saved is with an unpack hook, which may count how often it is called."""
+    if isinstance(node, FunctionNode):
+        return any([is_packed(item) for item, _ in (<FunctionNode> node).saved])
+    return any([is_packed(getattr(node, f"saved_{name}")) for name in node.saves])

@@ -1,0 +1,342 @@
+# cython: boundscheck=False, wraparound=False
+"""Engine: runs a backward graph.
+
+Owns the order of nodes (a ReadyQueue hands out the node made last among those whose gradients have all arrived), the
+delivery of gradients from node to node, and captures.  Nothing here recurses; passes that users nest in each other's hooks
+go on in a thread with a stack of its own before they are too deep for one.  Knows no operators.
+"""
+
+from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
+from libc.stdint cimport uint64_t
+
+from ..core.accumulate_grad cimport AccumulateGrad
+from ..core.anomaly cimport check_nan
+from .batched_pass cimport goes_row_by_row, run_batched
+from ..support.capi cimport PyTupleObject, Py_REFCNT, ndarray
+from .engine_hooks cimport capture_gradient, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from ..core.grad_mode cimport (
+    ANOMALY, BATCHED, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,
+)
+from .graph_task cimport GraphTask, finish_task, running_task, start_task
+from .input_buffer cimport accumulate, validate
+from ..kernels.program.fusion cimport Fused, large_size
+from ..kernels.loops.memory cimport give_back
+from ..core.node cimport Node, TaskSlot, Wanted
+from ..core.provenance cimport calculation, report_failure
+from .put_off cimport arrived, blamed, fitted, forget, gradient_for, is_large, may_wait, settle
+
+cdef enum:
+    NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
+
+
+cdef int run(GraphTask task) except -1:
+    """Run what is ready until nothing is left."""
+    cdef Node node = task.root
+    task.ready.push(node)
+    if thread_state().flags & ANOMALY:
+        return run_watched(task)
+    if not task.recording:
+        task.large = large_size()
+    try:
+        while task.ready.count:
+            node = task.ready.pop()
+            run_node(task, node)
+        if task.fusions is not None:
+            settle(task)
+    except Exception as error:
+        report_failure(thread_state(), blamed(task, node), error)
+        raise
+    return 0
+
+
+cdef int run_watched(GraphTask task) except -1:
+    """The same in anomaly mode: what is recorded meanwhile learns which node was running."""
+    cdef ThreadObjects objects = thread_objects()
+    cdef object outer = objects.running
+    cdef Node node = task.root
+    try:
+        while task.ready.count:
+            node = task.ready.pop()
+            objects.running = None if node.origin == 0 else calculation(node)
+            run_node(task, node)
+    except Exception as error:
+        report_failure(thread_state(), node, error)
+        raise
+    finally:
+        objects.running = outer
+    return 0
+
+
+cdef int run_node(GraphTask task, Node node) except -1:
+    """Run one node between its hooks, and hand on what it gives."""
+    cdef TaskSlot* slot = task.slot(node)
+    cdef object grads = None, results, item
+    cdef tuple several
+    cdef bint needed = slot.needed
+    cdef Wanted wanted = slot.wanted
+    cdef Py_ssize_t i, count
+    if task.fusions is not None and (node.hooks is not None or needed and not may_wait(node)):
+        settle(task)
+    if node is not task.root:
+        if slot.buffer != NULL:
+            grads = <object> slot.buffer
+            Py_CLEAR(slot.buffer)
+        if type(grads) is Fused:
+            grads = arrived(grads)
+        if node.hooks is not None:
+            grads = run_tensor_hooks(task, node, grads)
+            slot = task.slot(node)
+        if slot.captured:
+            capture_gradient(task, node, grads)
+        task.release(node)
+        if not needed:
+            return 0
+    if is_large(task, &node.output):
+        grads = gradient_for(task, node, grads)
+    if node.hooks is not None and node.hooks.pre:
+        grads = run_pre_hooks(task, node, grads)
+    if grads is None and not node.takes_undefined():
+        results = None
+    elif task.recording:
+        results = node.apply_recorded(grads, wanted)
+    else:
+        results = node.apply(grads, wanted)
+    if task.check_nan and results is not None:
+        check_nan(node, results)
+    if node.hooks is not None and node.hooks.post:
+        results = run_post_hooks(task, node, results, grads)
+    if type(grads) is ndarray:
+        give_back(<PyObject*> grads)
+    grads = None  # the inputs' gradients may be this very array: let them be its only owners
+    if not task.keep_graph:
+        node.release_variables()
+    count = node.edge_count
+    if count == 1:
+        if wanted:
+            item, results = results, None
+            if node is task.root:
+                item = item[0]
+            deliver(task, node, 0, item)
+            if type(item) is ndarray:
+                give_back(<PyObject*> item)
+    elif count > 1:
+        several, results = results, None
+        for i in range(count):
+            if (wanted >> (i & 63)) & 1 and node.needs(i):
+                deliver(task, node, i, None if several is None else several[i])
+        if several is not None and Py_REFCNT(several) == 1:  # what was added to another gradient is done with
+            for i in range(count):
+                if type(<object> (<PyTupleObject*> several).ob_item[i]) is ndarray:
+                    give_back((<PyTupleObject*> several).ob_item[i])
+    return 0
+
+
+cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:
+    """Add one gradient to what has arrived at the node of edge `i`, and queue it when that was the last."""
+    cdef Node target = source.next_node(i)
+    cdef TaskSlot* slot = task.slot(target)
+    cdef int output_nr
+    cdef list buffers
+    if not (slot.needed or slot.captured):
+        return 0
+    if grad is not None:
+        output_nr = source.next_nr(i)
+        if type(grad) is Fused:
+            grad = fitted(target, output_nr, grad, source)
+        else:
+            grad = validate(target, output_nr, grad, task.recording, None if source is task.root else source)
+        if target.outputs == NULL:
+            grad = merge(task, slot, grad)
+        else:
+            if slot.buffer == NULL:
+                buffers = [None] * target.n_outputs
+                Py_INCREF(buffers)
+                slot.buffer = <PyObject*> buffers
+            buffers = <list> slot.buffer
+            item, buffers[output_nr] = buffers[output_nr], None
+            buffers[output_nr] = grad if item is None else accumulate(item, grad, task.recording)
+    slot.dependencies -= 1
+    if slot.dependencies == 0:
+        task.ready.push(target)
+    return 0
+
+
+cdef object merge(GraphTask task, TaskSlot* slot, object grad):
+    """Put a gradient into the buffer of a node with one output."""
+    cdef object total
+    if slot.buffer != NULL:
+        total = <object> slot.buffer
+        Py_CLEAR(slot.buffer)
+        grad = accumulate(total, grad, task.recording)
+    Py_INCREF(grad)
+    slot.buffer = <PyObject*> grad
+    return None
+
+
+cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_graph, list inputs, bint capture,
+                       Py_ssize_t batch=0):
+    """Run one GraphTask.
+
+    Parameters
+    ----------
+    roots : tuple of (Node, int)
+        Nodes and output numbers to start from.
+    grads : tuple of TensorBase
+        Their gradients.
+    inputs : list of (Node, int), or None
+        What is asked for; None for everything.
+    capture : bool
+        Return the gradients of `inputs` rather than let their nodes accumulate them.
+    batch : int
+        The length of the first axis of all `grads`, rows of a batch; 0 where they have no such axis.
+
+    Returns
+    -------
+    list
+        None where a batch has to be passed row by row.
+    """
+    cdef ThreadState* state = thread_state()
+    cdef GraphTask task = start_task(roots, grads, keep_graph, create_graph, create_graph or state.flags & DUAL != 0)
+    cdef GraphTask outer
+    cdef NestedPass nested
+    task.everything, task.capturing, task.batch = inputs is None, capture, batch
+    if state.graph_task:
+        outer = running_task(state.graph_task)
+        task.depth = 0 if outer is None else outer.depth + 1
+        if task.depth and task.depth % NESTED_LIMIT == 0:
+            nested = NestedPass.__new__(NestedPass)
+            nested.task, nested.inputs = task, inputs
+            thread_objects()  # made here if they are made at all: they end with their thread
+            nested.state = state[0]
+            try:
+                from .worker import run_on_own_stack  # with `threading`, which few programs need
+                return run_on_own_stack(nested)
+            finally:
+                state[0] = nested.state
+                finish_task(task)  # also where no thread could be had
+    return run_task(state, task, inputs)
+
+
+cdef class NestedPass:
+    """A pass that runs in another thread, as if it were in this one."""
+    cdef GraphTask task
+    cdef list inputs
+    cdef ThreadState state
+
+    def __call__(self):
+        cdef ThreadState* state = thread_state()
+        cdef ThreadState own = state[0]
+        state[0] = self.state
+        try:
+            return run_task(state, self.task, self.inputs)
+        finally:
+            self.state, state[0] = state[0], own
+
+
+cdef list run_task(ThreadState* state, GraphTask task, list inputs):
+    """Run a task that was started, and leave the thread as it was."""
+    cdef Node node
+    cdef unsigned int flags = state.flags
+    cdef uint64_t outer_task = state.graph_task
+    cdef bint outer_keep = state.keep_graph, finished = False
+    cdef tuple modes = modes_of(state)
+    try:
+        if inputs is not None:
+            task.results = [None] * len(inputs)
+            task.asked = [node for node, _ in inputs]
+            task.ask(inputs)
+        task.walk()
+        if task.batch and goes_row_by_row(task):
+            return None
+        state.graph_task, state.keep_graph = task.id, task.keep_graph
+        state.flags = flags & ~<unsigned int> GRAD_DISABLED if task.create_graph else flags | GRAD_DISABLED
+        task.check_nan = flags & ANOMALY and not flags & NAN_ALLOWED
+        if task.batch:
+            run_batched(task)
+        else:
+            run(task)
+        while task.callbacks:
+            task.callbacks.pop(0)()
+        finished = True
+    finally:
+        # A dual level that a hook entered or left is entered or left; every other mode is what it was.
+        state.flags = flags & ~<unsigned int> (DUAL | BATCHED) | state.flags & (DUAL | BATCHED)
+        state.graph_task, state.keep_graph = outer_task, outer_keep
+        if state.objects != NULL:
+            restore_modes(<ThreadObjects> state.objects, modes)
+        finish_task(task)
+        if task.fusions is not None:
+            forget(task)
+        if not finished:
+            task.abandon()
+    return task.results
+
+
+cdef tuple modes_of(ThreadState* state):
+    """The stacks of modes that a hook may change without changing them back."""
+    cdef ThreadObjects objects
+    if state.objects == NULL:
+        return None
+    objects = <ThreadObjects> state.objects
+    if not objects.saved_hooks and not objects.hooks_disabled:
+        return None
+    return list(objects.saved_hooks), list(objects.hooks_disabled)
+
+
+cdef int restore_modes(ThreadObjects objects, tuple modes) except -1:
+    if modes is None:
+        objects.saved_hooks.clear()
+        objects.hooks_disabled.clear()
+    else:
+        objects.saved_hooks[:], objects.hooks_disabled[:] = modes
+    return 0
+
+
+def current_graph_task_id():
+    """Id of the backward pass that runs in this thread, -1 outside."""
+    cdef uint64_t task = thread_state().graph_task
+    return task if task else -1
+
+
+def will_engine_execute_node(node):
+    """Whether the running backward pass runs `node` or captures what arrives there, be it done or still to come."""
+    cdef GraphTask task = running_task(thread_state().graph_task)
+    if task is None:
+        raise RuntimeError("will_engine_execute_node: can only be called during the backward pass")
+    if not isinstance(node, Node):
+        raise RuntimeError(f"will_engine_execute_node: expects an grad_fn, got {type(node).__name__}")
+    if task.capturing and isinstance(node, AccumulateGrad):
+        raise RuntimeError("will_engine_execute_node: was called with the accumulator of a leaf while you are currently "
+                           "running autograd.grad(), which accumulates into no leaf")
+    return bool(task.executes(node))
+
+
+def current_graph_task_execution_order():
+    """The nodes of the running backward pass in the order in which they run, those that ran already included."""
+    cdef GraphTask task = running_task(thread_state().graph_task)
+    if task is None:
+        raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    if not thread_state().flags & ONE_THREAD:
+        raise RuntimeError("_current_graph_task_execution_order expects the current backward to be executed with multithreading "
+                           "disabled, e.g. by running it inside `with autograd.set_multithreading_enabled(False):`")
+    return task.execution_order()
+
+
+def current_graph_task_keep_graph():
+    """Whether the running backward pass retains its graph; True outside."""
+    cdef ThreadState* state = thread_state()
+    return bool(state.keep_graph) if state.graph_task else True
+
+
+def runs_everything():
+    """Whether the backward pass that runs in this thread accumulates into every leaf: a backward() without `inputs=`."""
+    cdef GraphTask task = running_task(thread_state().graph_task)
+    return task is not None and task.everything
+
+
+def queue_callback(callback):
+    """Call `callback()` when the running backward pass has finished."""
+    cdef GraphTask task = running_task(thread_state().graph_task)
+    if task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    task.callbacks.append(callback)

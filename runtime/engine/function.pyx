@@ -1,0 +1,342 @@
+"""Function: operators that users write, with a backward and a jvp of their own.
+
+Owns how a custom forward is run, how its results enter the graph and how its tangents are checked.
+"""
+
+from libc.stdint cimport uint32_t
+
+import functools
+import inspect
+import warnings
+
+from ..core.accumulate_grad cimport any_needs_grad, connect_all, set_history
+from ..saved.copy_slices cimport rebase_history
+from ..core.error_nodes import DelayedError
+from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
+from .function_node cimport FunctionNode
+from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
+from ..core.tensor cimport IN_FUNCTION, IN_NO_GRAD, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
+from ..saved.view cimport attach_alias, check_inplace
+
+
+class Function:
+    """An operator with a derivative of its own.
+
+    Subclass it with static methods: `forward(ctx, *args)`, or `forward(*args)` and `setup_context(ctx, inputs, output)`;
+    `backward(ctx, *grads)` (or `vjp`, the same under another name) for reverse mode; `jvp(ctx, *tangents)` for forward mode.
+    Call it through `apply`.
+
+    Examples
+    --------
+    >>> class Exp(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         y = x.exp()
+    ...         ctx.save_for_backward(y)
+    ...         return y
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         y, = ctx.saved_tensors
+    ...         return grad * y
+    >>> Exp.apply(gs.tensor([0.0], requires_grad=True))
+    tensor([1.], grad_fn=<ExpBackward>)
+    """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._backward_cls = type(cls.__name__ + "Backward", (FunctionNode,), {"_forward_cls": cls, "__module__": cls.__module__})
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn(f"{type(self).__name__} should not be instantiated: its methods are static, so call "
+                      f"{type(self).__name__}.apply(...) on the class", DeprecationWarning, stacklevel=2)
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+                           f"autograd function with static forward method, and call {type(self).__name__}.apply(...)")
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        """Compute the result: `forward(ctx, *args)`, or `forward(*args)` beside `setup_context`."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Save and mark, after a `forward` without `ctx`."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        """The gradients of the arguments, from those of the outputs; None for what has none."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
+                                  "to use it with backward mode AD.")
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """The tangents of the outputs, from those of the arguments."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward "
+                                  "mode AD.")
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Run the forward on `args` and record it.
+
+        Returns
+        -------
+        What `forward` returned, with a history.
+        """
+        if cls is Function:
+            cls.forward()
+        separate = cls.setup_context is not Function.setup_context
+        if separate:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args
+        elif kwargs:
+            raise TypeError(f"{cls.__name__}.apply() takes keyword arguments only where setup_context is defined, got "
+                            f"{', '.join(kwargs)}")
+        return run_forward(cls, args, separate)
+
+    @classmethod
+    def _backward_method(cls):
+        """The user's `backward`, or `vjp`."""
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
+                               "implement one of them.")
+        return cls.vjp if cls.vjp is not Function.vjp else cls.backward
+
+
+cdef object run_forward(cls, tuple args, bint separate):
+    """Inputs, record, compute, attach: the wrapper of a custom Function."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int modes = GRAD_DISABLED | FORWARD_DISABLED, before = state.flags & modes
+    cdef FunctionNode node = cls._backward_cls.__new__(cls._backward_cls)
+    cdef tuple tensors = tuple([arg for arg in args if isinstance(arg, TensorBase)])
+    cdef bint recording = any_needs_grad(state, tensors)
+    cdef list tangents = []
+
+    node.is_tensor = tuple([isinstance(arg, TensorBase) for arg in args])
+    node.needs_input_grad_ = tuple([isinstance(arg, TensorBase) and (<TensorBase> arg).flags & REQUIRES_GRAD != 0
+                                    for arg in args])
+    if recording:
+        connect_all(node, state, tensors)
+    node.track()
+    if state.flags & DUAL:  # taken now: the forward may write to its inputs
+        for level in levels_of(tensors):
+            tangents.append((level, [tangent_argument(arg, level, node.materialize) for arg in args]))
+
+    state.flags |= modes
+    try:
+        if separate:
+            output = cls.forward(*args)
+            cls.setup_context(node, args, output)
+        else:
+            output = cls.forward(node, *args)
+    finally:
+        state.flags = (state.flags & ~modes) | before
+
+    outputs = finish_outputs(state, node, tensors, output if isinstance(output, tuple) else (output,), recording)
+    if recording:
+        node.save()
+    else:
+        node.to_save = None
+    if tangents:
+        push_forward(cls, node, args, outputs, tangents)
+    node.for_forward = node.dirty = node.non_differentiable = None
+    return outputs if isinstance(output, tuple) else outputs[0]
+
+
+cdef bint holds(object tensors, object value):
+    """Whether `value` itself is among `tensors`."""
+    return tensors is not None and any([item is value for item in tensors])
+
+
+cdef tuple finish_outputs(ThreadState* state, FunctionNode node, tuple inputs, tuple values, bint recording):
+    """Give the outputs of a forward their place in the graph."""
+    cdef list outputs = []
+    cdef int i
+    for tensor in node.dirty or ():
+        if not holds(values, tensor):
+            raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
+                               "inputs that are modified inplace must all be outputs of the Function.")
+        if not holds(inputs, tensor):
+            warnings.warn(f"{node.name()}: a tensor that is not an input of the forward was given to mark_dirty; only inputs "
+                          "that are modified in place should be", stacklevel=3)
+    node.set_outputs(len(values))
+    for i in range(len(values)):
+        outputs.append(finish_output(state, node, i, values[i], inputs, len(values), recording))
+    return tuple(outputs)
+
+
+cdef object finish_output(ThreadState* state, FunctionNode node, int i, object value, tuple inputs, Py_ssize_t count,
+                          bint recording):
+    cdef TensorBase tensor, written
+    cdef bint is_input, differentiable
+    if not isinstance(value, TensorBase):
+        node.no_gradient.add(i)
+        return value
+    tensor = value
+    is_input = holds(inputs, tensor)
+    differentiable = is_inexact(tensor.array) and not holds(node.non_differentiable, tensor)
+    if not differentiable:
+        node.no_gradient.add(i)
+    if is_input and holds(node.dirty, tensor):
+        if tensor.flags & VIEW and count > 1 and recording:
+            raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
+                               "cannot return more than one Tensor.")
+        check_inplace(state, tensor, recording, node.name())
+        tensor.bump()
+        if recording and differentiable:
+            written = wrap(tensor.array)
+            set_history(written, node, i)
+            rebase_history(state, tensor, written)
+        return tensor
+    if is_input or (tensor.flags & REQUIRES_GRAD and tensor.grad_fn_ is not node and not is_fresh_view(tensor)):
+        # What has a history of its own keeps it: the output is a new tensor on the same memory.
+        tensor = tensor.alias()
+        attach_alias(tensor, value)
+        if not recording:
+            tensor.flags &= ~<unsigned int> REQUIRES_GRAD
+    if recording and tensor.flags & VIEW:
+        tensor.extra.creation = IN_FUNCTION
+    if recording and differentiable:
+        set_history(tensor, node, i)
+    elif recording:
+        node.describe(i, tensor.array)
+    return tensor
+
+
+cdef bint is_fresh_view(TensorBase tensor) noexcept:
+    """A view that the forward has taken, in which nothing is recorded."""
+    return tensor.flags & VIEW and tensor.grad_fn_ is None and tensor.extra.creation == IN_NO_GRAD
+
+
+cdef object tangent_argument(object arg, int level, bint fill):
+    """What a jvp gets for an argument: None for one that is not differentiable, an integer tensor among them."""
+    if not isinstance(arg, TensorBase) or not is_inexact((<TensorBase> arg).array):
+        return None
+    return tangents_of(arg, level, fill)
+
+
+cdef int push_forward(cls, FunctionNode node, tuple args, tuple outputs, list tangents) except -1:
+    """Attach the tangents of the outputs, outermost level first."""
+    cdef Py_ssize_t row, batch
+    for level, inputs_t in tangents:
+        batch = batch_of(level)
+        if not node.materialize:
+            inputs_t = [tangent_argument(arg, level, False) for arg in args]
+        if batch:
+            rows = [pushed(cls, node, args, outputs, level, rows_of(args, inputs_t, row)) for row in range(batch)]
+            outputs_t = [None if not isinstance(output, TensorBase) else stacked(list(column), output)
+                         for output, column in zip(outputs, zip(*rows))]
+        else:
+            outputs_t = pushed(cls, node, args, outputs, level, inputs_t)
+        for output, output_t in zip(outputs, outputs_t):
+            if output_t is not None:
+                set_tangent(output, level, output_t)
+    return 0
+
+
+cdef list rows_of(tuple args, list inputs_t, Py_ssize_t row):
+    """A row of each batch of tangents, a view of it; zeros for an absent one, which a jvp may write to, are made anew."""
+    cdef list found = []
+    for arg, input_t in zip(args, inputs_t):
+        if input_t is not None:
+            input_t = input_t.clone() if input_t.ndim == arg.ndim else input_t[row, ...]
+        found.append(input_t)
+    return found
+
+
+cdef tuple pushed(cls, FunctionNode node, tuple args, tuple outputs, int level, list inputs_t):
+    """What the user's jvp gives for tangents of the arguments, checked."""
+    cdef tuple kept = node.for_forward or ()
+    moved = [(arg, input_t) for arg, input_t in zip(args, inputs_t)
+             if holds(node.dirty, arg) and tangent_of(arg, level) is not None]
+    versions = [(<TensorBase> input_t).version() for _, input_t in moved]
+    node.shown = tuple([primal_of(tensor, level) for tensor in kept])
+    try:
+        outputs_t = cls.jvp(node, *inputs_t)
+    finally:
+        node.shown = None
+    if not isinstance(outputs_t, tuple):
+        outputs_t = (outputs_t,)
+    if len(outputs_t) != len(outputs):
+        raise RuntimeError(f"{cls.__name__}'s jvp returned an invalid number of forward gradients (expected {len(outputs)} "
+                           f"but got {len(outputs_t)})")
+    for i, (output, output_t) in enumerate(zip(outputs, outputs_t)):
+        for (arg, input_t), version in zip(moved, versions):
+            if arg is output:
+                check_written(input_t, version, output_t)
+        if output_t is not None:
+            check_tangent(node, i, args, inputs_t, output, output_t)
+    return outputs_t
+
+
+cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, object output, object output_t) except -1:
+    """Refuse a tangent that does not behave as its output does."""
+    cdef TensorBase tensor, source
+    cdef TensorBase tangent
+    if i in node.no_gradient:
+        raise RuntimeError(f"{node.name()}: jvp returned a tangent for output {i}, which is not differentiable. You should "
+                           "return None at that position instead.")
+    if not isinstance(output_t, TensorBase):
+        raise TypeError(f"{node.name()}: jvp must return a Tensor or None for output {i}, got {type(output_t).__name__}")
+    tensor, tangent = output, output_t
+    if tangent.shape != tensor.shape:
+        raise RuntimeError(f"{node.name()}: jvp returned a tangent of shape {tangent.shape} for output {i} of shape "
+                           f"{tensor.shape}")
+    for arg, input_t in zip(args, inputs_t):
+        if input_t is None:
+            continue
+        source = arg
+        if source is not tensor and tensor.flags & VIEW and same_base(tensor, source):
+            if not tangent.flags & VIEW:
+                raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
+                                   "returning a view.")
+            if not same_base(tangent, input_t):
+                raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
+                                   "returning a view of the given tangent: both must be views of the same base.")
+    return 0
+
+
+cdef int check_written(TensorBase tangent, uint32_t version, object output_t) except -1:
+    """Refuse a tangent that was not written to, or is another one, where the forward wrote to the tensor."""
+    if tangent.version() == version:
+        what = "is not modifying the forward mode gradients inplace"
+    elif output_t is not tangent:
+        what = "is not returning the forward mode gradients as-is"
+    else:
+        return 0
+    raise RuntimeError(f"An inplace custom Function {what}. If the forward is modifying an input inplace, then the jvp "
+                       "function must modify the corresponding gradient inplace and return it.")
+
+
+cdef bint same_base(TensorBase view, TensorBase source) noexcept:
+    return view.extra.base is (source.extra.base if source.flags & VIEW else source)
+
+
+def once_differentiable(function):
+    """Decorate a `backward` that cannot itself be differentiated: to use its result in a second derivative raises.
+
+    Parameters
+    ----------
+    function : callable
+        The static method `backward(ctx, *grads)`.
+    """
+    @functools.wraps(function)
+    def wrapper(ctx, *grads):
+        cdef ThreadState* state = thread_state()
+        cdef unsigned int before = state.flags & GRAD_DISABLED
+        state.flags |= GRAD_DISABLED
+        try:
+            results = function(ctx, *grads)
+        finally:
+            state.flags = (state.flags & ~<unsigned int> GRAD_DISABLED) | before
+        if before:
+            return results
+        several = results if isinstance(results, tuple) else (results,)
+        error = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable", len(several))
+        marked = error(*several)
+        return marked
+    return wrapper

@@ -1,0 +1,20 @@
+"""FunctionNode: the node, and the `ctx`, of a custom Function."""
+
+from ..core.node cimport Node
+
+cdef class FunctionNode(Node):
+    cdef tuple saved            # pairs (saved value, version) of save_for_backward
+    cdef object to_save         # what save_for_backward was given, until the forward is done
+    cdef object for_forward     # what save_for_forward was given
+    cdef tuple shown            # saved_tensors while jvp runs
+    cdef object dirty
+    cdef object non_differentiable
+    cdef tuple needs_input_grad_
+    cdef tuple is_tensor        # for each argument of apply
+    cdef set no_gradient        # numbers of the outputs that are not differentiable
+    cdef bint materialize
+    cdef bint materialize_non_differentiable
+
+    cdef int save(self) except -1
+    cdef object differentiate(self, object grad, bint recorded)
+    cdef object checked(self, object result, bint recorded)

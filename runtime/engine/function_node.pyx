@@ -1,0 +1,178 @@
+"""FunctionNode: the node of a custom Function, which is also the `ctx` that its methods get.
+
+Owns what the user saves and marks, and calls the user's backward.  A subclass is made for each Function, so that it has
+the name and the attributes that users expect.  Knows nothing of how a forward is run.
+"""
+
+from libc.stdint cimport uint32_t
+
+import warnings
+
+from ..support cimport capi as cnp
+from ..support.capi cimport ndarray
+from ..core.accumulate_grad cimport set_history
+from ..core.grad_mode cimport thread_state
+from .input_buffer cimport defined_array
+from ..core.node cimport Node, Wanted
+from ..saved.saved_variable cimport as_variable, save_input, save_output, saved_tensor
+from ..core.tensor cimport VIEW, TensorBase, wrap
+
+cnp.import_array()
+
+
+cdef class FunctionNode(Node):
+    """One call of a custom Function."""
+
+    def __cinit__(self):
+        self.materialize = self.materialize_non_differentiable = True
+        self.saved = self.is_tensor = self.needs_input_grad_ = ()
+        self.no_gradient = set()
+
+    # What the user says of the forward.
+
+    def save_for_backward(self, *tensors):
+        """Keep inputs or outputs for `backward`, which finds them in `saved_tensors`; None is kept as None."""
+        self.to_save = only_tensors("save_for_backward", tensors)
+
+    def save_for_forward(self, *tensors):
+        """Keep inputs or outputs for `jvp`, which finds them in `saved_tensors`."""
+        self.for_forward = only_tensors("save_for_forward", tensors)
+
+    def mark_dirty(self, *tensors):
+        """Name the inputs that the forward writes to; each of them must be returned."""
+        self.dirty = only_tensors("mark_dirty", tensors)
+
+    def mark_non_differentiable(self, *tensors):
+        """Name the outputs that have no gradient."""
+        self.non_differentiable = only_tensors("mark_non_differentiable", tensors)
+
+    def set_materialize_grads(self, bint value):
+        """Whether a gradient or tangent that does not exist arrives as zeros (the default) or as None."""
+        self.materialize = value
+
+    @property
+    def needs_input_grad(self):
+        """For each argument of `apply` whether it requires a gradient."""
+        return self.needs_input_grad_
+
+    @property
+    def materialize_grads(self):
+        return self.materialize
+
+    @materialize_grads.setter
+    def materialize_grads(self, bint value):
+        self.materialize = value
+
+    @property
+    def _materialize_non_diff_grads(self):
+        return self.materialize_non_differentiable
+
+    @_materialize_non_diff_grads.setter
+    def _materialize_non_diff_grads(self, bint value):
+        self.materialize_non_differentiable = value
+
+    # What was saved.
+
+    @property
+    def saved_tensors(self):
+        """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
+        if self.shown is not None:
+            return self.shown
+        if self.released:
+            return saved_tensor(self, None, 0, "saved_tensors")
+        return tuple([saved_tensor(self, item, version, "saved_tensors") for item, version in self.saved])
+
+    @property
+    def saved_variables(self):
+        """The former name of `saved_tensors`."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self):
+        if self.released:
+            return saved_tensor(self, None, 0, "_raw_saved_tensors")
+        self.saved = tuple([(as_variable(self, item, version), version) for item, version in self.saved])
+        return tuple([item for item, _ in self.saved])
+
+    cdef int save(self) except -1:
+        """Save what save_for_backward was given: an output without the tensor, which holds this node."""
+        cdef uint32_t version
+        cdef TensorBase written
+        cdef list saved = []
+        for tensor in self.to_save or ():
+            version = 0
+            if tensor is not None and (<TensorBase> tensor).grad_fn_ is self:
+                saved.append((save_output(tensor), 0))
+            elif tensor is not None and (<TensorBase> tensor).flags & VIEW and any([tensor is one for one in self.dirty or ()]):
+                # The history of its base, and so its own, holds this node: what is kept is what this node wrote.
+                written = (<TensorBase> tensor).alias()
+                set_history(written, self, 0)  # such a Function has one output
+                saved.append((save_output(written), 0))
+            else:
+                item = save_input(thread_state(), tensor, &version)
+                saved.append((item, version))
+        self.saved, self.to_save = tuple(saved), None
+        return 0
+
+    cdef void release_variables(self):
+        self.released = True
+        self.saved = ()
+
+    # Backward.
+
+    cdef bint takes_undefined(self):
+        return True
+
+    cdef object apply(self, object grad, Wanted wanted):
+        return self.differentiate(grad, False)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        return self.differentiate(grad, True)
+
+    cdef object differentiate(self, object grad, bint recorded):
+        """Call the user's backward on tensors, zeros in the place of gradients that did not arrive."""
+        cdef list grads = [None] * self.n_outputs if grad is None else [grad] if self.outputs == NULL else grad
+        cdef list values = []
+        cdef int i
+        for i in range(self.n_outputs):
+            value = grads[i]
+            if value is None and self.materialize and self.metadata(i).ndim >= 0 and (
+                    self.materialize_non_differentiable or i not in self.no_gradient):
+                value = defined_array(self, grads, i)
+            values.append(wrap(value) if isinstance(value, ndarray) else value)
+        grads = grad = value = None
+        return self.checked(self._forward_cls._backward_method()(self, *values), recorded)
+
+    cdef object checked(self, object result, bint recorded):
+        """The gradients of the tensor arguments, from what the user's backward returned."""
+        cdef tuple grads = result if isinstance(result, tuple) else (result,)
+        cdef Py_ssize_t expected = len(self.is_tensor), i
+        cdef list kept = []
+        result = None
+        if len(grads) < expected or any([grad is not None for grad in grads[expected:]]):
+            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got "
+                               f"{len(grads)})")
+        for i in range(expected):
+            grad = grads[i]
+            if not self.is_tensor[i]:
+                if grad is not None:
+                    raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, "
+                                       "but the corresponding forward input was not a Variable")
+                continue
+            if grad is not None and not isinstance(grad, TensorBase):
+                raise RuntimeError(f"function {self.name()}: expected Variable or None (got {type(grad).__name__}) at "
+                                   f"position {i + 1}")
+            if self.edge_count and not self.needs(<int> len(kept)):
+                grad = None
+            kept.append(grad if recorded or grad is None else (<TensorBase> grad).array)
+        return kept[0] if len(kept) == 1 else tuple(kept)
+
+
+cdef tuple only_tensors(str method, tuple values):
+    for i, value in enumerate(values):
+        if value is not None and not isinstance(value, TensorBase):
+            raise TypeError(f"{method} can only save variables, but argument {i} is of type {type(value).__name__}"
+                            if method.startswith("save") else
+                            f"{method} only accepts variables, but argument {i} is of type {type(value).__name__}")
+    return values

@@ -1,0 +1,163 @@
+"""InputBuffer: gradients on their way into a node.
+
+Owns what a gradient must look like when it arrives (summed to the shape, cast to the dtype and, where the value is real,
+to the real part) and how several gradients become one.  While nothing is recorded gradients are arrays; otherwise they
+are tensors and every step is an operator.
+"""
+
+import numpy as np
+
+from ..support cimport capi as cnp
+from ..support.capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT, ndarray
+from ..support.dispatch import ops
+from ..kernels.loops.plain cimport has_shape
+from ..kernels.reductions.sums cimport sum_to
+from ..kernels.program.ufunc cimport Ufunc, add_into
+from ..core cimport node as node_module
+from ..core.node cimport InputMetadata, Node, metadata_shape
+from ..core.tensor cimport TensorBase, wrap
+
+cnp.import_array()
+
+cdef Ufunc _add = Ufunc(np.add, "add")
+cdef Ufunc _subtract = Ufunc(np.subtract, "subtract")
+cdef Ufunc _negative = Ufunc(np.negative, "negative")
+
+
+cdef object validate(Node node, int output_nr, object grad, bint recording, Node source):
+    """`grad` with the shape and dtype of output `output_nr` of `node`.
+
+    `source`, None for a gradient that the user passed, is named where the shapes cannot be reconciled.
+    """
+    cdef InputMetadata* metadata = node.metadata(output_nr)
+    cdef ndarray array = (<TensorBase> grad).array if recording else grad
+    cdef bint same_shape = has_shape(array, metadata.ndim, metadata.dims)
+    if same_shape and PyArray_TYPE(array) == metadata.type_num:
+        return grad
+    if not same_shape:
+        grad = reduce_to(node, metadata_shape(metadata), grad, recording, source)
+    return cast(grad, PyArray_TYPE(array), metadata, recording)
+
+
+cdef object cast(object grad, int type_num, InputMetadata* metadata, bint recording):
+    """`grad`, which was of the type `type_num`, in the dtype of an output: the real part where that is real."""
+    if type_num != metadata.type_num:
+        dtype = <object> cnp.PyArray_DescrFromType(metadata.type_num)
+        if cnp.PyTypeNum_ISCOMPLEX(type_num) and not cnp.PyTypeNum_ISCOMPLEX(metadata.type_num):
+            grad = ops.real(grad) if recording else grad.real
+        if grad.dtype != dtype:
+            grad = ops.astype(grad, dtype) if recording else grad.astype(dtype)
+    return grad
+
+
+cdef object checked_gradient(Node node, int output_nr, object grad):
+    """A gradient that the user hands to a node: of the shape and dtype of the output, or None."""
+    if grad is None:
+        return None
+    if not isinstance(grad, TensorBase):
+        raise TypeError(f"{node.name()} takes Tensors or None, got {type(grad).__name__} at position {output_nr}")
+    return grad if node.metadata(output_nr).ndim < 0 else validate(node, output_nr, grad, True, None)
+
+
+node_module.check_gradient = checked_gradient
+
+
+cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node source):
+    """Sum a broadcast gradient back to the shape of the value that was broadcast."""
+    cdef tuple current = grad.shape
+    cdef int extra = len(current) - len(shape)
+    fits = extra >= 0 and all([n == 1 or n == m for n, m in zip(shape, current[extra:])])
+    if not fits:
+        refuse_shape(node, shape, current, source)
+    if recording:
+        return ops._sum_to(grad, shape)
+    return sum_to(grad, shape)
+
+
+cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except -1:
+    """A gradient that no sum can turn into one of the shape."""
+    raise RuntimeError(f"Function {'GraphRoot' if source is None else source.name()} returned an invalid gradient at index "
+                       f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
+                       f"compatible with {list(shape)}")
+
+
+cdef int index_of(Node source, Node target) noexcept:
+    """Which input of `source` was made by `target`; the first where there are several."""
+    cdef int i
+    for i in range(source.edge_count):
+        if source.next_node(i) is target:
+            return i
+    return 0
+
+
+cdef object accumulate(object total, object term, bint recording):
+    """The sum of two gradients: into `total` where nobody else can see it, else into a new one."""
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
+    if recording:
+        return ops.add(total, term)
+    if type(total) is ndarray and type(term) is ndarray and Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted:
+        return add_into(total, term)
+    return _add.binary(total, term)
+
+
+cdef ndarray spare(Node node, object grad):
+    """The gradient that arrived at a node, for its formula to write into: a copy unless the engine alone has it."""
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
+    if node.hooks is None and Py_REFCNT(grad) <= 1 and PyArray_FLAGS(grad) & wanted == wanted:
+        return grad
+    return np.array(grad)
+
+
+cdef object plus_array(object total, object term):
+    """The sum of two terms of a formula, where the first may not be there."""
+    return term if total is None else _add.binary(total, term)
+
+
+cdef object minus_array(object total, object term):
+    """The difference of two terms of a formula, where the first may not be there."""
+    return _negative.unary(term) if total is None else _subtract.binary(total, term)
+
+
+cdef object conj_of(object x):
+    """The complex conjugate in a recorded formula; a Python number that is real stays one, without a dtype."""
+    return x if type(x) is float or type(x) is int else ops.conj(x)
+
+
+cdef object defined_array(Node node, object grads, int output_nr):
+    """The gradient of one of several outputs, zeros where none arrived."""
+    cdef InputMetadata* metadata
+    grad = grads[output_nr]
+    if grad is None:
+        metadata = node.metadata(output_nr)
+        grad = np.zeros(metadata_shape(metadata), <object> cnp.PyArray_DescrFromType(metadata.type_num))
+    return grad
+
+
+cdef object defined_tensor(Node node, object grads, int output_nr):
+    grad = grads[output_nr]
+    return wrap(defined_array(node, grads, output_nr)) if grad is None else grad
+
+
+cdef list defined_arrays(Node node, object grads):
+    """The gradients of a list of outputs, zeros for those that did not arrive."""
+    if node.outputs == NULL:
+        grads = [grads]
+    return [defined_array(node, grads, i) for i in range(node.n_outputs)]
+
+
+cdef list defined_tensors(Node node, object grads):
+    if node.outputs == NULL:
+        grads = [grads]
+    return [defined_tensor(node, grads, i) for i in range(node.n_outputs)]
+
+
+cdef object flat_gradients(tuple grads, tuple is_list):
+    """The gradients of inputs and lists of inputs in one row, as the edges are."""
+    cdef list flat = []
+    cdef Py_ssize_t i
+    for i in range(len(grads)):
+        if is_list[i]:
+            flat += grads[i]
+        else:
+            flat.append(grads[i])
+    return flat[0] if len(flat) == 1 else tuple(flat)

@@ -1,0 +1,24 @@
+"""Gradients that are put off: which nodes wait, and until when."""
+
+from ..support.capi cimport npy_intp
+from .graph_task cimport GraphTask
+from ..kernels.program.fusion cimport Fused
+from ..core.node cimport InputMetadata, Node
+
+cdef inline bint is_large(GraphTask task, InputMetadata* metadata) noexcept:
+    """Whether it pays to put off what is computed of a gradient."""
+    cdef npy_intp size = 1
+    cdef int i
+    if task.large < 0:
+        return False
+    for i in range(metadata.ndim):
+        size *= metadata.dims[i]
+    return size >= task.large
+
+cdef object gradient_for(GraphTask task, Node node, object grad)
+cdef object arrived(Fused grad)
+cdef bint may_wait(Node node) except -1
+cdef object fitted(Node target, int output_nr, Fused grad, Node source)
+cdef int settle(GraphTask task) except -1
+cdef int forget(GraphTask task) except -1
+cdef Node blamed(GraphTask task, Node node)

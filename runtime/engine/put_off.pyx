@@ -1,0 +1,88 @@
+# cython: boundscheck=False, wraparound=False
+"""Gradients that are put off: which nodes wait, and until when.
+
+Owns the rule that a node made of elementwise programs alone may take a large gradient that nobody has computed, and leave one;
+and that all are computed before anybody could see or change what they are made of: before hooks, before nodes of any other kind,
+and at the end of a pass.  What is computed then is one program in which each array is read and written once.
+"""
+
+from .batched_pass cimport has_packed
+from ..support.capi cimport ndarray
+from .graph_task cimport GraphTask
+from .input_buffer cimport validate
+from ..kernels.program.fusion cimport Fused, Fusion, start_fusion
+from ..core.node cimport InputMetadata, Node
+from ..core.tensor cimport wrap
+
+
+cdef bint may_wait(Node node) except -1:
+    """Whether a node may take gradients that are put off, and run while others are: nothing of it is the user's."""
+    return node.takes_deferred() and node.hooks is None and not has_packed(node)
+
+
+cdef object gradient_for(GraphTask task, Node node, object grad):
+    """The gradient that arrived at a node, as one that programs put off where that pays."""
+    cdef Fusion fusion
+    if type(grad) is Fused:
+        (<Fused> grad).fusion.label = node
+        return grad
+    if type(grad) is not ndarray or not may_wait(node):
+        return grad
+    if task.fusions is None:
+        task.fusions = []
+    for fusion in task.fusions:
+        if fusion.takes(grad):
+            break
+    else:
+        fusion = start_fusion(grad)
+        if not fusion.takes(grad):
+            return grad
+        task.fusions.append(fusion)
+    fusion.label = node
+    return fusion.leaf(grad)
+
+
+cdef object arrived(Fused grad):
+    """A gradient that was put off: its array, if that has been computed since."""
+    return grad if grad.array is None else grad.array
+
+
+cdef object fitted(Node target, int output_nr, Fused grad, Node source):
+    """A gradient on its way to a node: as it is if that has one output of its shape and dtype, else its array made to fit."""
+    cdef InputMetadata* metadata = &target.output
+    if grad.array is None and target.outputs == NULL and grad.fits(metadata.ndim, metadata.dims, metadata.type_num):
+        return grad
+    return validate(target, output_nr, grad.computed(), False, source)
+
+
+cdef int settle(GraphTask task) except -1:
+    """Compute all that was put off and that somebody waits for."""
+    cdef Fusion fusion
+    cdef Py_ssize_t i
+    for fusion in task.fusions:
+        fusion.compute()
+    if task.results is not None:
+        for i in range(len(task.results)):
+            if type(task.results[i]) is Fused:
+                task.results[i] = wrap((<Fused> task.results[i]).array)
+    return 0
+
+
+cdef Node blamed(GraphTask task, Node node):
+    """The node whose calls could not be computed, where that was put off; else the one that runs."""
+    cdef Fusion fusion
+    if task.fusions is not None:
+        for fusion in task.fusions:
+            if fusion.failed is not None:
+                return fusion.failed
+    return node
+
+
+cdef int forget(GraphTask task) except -1:
+    """The pass is over: nothing waits any more."""
+    cdef Fusion fusion
+    if task.fusions is not None:
+        for fusion in task.fusions:
+            fusion.clear()
+        task.fusions = None
+    return 0

@@ -1,0 +1,28 @@
+"""ReadyQueue and NodeStack: the orders in which the engine meets nodes."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
+
+from ..core.node cimport Node
+
+cdef struct ReadyNode:
+    uint64_t sequence_nr
+    PyObject* node          # borrowed: the graph's roots keep it alive
+
+cdef class ReadyQueue:
+    cdef ReadyNode* items   # a binary heap, greatest sequence number first
+    cdef Py_ssize_t count
+    cdef Py_ssize_t capacity
+    cdef int push(self, Node node) except -1
+    cdef Node pop(self)
+
+cdef struct Step:
+    PyObject* node          # borrowed
+    Py_ssize_t edge         # the next to look at, in a walk in depth
+
+cdef class NodeStack:
+    cdef Step* steps
+    cdef Py_ssize_t count
+    cdef Py_ssize_t capacity
+    cdef int push(self, Node node) except -1
+    cdef Node pop(self)

@@ -1,0 +1,231 @@
+"""The logistic function, its slope and its integral, and the slope of tanh.
+
+Owns loops for float32 and float64 around NumPy's own loop for exp, block by block in cache.  All are made of exp(-|x|), so
+nothing overflows and no digit is lost on either side; no floating-point flag is raised that a user could see.  The limit
+is NumPy's loop for exp.  Other dtypes are NumPy expressions.
+"""
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport npy_intp
+from ..loops.copies cimport GRADSPEC_COPIES  # no-cython-lint  (C reads what stands beside it)
+from ..loops.flags cimport fp_clear
+from ..program.ufunc cimport Ufunc, pointwise
+
+from .elementwise import complex_logaddexp
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+
+    /* As integers: a comparison of numbers raises a flag at NaN. */
+    #define GRADSPEC_LOGISTIC(T, BITS, SIGN, THOUSAND, INFINITE) \\
+        /* -scale * |x|, no further than where all of the three have reached their limits. */ \\
+        GRADSPEC_WIDE static void gradspec_exponents_##T(const T *x, T scale, T *e, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) { \\
+                BITS b; T a; \\
+                memcpy(&b, x + i, sizeof(T)); \\
+                b &= ~SIGN; \\
+                b = (b > THOUSAND) & (b <= INFINITE) ? THOUSAND : b; \\
+                memcpy(&a, &b, sizeof(T)); \\
+                e[i] = -scale * a; \\
+            } \\
+        } \\
+        GRADSPEC_WIDE static void gradspec_sigmoid_##T(const T *x, const T *e, T *y, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) { \\
+                BITS b; \\
+                memcpy(&b, x + i, sizeof(T)); \\
+                y[i] = (b & SIGN ? e[i] : (T) 1) / ((T) 1 + e[i]); \\
+            } \\
+        } \\
+        GRADSPEC_WIDE static void gradspec_slope_##T(const T *e, T factor, T *y, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) y[i] = e[i] / (((T) 1 + e[i]) * ((T) 1 + e[i])) * factor; \\
+        }
+
+    /* The larger of two numbers, and minus the distance of the other; a step is 0 or 1. */
+    #define GRADSPEC_LOGADDEXP(T) \\
+        GRADSPEC_WIDE static void gradspec_apart_##T(const T *a, const T *b, T *m, T *e, npy_intp n, npy_intp p, npy_intp q) { \\
+            for (npy_intp i = 0; i < n; i++) { \\
+                T s = a[i * p], t = b[i * q], d = s == t ? 0 : s - t; \\
+                m[i] = d > 0 ? s : t; \\
+                e[i] = d > 0 ? -d : d; \\
+            } \\
+        } \\
+        GRADSPEC_WIDE static void gradspec_together_##T(const T *m, const T *e, T *y, npy_intp n) { \\
+            for (npy_intp i = 0; i < n; i++) y[i] = m[i] + e[i]; \\
+        }
+    GRADSPEC_LOGADDEXP(float)
+    GRADSPEC_LOGADDEXP(double)
+    GRADSPEC_LOGISTIC(float, uint32_t, UINT32_C(0x80000000), UINT32_C(0x447a0000), UINT32_C(0x7f800000))
+    GRADSPEC_LOGISTIC(double, uint64_t, UINT64_C(0x8000000000000000), UINT64_C(0x408f400000000000), UINT64_C(0x7ff0000000000000))
+    """
+    void gradspec_exponents_float(const float*, float, float*, npy_intp) noexcept nogil
+    void gradspec_exponents_double(const double*, double, double*, npy_intp) noexcept nogil
+    void gradspec_sigmoid_float(const float*, const float*, float*, npy_intp) noexcept nogil
+    void gradspec_sigmoid_double(const double*, const double*, double*, npy_intp) noexcept nogil
+    void gradspec_slope_float(const float*, float, float*, npy_intp) noexcept nogil
+    void gradspec_slope_double(const double*, double, double*, npy_intp) noexcept nogil
+    void gradspec_apart_float(const float*, const float*, float*, float*, npy_intp, npy_intp, npy_intp) noexcept nogil
+    void gradspec_apart_double(const double*, const double*, double*, double*, npy_intp, npy_intp, npy_intp) noexcept nogil
+    void gradspec_together_float(const float*, const float*, float*, npy_intp) noexcept nogil
+    void gradspec_together_double(const double*, const double*, double*, npy_intp) noexcept nogil
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    BLOCK = 512     # elements whose exponentials are taken at once
+
+cdef enum Function:
+    SIGMOID
+    SIGMOID_SLOPE
+    TANH_SLOPE
+
+cdef Ufunc _exp = Ufunc(np.exp, "exp")
+cdef Ufunc _log1p = Ufunc(np.log1p, "log1p")
+
+
+cdef inline void fill(Function function, real* x, real* y, npy_intp n) noexcept nogil:
+    cdef real[BLOCK] e
+    cdef char* args[2]
+    cdef npy_intp steps[2]
+    cdef int slot = sizeof(real) // 8
+    cdef npy_intp start = 0, some
+    args[0] = args[1] = <char*> e
+    steps[0] = steps[1] = sizeof(real)
+    while start < n:
+        some = min(n - start, <npy_intp> BLOCK)
+        if real is float:
+            gradspec_exponents_float(x + start, 2 if function == TANH_SLOPE else 1, e, some)
+        else:
+            gradspec_exponents_double(x + start, 2 if function == TANH_SLOPE else 1, e, some)
+        _exp.loops[slot](args, &some, steps, _exp.loop_data[slot])
+        if real is float:
+            if function == SIGMOID:
+                gradspec_sigmoid_float(x + start, e, y + start, some)
+            else:
+                gradspec_slope_float(e, 4 if function == TANH_SLOPE else 1, y + start, some)
+        else:
+            if function == SIGMOID:
+                gradspec_sigmoid_double(x + start, e, y + start, some)
+            else:
+                gradspec_slope_double(e, 4 if function == TANH_SLOPE else 1, y + start, some)
+        start += some
+    fp_clear()  # of signalling NaNs only
+
+
+cdef inline void add_exponents(real* a, real* b, real* y, npy_intp n, npy_intp p, npy_intp q) noexcept nogil:
+    """m + log1p(exp(-|a - b|)) of the larger one m; a step is 0 or 1."""
+    cdef real[BLOCK] m
+    cdef real[BLOCK] e
+    cdef char* args[2]
+    cdef npy_intp steps[2]
+    cdef int slot = sizeof(real) // 8
+    cdef npy_intp start = 0, some
+    args[0] = args[1] = <char*> e
+    steps[0] = steps[1] = sizeof(real)
+    while start < n:
+        some = min(n - start, <npy_intp> BLOCK)
+        if real is float:
+            gradspec_apart_float(a + start * p, b + start * q, m, e, some, p, q)
+        else:
+            gradspec_apart_double(a + start * p, b + start * q, m, e, some, p, q)
+        _exp.loops[slot](args, &some, steps, _exp.loop_data[slot])
+        _log1p.loops[slot](args, &some, steps, _log1p.loop_data[slot])
+        if real is float:
+            gradspec_together_float(m, e, y + start, some)
+        else:
+            gradspec_together_double(m, e, y + start, some)
+        start += some
+    fp_clear()  # of NaNs, and of a distance that is infinite
+
+
+cdef void logaddexp_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    add_exponents(<float*> args[0], <float*> args[1], <float*> args[2], size[0], steps[0] != 0, steps[1] != 0)
+
+
+cdef void logaddexp_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    add_exponents(<double*> args[0], <double*> args[1], <double*> args[2], size[0], steps[0] != 0, steps[1] != 0)
+
+
+cdef void sigmoid_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID, <float*> args[0], <float*> args[1], size[0])
+
+
+cdef void sigmoid_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID, <double*> args[0], <double*> args[1], size[0])
+
+
+cdef void sigmoid_slope_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID_SLOPE, <float*> args[0], <float*> args[1], size[0])
+
+
+cdef void sigmoid_slope_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(SIGMOID_SLOPE, <double*> args[0], <double*> args[1], size[0])
+
+
+cdef void tanh_slope_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(TANH_SLOPE, <float*> args[0], <float*> args[1], size[0])
+
+
+cdef void tanh_slope_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill(TANH_SLOPE, <double*> args[0], <double*> args[1], size[0])
+
+
+def _logaddexp(a, b):
+    """``log(exp(a) + exp(b))``."""
+    dtype = np.result_type(a, b, np.float16)
+    if dtype.kind == "c":
+        return complex_logaddexp(a, b)
+    if dtype not in (np.float32, np.float64):
+        return np.logaddexp(a, b)
+    a, b = np.broadcast_arrays(np.asarray(a, dtype), np.asarray(b, dtype))
+    return logaddexp(np.array(a, order="C"), np.array(b, order="C"))
+
+
+def _sigmoid(x):
+    """``1 / (1 + exp(-x))``, exact to the last digits for very negative `x` too."""
+    x = np.asarray(x)
+    if x.dtype.kind == "c":
+        small = np.exp(np.where(x.real < 0, x, -x))
+        return np.where(x.real < 0, small, 1) / (1 + small)
+    x = as_floats(x)
+    if x.dtype in (np.float32, np.float64):
+        return sigmoid(x)
+    # exp(x) / (1 + exp(x)) below 0 and 1 / (1 + exp(-x)) above, in one expression.
+    return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
+
+
+def _sigmoid_slope(x):
+    """``exp(-x) / (1 + exp(-x))**2``."""
+    x = as_floats(np.asarray(x))
+    return sigmoid_slope(x) if x.dtype in (np.float32, np.float64) else slope(x, 1, 1)
+
+
+def _tanh_slope(x):
+    """``1 / cosh(x)**2``."""
+    x = as_floats(np.asarray(x))
+    return tanh_slope(x) if x.dtype in (np.float32, np.float64) else slope(x, 2, 4)
+
+
+cdef object as_floats(x):
+    """An array whose dtype has fractions; one that the loops take where it is of float32 or float64."""
+    dtype = np.result_type(x, np.float16).newbyteorder("=")
+    return np.array(x, dtype, order="C") if dtype in (np.float32, np.float64) else x
+
+
+cdef object slope(x, double scale, double factor):
+    """``factor * exp(-scale x) / (1 + exp(-scale x))**2``, which is even: the side is taken on which nothing overflows."""
+    small = np.exp(-scale * (np.where(np.real(x) < 0, np.negative(x), x) if np.iscomplexobj(x) else np.absolute(x)))
+    return factor * small / np.square(1 + small)
+
+
+logaddexp = pointwise(_logaddexp, ("a", "b"), [logaddexp_float, logaddexp_double, NULL, NULL])
+sigmoid = pointwise(_sigmoid, ("x",), [sigmoid_float, sigmoid_double, NULL, NULL])
+sigmoid_slope = pointwise(_sigmoid_slope, ("x",), [sigmoid_slope_float, sigmoid_slope_double, NULL, NULL])
+tanh_slope = pointwise(_tanh_slope, ("x",), [tanh_slope_float, tanh_slope_double, NULL, NULL])

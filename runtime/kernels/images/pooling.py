@@ -1,0 +1,236 @@
+"""Pooling and resampling: which windows stand where, which weights they have, and the arrays that the loops run over.
+
+Owns the tables of windows; the loops themselves are those of the modules `pooling_loops` and `indexing`.
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from ..indexing.indexing import take_along_axis, take_along_axis_backward
+from .pooling_loops import max_windows, weighted_sums
+
+# The widths that the loops know; others go there and back.
+_WIDE = {"e": "f", "b": "q", "h": "q", "i": "q", "l": "q", "?": "q", "B": "Q", "H": "Q", "I": "Q", "L": "Q"}
+
+
+def max_pool(x, kernel, size, stride, padding, dilation):
+    """The largest element of each window, and its number in C order among those of its plane.
+
+    Parameters
+    ----------
+    x : ndarray
+        The pooled axes are the last ones.
+    kernel, size, stride, padding, dilation : tuple of int
+        One for each pooled axis; `size` is that of the result.
+
+    Returns
+    -------
+    tuple of ndarray
+        Of equal elements the first one is named; a NaN is larger than any number.
+    """
+    first = [np.arange(n) * s - p for n, s, p in zip(size, stride, padding)]
+    last = [np.minimum(a + d * (k - 1) + 1, n) for a, d, k, n in zip(first, dilation, kernel, x.shape[-len(size) :])]
+    # What stands in the padding is skipped by whole steps.
+    first = [a + np.maximum(-(a // d), 0) * d for a, d in zip(first, dilation)]
+    return _max_pool(x, first, last, dilation)
+
+
+def adaptive_max_pool(x, size):
+    """max_pool with the windows that divide each of the last axes into `size` parts."""
+    ends = [_parts(n, m) for n, m in zip(x.shape[-len(size) :], size)]
+    return _max_pool(x, [a for a, _ in ends], [b for _, b in ends], (1,) * len(size))
+
+
+def resample(x, axis, size, kind, window, step):
+    """Sums along one axis with the weights of a kind of pooling or interpolation.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+        Counted from the end.
+    size : int
+        The length of the axis in the result.
+    kind : str
+        'windows', 'area' for the means of equal parts, 'nearest', 'nearest-exact', 'linear', 'cubic', or one of the last two
+        'aligned', with the ends on the ends.
+    window : tuple of int
+        For 'windows' their length, stride and padding, whether that is counted, and whether the sums are not divided.
+    step : float
+        How far apart in `x` the elements of the result are, for the kinds that interpolate.
+
+    Returns
+    -------
+    ndarray
+    """
+    plan = _plan(x.shape[axis], size, kind, tuple(window), step)
+    return _along(x, axis, size, plan)
+
+
+def resample_backward(x, axis, size, kind, window, step):
+    """The adjoint of resample; `size` is the length of the axis before it."""
+    plan = _adjoint_plan(size, x.shape[axis], kind, tuple(window), step)
+    return _along(x, axis, size, plan)
+
+
+def take_planes(x, indices, axes):
+    """For each element of `indices` the one of that number in its plane.
+
+    Parameters
+    ----------
+    x : ndarray
+    indices : ndarray of int
+        As many axes as `x`, of the same lengths but for the last ones.
+    axes : int
+        How many axes make a plane.
+
+    Returns
+    -------
+    ndarray
+    """
+    places, inside = _numbers(indices, x.shape, axes)
+    return take_along_axis(x.reshape(len(places), inside), places, 1).reshape(np.shape(indices))
+
+
+def take_planes_backward(x, indices, shape, axes):
+    """Zeros of the given shape with the elements of `x` added where take_planes takes them from."""
+    places, inside = _numbers(indices, shape, axes)
+    if x.shape != np.shape(indices):
+        raise ValueError(f"x is of shape {x.shape}, the indices of {np.shape(indices)}")
+    return take_along_axis_backward(x.reshape(places.shape), places, (len(places), inside), 1).reshape(shape)
+
+
+def _numbers(indices, shape, axes):
+    """The indices as one row a plane, in range, and how many elements a plane has."""
+    indices = np.asarray(indices)
+    if indices.dtype.kind not in "iu" and indices.size:
+        raise IndexError(f"indices must be integers, got {indices.dtype}")
+    lead, inside = shape[: len(shape) - axes], math.prod(shape[len(shape) - axes :])
+    if not 0 < axes <= len(shape) or indices.ndim != len(shape) or indices.shape[: len(lead)] != tuple(lead):
+        raise ValueError(f"indices of shape {indices.shape} do not count in the last {axes} axes of {tuple(shape)}")
+    planes = math.prod(lead)
+    places = np.ascontiguousarray(indices, np.intp).reshape(planes, math.prod(indices.shape[len(lead) :]))
+    if places.size and not (0 <= places.min() and places.max() < inside):
+        raise IndexError(f"indices must be in [0, {inside}), got {places.min()} to {places.max()}")
+    return places, inside
+
+
+def _max_pool(x, first, last, step):
+    spatial = len(first)
+    if min(step, default=1) < 1:
+        raise ValueError(f"steps of {tuple(step)} do not go through a window")
+    if any((a >= b).any() for a, b in zip(first, last)):
+        raise ValueError(f"a window over the last axes of {x.shape} holds no element")
+    lead, planes = x.shape[: x.ndim - spatial], math.prod(x.shape[: x.ndim - spatial])
+    more = 3 - spatial
+    shape = (1,) * more + x.shape[x.ndim - spatial :]
+    size = (1,) * more + tuple(map(len, first))
+    ends = np.zeros((2, 3, max(size)), np.intp)
+    ends[1] = 1
+    for axis, (a, b) in enumerate(zip(first, last)):
+        ends[0, more + axis, : len(a)], ends[1, more + axis, : len(b)] = a, b
+    wide = _WIDE.get(x.dtype.char, x.dtype.char)
+    y, indices = np.empty((planes, *size), wide), np.empty((planes, *size), np.intp)
+    if y.size:
+        max_windows(np.require(x, wide, "CA").reshape(planes, *shape), ends[0], ends[1], (1,) * more + tuple(step), y, indices)
+    result = (*lead, *size[more:])
+    return y.astype(x.dtype, copy=False).reshape(result), indices.reshape(result)
+
+
+def _along(x, axis, size, plan):
+    """Weighted sums of (elements before the axis, the axis, elements behind it)."""
+    dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(float)
+    wide = np.dtype(_WIDE.get(dtype.char, dtype.char))
+    axis %= x.ndim
+    before, behind = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    y = np.empty((before, size, behind), wide)
+    if not x.size:
+        y.fill(0)
+    elif y.size:
+        starts, places, weights = plan
+        x_ = np.require(x, wide, "CA").reshape(before, x.shape[axis], behind)
+        weighted_sums(x_, starts, places, weights.astype(wide.char.lower(), copy=False), y)
+    return y.astype(dtype, copy=False).reshape(*x.shape[:axis], size, *x.shape[axis + 1 :])
+
+
+def _parts(length, size):
+    """Where the parts begin and end that divide a length as evenly as integers do; they may share an element."""
+    i = np.arange(size)
+    return i * length // size, -(-((i + 1) * length) // size)
+
+
+@functools.lru_cache(256)
+def _plan(length, size, kind, window, step):
+    """Which elements of an axis, each with its weight, make those of the result: starts, places, weights."""
+    name, _, aligned = kind.partition(" ")
+    if name not in _KINDS or aligned not in ("", "aligned") or (len(window) == 5) != (name in _WINDOWED):
+        raise ValueError(f"{kind!r}, window {window}, is no kind of resampling")
+    o = np.arange(size)
+    if window or kind == "area":
+        if not window:
+            (first, last), parts, counted, summed = _parts(length, size), 1, 0, 0
+        else:
+            extent, stride, padding, counted, summed = window
+            first = o * stride - padding
+            last = np.minimum(first + extent, length + padding)
+            parts = last - first
+            first, last = np.maximum(first, 0), np.minimum(last, length)
+        count = np.maximum(last - first, 0)
+        divisor = 1 if summed else parts if counted else count
+        starts = np.concatenate([[0], np.cumsum(count)])
+        places = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, count)
+        weights = np.repeat(np.broadcast_to(1 / np.maximum(divisor, 1), count.shape), count)
+    else:
+        places, weights = _TAPS[name](o, length, step, bool(aligned))
+        starts = np.arange(size + 1) * places.shape[1]
+        places = np.clip(places, 0, length - 1)
+    wanted = ((starts, np.intp), (places, np.intp), (weights, np.float64))
+    found = [np.ascontiguousarray(array, dtype).reshape(-1) for array, dtype in wanted]
+    for array in found:
+        array.flags.writeable = False
+    return tuple(found)
+
+
+@functools.lru_cache(256)
+def _adjoint_plan(length, size, kind, window, step):
+    """The same the other way: which elements of the result, each with its weight, an element of the axis is in."""
+    starts, places, weights = _plan(length, size, kind, window, step)
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places, np.arange(length + 1), sorter=order)
+    found = ends.astype(np.intp), np.repeat(np.arange(size), np.diff(starts))[order], weights[order]
+    for array in found:
+        array.flags.writeable = False
+    return found
+
+
+def _nearest(o, length, step, aligned):
+    return np.floor(o * step)[:, None].astype(np.intp), np.ones((len(o), 1))
+
+
+def _nearest_exact(o, length, step, aligned):
+    return np.floor((o + 0.5) * step)[:, None].astype(np.intp), np.ones((len(o), 1))
+
+
+def _linear(o, length, step, aligned):
+    source = o * step if aligned else np.maximum((o + 0.5) * step - 0.5, 0)
+    low = np.minimum(np.floor(source), length - 1)
+    part = np.minimum(source - low, 1)
+    return np.stack([low, low + 1], 1).astype(np.intp), np.stack([1 - part, part], 1)
+
+
+def _cubic(o, length, step, aligned):
+    """Keys' kernel with a = -3/4."""
+    a = -0.75
+    source = o * step if aligned else (o + 0.5) * step - 0.5
+    low = np.floor(source)
+    t = np.stack([source - low + 1, source - low, low + 1 - source, low + 2 - source], 1)
+    near = ((a + 2) * t - (a + 3)) * t * t + 1
+    far = ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
+    return (low[:, None] + np.arange(-1, 3)).astype(np.intp), np.where(t <= 1, near, far)
+
+
+_TAPS = {"nearest": _nearest, "nearest-exact": _nearest_exact, "linear": _linear, "cubic": _cubic}
+_WINDOWED = frozenset({"windows"})
+_KINDS = _WINDOWED | {"area", *_TAPS}

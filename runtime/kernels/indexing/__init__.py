@@ -1,0 +1,1 @@
+"""Elements read, written and added at indices."""

@@ -1,0 +1,104 @@
+"""Indexing by basic indices, of integers, slices, None and Ellipsis: the quick way of the kernels in `indexing`.
+
+Owns the test for a basic index.  Anything else goes to the general kernels.
+"""
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp,
+)
+from . import indexing
+
+cnp.import_array()
+
+
+cdef inline bint is_basic_part(object part) noexcept:
+    return type(part) is int or type(part) is slice or part is None or part is Ellipsis
+
+
+cdef bint is_basic(object index) noexcept:
+    if type(index) is tuple:
+        for part in <tuple> index:
+            if not is_basic_part(part):
+                return False
+        return True
+    return is_basic_part(index)
+
+
+def getitem(x, index):
+    """``x[index]`` as an array: a view, also of a single element, when the index is basic."""
+    if not is_basic(index):
+        return indexing.getitem(x, index)
+    found = x[index]
+    if PyArray_CheckExact(found):
+        return found
+    return x[(*index, ...) if type(index) is tuple else (index, ...)]
+
+
+def getitem_backward(x, index, shape):
+    """Zeros of the given shape with `x` added at `index`."""
+    cdef ndarray y
+    if not is_basic(index):
+        return indexing.getitem_backward(x, index, shape)
+    y = np.zeros(shape, x.dtype)
+    y[index] = x
+    return y
+
+
+def index_put(x, index, value):
+    """A copy of `x` to which index_put_ was applied."""
+    return index_put_(np.array(x), index, value)
+
+
+cdef bint span(ndarray array, char** low, char** high) noexcept:
+    """The bytes from the first to the last element; False where there is none."""
+    cdef int i
+    cdef npy_intp step
+    low[0], high[0] = PyArray_BYTES(array), PyArray_BYTES(array) + PyArray_ITEMSIZE(array)
+    for i in range(PyArray_NDIM(array)):
+        if PyArray_DIMS(array)[i] == 0:
+            return False
+        step = (PyArray_DIMS(array)[i] - 1) * PyArray_STRIDES(array)[i]
+        if step > 0:
+            high[0] += step
+        else:
+            low[0] += step
+    return True
+
+
+cdef bint overlap(ndarray a, ndarray b) noexcept:
+    """Whether the memory that two arrays span has bytes in common."""
+    cdef char* a_low
+    cdef char* a_high
+    cdef char* b_low
+    cdef char* b_high
+    return span(a, &a_low, &a_high) and span(b, &b_low, &b_high) and a_low < b_high and b_low < a_high
+
+
+def index_put_(x, index, value):
+    """``x[index] = value``; where an index is repeated the last value stays.
+
+    NumPy may read what it has just written, where the two overlap: along one axis with other strides, or by an advanced index.
+    """
+    if PyArray_CheckExact(value) and PyArray_CheckExact(x) and overlap(x, value):
+        value = value.copy()
+    if not is_basic(index):
+        return indexing.index_put_(x, index, value)
+    x[index] = value
+    return x
+
+
+def copy_(x, source):
+    """Writes `source`, broadcast and cast, into `x`, and returns that; reads all of it first."""
+    return index_put_(x, ..., source)
+
+
+def index_put_backward(x, index, shape):
+    """The adjoint of assigning a value of the given shape to ``x[index]``."""
+    if is_basic(index):
+        found = x[index]
+        if PyArray_CheckExact(found) and found.shape == shape:
+            return found.copy()
+    return indexing.index_put_backward(x, index, shape)

@@ -1,0 +1,1 @@
+"""Arrays laid side by side and taken apart."""

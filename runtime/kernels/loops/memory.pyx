@@ -1,0 +1,338 @@
+# cython: boundscheck=False, wraparound=False
+"""Arrays that come back: a fresh array costs more than small arithmetic, and its first pages more than large arithmetic.
+
+Owns two caches.  A small array that dies in the library's hands, and in nobody else's, is kept as it is for the next result
+of its dtype and shape.  The memory of a large one returns to a pool whenever the array dies, in whose hands ever, by way of
+the memory handler that NumPy calls for it.  Both are bounded and belong to the whole process, under the GIL.
+"""
+
+from cpython.pycapsule cimport PyCapsule_New
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from numpy.lib import tracemalloc_domain
+
+from ...support cimport capi as cnp
+from ...support.capi cimport (
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
+    PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp,
+)
+from .plain cimport has_shape, item_size, slot_of
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #if defined(MADV_HUGEPAGE)
+    #define gradspec_huge_pages(p, n) \\
+        madvise((void *) (((uintptr_t) (p) + 4095) & ~(uintptr_t) 4095), (n) & ~(size_t) 4095, MADV_HUGEPAGE)
+    #endif
+    #endif
+    #ifndef gradspec_huge_pages
+    #define gradspec_huge_pages(p, n) ((void) 0)
+    #endif
+
+    /* What NumPy's inline functions do not show of an array. */
+    static inline int gradspec_is_alone(PyArrayObject *array, PyObject *descr) {
+        PyArrayObject_fields *fields = (PyArrayObject_fields *) array;
+        return fields->base == NULL && fields->weakreflist == NULL && (PyObject *) fields->descr == descr;
+    }
+    /* An array that owns `data`, and gives it back by the handler. */
+    static PyObject *gradspec_around(void *data, int ndim, npy_intp *dims, PyObject *descr, PyObject *handler) {
+        PyArrayObject_fields *fields;
+        Py_INCREF(descr);  /* is stolen */
+        fields = (PyArrayObject_fields *) PyArray_NewFromDescr(
+            &PyArray_Type, (PyArray_Descr *) descr, ndim, dims, NULL, data, NPY_ARRAY_CARRAY, NULL);
+        if (fields) {
+            Py_INCREF(handler);
+            fields->mem_handler = handler;
+            fields->flags |= NPY_ARRAY_OWNDATA;
+        }
+        return (PyObject *) fields;
+    }
+    """
+    int PyTraceMalloc_Track(unsigned int, uintptr_t, size_t) noexcept
+    void gradspec_huge_pages(void*, size_t) noexcept nogil
+    bint gradspec_is_alone(ndarray, PyObject*) noexcept
+    object gradspec_around(void*, int, npy_intp*, object, object)
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyDataMemAllocator:
+        void* ctx
+        void* (*malloc)(void*, size_t) noexcept
+        void* (*calloc)(void*, size_t, size_t) noexcept
+        void* (*realloc)(void*, void*, size_t) noexcept
+        void (*free)(void*, void*, size_t) noexcept
+    ctypedef struct PyDataMem_Handler:
+        char[127] name
+        unsigned char version
+        PyDataMemAllocator allocator
+
+
+# Small arrays, whole.
+
+cdef enum:
+    SMALL = 4096        # bytes of the largest array that is kept whole
+    BINS = 128
+    BIN_BYTES = 1 << 18  # that a bin keeps, with the arrays' headers: of the smallest, those of a thousand operations
+    HEADER = 128
+
+cdef struct Bin:
+    int count
+    int room
+    PyObject** arrays   # all of one dtype and shape
+
+cdef Bin[BINS] bins
+cdef PyObject* descrs[4]
+cdef list _descrs = [cnp.PyArray_DescrFromType(_i)
+                     for _i in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128)]
+for _i in range(4):
+    descrs[_i] = <PyObject*> _descrs[_i]  # NumPy's own, one for the process
+
+
+cdef inline bint is_like(ndarray array, int ndim, npy_intp* dims, int type_num) noexcept:
+    return PyArray_TYPE(array) == type_num and has_shape(array, ndim, dims)
+
+
+cdef inline Bin* bin_of(int slot, int ndim, npy_intp* dims) noexcept nogil:
+    cdef size_t key = slot + 4 * ndim
+    cdef int i
+    for i in range(ndim):
+        key = key * 31 + <size_t> dims[i]
+    return &bins[(key ^ (key >> 8)) % BINS]
+
+
+cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
+    """A new C-contiguous array, whose elements are whatever was there."""
+    cdef int slot = slot_of(type_num), i
+    cdef npy_intp nbytes
+    cdef Bin* bin
+    cdef ndarray array
+    if slot >= 0:
+        nbytes = item_size(slot)
+        for i in range(ndim):
+            nbytes *= dims[i]
+        if nbytes <= SMALL:
+            bin = bin_of(slot, ndim, dims)
+            if bin.count and is_like(<ndarray> bin.arrays[bin.count - 1], ndim, dims, type_num):
+                bin.count -= 1
+                array = <ndarray> bin.arrays[bin.count]
+                Py_DECREF(array)  # the bin's reference is the caller's
+                return array
+        elif nbytes >= LARGE:
+            return large_array(ndim, dims, slot, nbytes)
+    return PyArray_EMPTY(ndim, dims, type_num, 0)
+
+
+cdef void keep(ndarray array) noexcept:
+    """Keep a small array that only the caller holds; the caller's reference stays the caller's."""
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED
+    cdef int slot = slot_of(PyArray_TYPE(array)), i, ndim = PyArray_NDIM(array)
+    cdef npy_intp* dims = PyArray_DIMS(array)
+    cdef npy_intp nbytes
+    cdef Bin* bin
+    if slot < 0 or PyArray_FLAGS(array) & wanted != wanted or not PyArray_CheckExact(array):
+        return
+    nbytes = item_size(slot)
+    for i in range(ndim):
+        nbytes *= dims[i]
+    if nbytes > SMALL or nbytes == 0 or not gradspec_is_alone(array, descrs[slot]):
+        return
+    bin = bin_of(slot, ndim, dims)
+    if bin.count and not is_like(<ndarray> bin.arrays[0], ndim, dims, PyArray_TYPE(array)):
+        drop(bin)
+    if bin.count * (nbytes + HEADER) >= BIN_BYTES or (bin.count == bin.room and not grow(bin)):
+        return
+    Py_INCREF(array)
+    bin.arrays[bin.count] = <PyObject*> array
+    bin.count += 1
+
+
+cdef bint grow(Bin* bin) noexcept:
+    """Make room for more arrays in a bin; False where there is no memory."""
+    cdef int room = 2 * bin.room if bin.room else 16
+    cdef PyObject** arrays = <PyObject**> realloc(bin.arrays, room * sizeof(PyObject*))
+    if arrays == NULL:
+        return False
+    bin.arrays, bin.room = arrays, room
+    return True
+
+
+cdef int drop(Bin* bin) noexcept:
+    """Let the arrays of a bin die."""
+    cdef ndarray array
+    while bin.count:
+        bin.count -= 1
+        array = <ndarray> bin.arrays[bin.count]
+        Py_DECREF(array)
+        array = None
+    return 0
+
+
+# The memory of large arrays.
+
+cdef enum:
+    LARGE = 1 << 16         # bytes from which an array's memory comes from the pool
+    HUGE = 1 << 22          # bytes from which the system is asked for large pages
+    LINE = 64               # alignment of the data, and size of the header before it
+    CLASSES = 8 * 48        # eight sizes between one power of two and the next
+    MOST_LARGE = 1 << 28    # bytes that the pool keeps
+
+cdef struct Header:
+    void* memory            # what malloc gave
+    size_t capacity
+    Header* following       # in the pool
+
+cdef Header* pool[CLASSES]
+cdef size_t large_bytes = 0, large_count = 0
+memset(pool, 0, sizeof(pool))
+
+
+cdef inline int class_of(size_t nbytes) noexcept nogil:
+    """The smallest class that has room for `nbytes`."""
+    cdef int power = 3
+    while (nbytes - 1) >> (power + 1):
+        power += 1  # until 2**power <= nbytes - 1 < 2**(power + 1)
+    return 8 * power + <int> ((nbytes - 1) >> (power - 3)) - 8
+
+
+cdef inline size_t capacity_of(int number) noexcept nogil:
+    return <size_t> (8 + (number & 7) + 1) << (number // 8 - 3)
+
+
+cdef inline Header* header_of(void* data) noexcept nogil:
+    return <Header*> (<char*> data - LINE)
+
+
+cdef void* obtain(size_t nbytes) noexcept:
+    """Memory for `nbytes`, from the pool or from the system; NULL where there is none."""
+    global large_bytes, large_count
+    cdef int number = class_of(nbytes)
+    cdef Header* header = pool[number]
+    cdef size_t capacity = capacity_of(number)
+    cdef void* memory
+    if header != NULL:
+        pool[number] = header.following
+        large_bytes -= capacity
+        large_count -= 1
+        return <char*> header + LINE
+    memory = malloc(capacity + 2 * LINE)
+    if memory == NULL:
+        return NULL
+    header = <Header*> ((<uintptr_t> memory + LINE - 1) & ~<uintptr_t> (LINE - 1))
+    header.memory, header.capacity = memory, capacity
+    if capacity >= HUGE:
+        gradspec_huge_pages(<char*> header + LINE, capacity)
+    return <char*> header + LINE
+
+
+cdef void put_back(void* data) noexcept:
+    global large_bytes, large_count
+    cdef Header* header = header_of(data)
+    cdef int number
+    if large_bytes + header.capacity > MOST_LARGE:
+        free(header.memory)
+        return
+    number = class_of(header.capacity)
+    header.following = pool[number]
+    pool[number] = header
+    large_bytes += header.capacity
+    large_count += 1
+
+
+# What NumPy calls for an array whose memory is of the pool.
+
+cdef void* handler_malloc(void* ctx, size_t nbytes) noexcept:
+    return obtain(nbytes if nbytes > LARGE else LARGE)
+
+
+cdef void* handler_calloc(void* ctx, size_t count, size_t size) noexcept:
+    cdef void* data = handler_malloc(ctx, count * size)
+    if data != NULL:
+        memset(data, 0, count * size)
+    return data
+
+
+cdef void* handler_realloc(void* ctx, void* data, size_t nbytes) noexcept:
+    """`ndarray.resize` of such an array."""
+    cdef void* other
+    if data != NULL and nbytes <= header_of(data).capacity:
+        return data
+    other = handler_malloc(ctx, nbytes)
+    if other != NULL and data != NULL:
+        memcpy(other, data, header_of(data).capacity)
+        put_back(data)
+    return other
+
+
+cdef void handler_free(void* ctx, void* data, size_t nbytes) noexcept:
+    if data != NULL:
+        put_back(data)
+
+
+cdef PyDataMem_Handler handler
+memset(&handler, 0, sizeof(handler))
+memcpy(handler.name, b"gradspec", 8)
+handler.version = 1
+handler.allocator.malloc, handler.allocator.calloc = handler_malloc, handler_calloc
+handler.allocator.realloc, handler.allocator.free = handler_realloc, handler_free
+cdef unsigned int traced = tracemalloc_domain
+cdef object capsule = PyCapsule_New(&handler, "mem_handler", NULL)
+
+
+cdef ndarray large_array(int ndim, npy_intp* dims, int slot, npy_intp nbytes):
+    cdef void* data = obtain(nbytes)
+    if data == NULL:
+        raise MemoryError(f"no memory for an array of {nbytes} bytes")
+    try:
+        array = gradspec_around(data, ndim, dims, _descrs[slot], capsule)
+    except BaseException:
+        put_back(data)
+        raise
+    PyTraceMalloc_Track(traced, <uintptr_t> data, nbytes)  # the end of it is NumPy's to say
+    return array
+
+
+# What users may ask.
+
+def memory_stats():
+    """How much memory waits for the next result.
+
+    Returns
+    -------
+    dict
+        "small_arrays" and "small_bytes": arrays of up to 4096 bytes that are kept whole.  "large_buffers" and "large_bytes":
+        memory of arrays of 64 KiB and more.  "limit_bytes": the most that is kept of the two kinds together.  "node_bytes":
+        memory of nodes of graphs, of which 64 MiB are kept.
+    """
+    cdef npy_intp count = 0
+    cdef npy_intp nbytes = 0
+    cdef int i, j
+    for i in range(BINS):
+        count += bins[i].count
+        for j in range(bins[i].count):
+            nbytes += (<object> bins[i].arrays[j]).nbytes
+    return {"small_arrays": count, "small_bytes": nbytes, "large_buffers": large_count, "large_bytes": large_bytes,
+            "limit_bytes": MOST_LARGE + BINS * BIN_BYTES, "node_bytes": node_bytes()}
+
+
+def empty_cache():
+    """Give the memory that waits for the next result back to the system."""
+    global large_bytes, large_count
+    cdef Header* header
+    cdef int i
+    for i in range(BINS):
+        drop(&bins[i])
+        free(bins[i].arrays)
+        bins[i].arrays, bins[i].room = NULL, 0
+    for i in range(CLASSES):
+        while pool[i] != NULL:
+            header = pool[i]
+            pool[i] = header.following
+            free(header.memory)
+    large_bytes = large_count = 0
+    drop_nodes()

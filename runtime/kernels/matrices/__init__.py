@@ -1,0 +1,1 @@
+"""Products, factors, systems and triangles of matrices."""

@@ -1,0 +1,81 @@
+"""Matrix products straight to BLAS: of small matrices the call of `np.matmul` is most of the time.
+
+Owns which products are one of two matrices or vectors: those of plain arrays, or of transposed ones, of one inexact dtype,
+and of a stack of matrices by a single one, which is one product of all its rows.  `np.matmul` takes the others, and whatever
+raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
+"""
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
+from ..loops.flags cimport fp_clear, fp_raised
+from ..loops.memory cimport empty
+from ..loops.plain cimport is_plain, slot_of
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyArray_Dims:
+        npy_intp* ptr
+        int len
+    int NPY_CORDER
+    bint PyArray_ISBEHAVED(ndarray)
+    object PyArray_MatrixProduct2(object, object, ndarray)
+    object PyArray_Newshape(ndarray, PyArray_Dims*, int)
+
+cdef enum:
+    DIMENSIONS = 64
+
+
+def matmul(a, b):
+    """Matrix product of the last two axes, as ``np.matmul``.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        A 1-d operand is a row on the left and a column on the right.
+
+    Returns
+    -------
+    ndarray
+    """
+    y = by_blas(a, b) if PyArray_CheckExact(a) and PyArray_CheckExact(b) else None
+    return np.matmul(a, b) if y is None else y
+
+
+cdef ndarray by_blas(ndarray a, ndarray b):
+    """The product; None where `np.matmul` has to compute it, or to say what is wrong."""
+    cdef npy_intp[DIMENSIONS] dims
+    cdef npy_intp[2] rows
+    cdef PyArray_Dims matrix
+    cdef int i, ndim = PyArray_NDIM(a), ends = PyArray_NDIM(b)
+    cdef npy_intp inner
+    cdef ndarray left = a, y, product
+    if not 1 <= ndim <= DIMENSIONS or not 1 <= ends <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
+        return None
+    if not PyArray_ISBEHAVED(a) or not PyArray_ISBEHAVED(b):
+        return None
+    inner = PyArray_DIMS(a)[ndim - 1]
+    if inner != PyArray_DIMS(b)[0]:
+        return None
+    rows[0], rows[1] = 1, inner
+    for i in range(ndim - 1):
+        dims[i] = PyArray_DIMS(a)[i]
+        rows[0] *= dims[i]
+    if ends == 2:
+        dims[ndim - 1] = PyArray_DIMS(b)[1]
+    if rows[0] * inner == 0 or (ends == 2 and dims[ndim - 1] == 0):
+        return None
+    y = empty(ndim - 2 + ends, dims, PyArray_TYPE(a))
+    product = y
+    if ndim > 2:
+        if not is_plain(a):
+            return None
+        matrix.ptr, matrix.len = rows, 2
+        left = PyArray_Newshape(a, &matrix, NPY_CORDER)
+        rows[1], matrix.len = dims[ndim - 1], ends
+        product = PyArray_Newshape(y, &matrix, NPY_CORDER)
+    fp_clear()
+    PyArray_MatrixProduct2(left, b, product)
+    return None if fp_raised() else y

@@ -1,0 +1,168 @@
+"""Triangles of matrices and Hermitian parts: what the derivatives of factorizations are made of.
+
+Owns loops over contiguous matrices, a copy of each row for a triangle and tiles of both halves for a Hermitian part, where NumPy
+makes a mask or goes along columns.  Other layouts and dtypes, and whatever raised a floating-point flag, are NumPy expressions.
+The limit is memory.  Knows nothing of autograd.
+"""
+
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray,
+    npy_intp,
+)
+from ..loops.flags cimport fp_clear, fp_raised
+from ..loops.memory cimport empty
+from ..loops.plain cimport is_plain, slot_of
+
+cnp.import_array()
+
+ctypedef fused number:
+    float
+    double
+    float complex
+    double complex
+
+
+cdef void copy_triangles(
+    char* x, char* y, npy_intp rows, npy_intp columns, npy_intp size, npy_intp matrices, npy_intp k, bint lower
+) noexcept nogil:
+    """Of each row what stands up to diagonal `k`, or from there on, and zeros."""
+    cdef npy_intp _matrix, i, cut
+    for _matrix in range(matrices):
+        for i in range(rows):
+            cut = min(max(i + k + (1 if lower else 0), 0), columns) * size
+            if lower:
+                memcpy(y, x, cut)
+                memset(y + cut, 0, columns * size - cut)
+            else:
+                memset(y, 0, cut)
+                memcpy(y + cut, x + cut, columns * size - cut)
+            x, y = x + columns * size, y + columns * size
+
+
+cdef ndarray triangle(object x, object k, bint lower):
+    """The triangles of matrices that lie in order; None where NumPy has to do it."""
+    cdef ndarray x_, y
+    cdef npy_intp rows, columns, diagonal
+    if not PyArray_CheckExact(x) or not is_plain(x) or PyArray_NDIM(x) < 2 or type(k) is not int:
+        return None
+    x_ = x
+    if (<object> x_).dtype.kind not in "biufc" or PyArray_SIZE(x_) == 0:
+        return None
+    rows, columns = PyArray_DIMS(x_)[PyArray_NDIM(x_) - 2], PyArray_DIMS(x_)[PyArray_NDIM(x_) - 1]
+    diagonal = min(max(k, -rows), columns)
+    y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    copy_triangles(PyArray_BYTES(x_), PyArray_BYTES(y), rows, columns, PyArray_ITEMSIZE(x_),
+                   PyArray_SIZE(x_) // (rows * columns), diagonal, lower)
+    return y
+
+
+def tril(x, k):
+    """Elements on and below diagonal `k`, zeros above, as ``np.tril``."""
+    y = triangle(x, k, True)
+    return np.tril(x, k) if y is None else y
+
+
+def triu(x, k):
+    """Elements on and above diagonal `k`, zeros below, as ``np.triu``."""
+    y = triangle(x, k, False)
+    return np.triu(x, k) if y is None else y
+
+
+cdef inline number conjugate(number x) noexcept nogil:
+    if number is float or number is double:
+        return x
+    else:
+        return x.conjugate()
+
+
+cdef void halve_diagonals(number* y, npy_intp rows, npy_intp columns, npy_intp matrices) noexcept nogil:
+    cdef npy_intp i, matrix
+    for matrix in range(matrices):
+        for i in range(min(rows, columns)):
+            y[(matrix * rows + i) * columns + i] = y[(matrix * rows + i) * columns + i] / 2
+
+
+cdef void average(number* x, number* y, npy_intp n, npy_intp matrices) noexcept nogil:
+    """Tile by tile, so that rows and columns of both halves stay in the cache."""
+    cdef npy_intp _matrix, top, left, i, j
+    cdef number value
+    for _matrix in range(matrices):
+        for top in range(0, n, 32):
+            for left in range(0, top + 1, 32):
+                for i in range(top, min(top + 32, n)):
+                    for j in range(left, min(left + 32, i + 1)):
+                        value = (x[i * n + j] + conjugate(x[j * n + i])) / 2
+                        y[i * n + j] = value
+                        y[j * n + i] = conjugate(value)
+        x, y = x + n * n, y + n * n
+
+
+def lower_half(x):
+    """The lower triangle with half of the diagonal.
+
+    Parameters
+    ----------
+    x : (..., m, n) ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    cdef ndarray y = triangle(x, 0, True)
+    cdef npy_intp rows, columns, matrices
+    cdef int slot = -1 if y is None else slot_of(PyArray_TYPE(y))
+    if slot < 0:
+        return (np.tril(x) + np.tril(x, -1)) / 2
+    rows, columns = PyArray_DIMS(y)[PyArray_NDIM(y) - 2], PyArray_DIMS(y)[PyArray_NDIM(y) - 1]
+    matrices = PyArray_SIZE(y) // (rows * columns)
+    if slot == 0:
+        halve_diagonals(<float*> PyArray_BYTES(y), rows, columns, matrices)
+    elif slot == 1:
+        halve_diagonals(<double*> PyArray_BYTES(y), rows, columns, matrices)
+    elif slot == 2:
+        halve_diagonals(<float complex*> PyArray_BYTES(y), rows, columns, matrices)
+    else:
+        halve_diagonals(<double complex*> PyArray_BYTES(y), rows, columns, matrices)
+    return y
+
+
+def hermitian_part(x):
+    """Half of a matrix and its conjugate transpose.
+
+    Parameters
+    ----------
+    x : (..., n, n) ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    y = averaged(x) if PyArray_CheckExact(x) else None
+    return (x + np.conjugate(np.swapaxes(x, -1, -2))) / 2 if y is None else y
+
+
+cdef ndarray averaged(ndarray x):
+    """The Hermitian part of matrices that lie in order; None where NumPy has to do it."""
+    cdef int ndim = PyArray_NDIM(x), slot = slot_of(PyArray_TYPE(x))
+    cdef ndarray y
+    cdef npy_intp n, matrices
+    if slot < 0 or ndim < 2 or not is_plain(x) or PyArray_SIZE(x) == 0 or PyArray_DIMS(x)[ndim - 1] != PyArray_DIMS(x)[ndim - 2]:
+        return None
+    n = PyArray_DIMS(x)[ndim - 1]
+    matrices = PyArray_SIZE(x) // (n * n)
+    y = empty(ndim, PyArray_DIMS(x), PyArray_TYPE(x))
+    fp_clear()
+    if slot == 0:
+        average(<float*> PyArray_BYTES(x), <float*> PyArray_BYTES(y), n, matrices)
+    elif slot == 1:
+        average(<double*> PyArray_BYTES(x), <double*> PyArray_BYTES(y), n, matrices)
+    elif slot == 2:
+        average(<float complex*> PyArray_BYTES(x), <float complex*> PyArray_BYTES(y), n, matrices)
+    else:
+        average(<double complex*> PyArray_BYTES(x), <double complex*> PyArray_BYTES(y), n, matrices)
+    return None if fp_raised() else y

@@ -1,0 +1,37 @@
+"""NumPy's own inner loops, called directly where both sides of the call are plain."""
+
+from ...support.capi cimport ndarray, npy_intp
+from ..loops.plain cimport SLOTS
+
+cdef extern from "numpy/ufuncobject.h" nogil:
+    ctypedef void (*PyUFuncGenericFunction)(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+
+cdef enum:
+    EVERY = -1
+
+cdef class Ufunc:
+    cdef readonly object function       # the NumPy ufunc, or what does the work of our loops on other operands
+    cdef bint keeps_reals               # np.conjugate copies a real array; here it is handed back
+    cdef readonly str name              # the operator's name, for messages
+    cdef readonly int claim             # which numbers the operator takes; EVERY for all
+    cdef readonly tuple operands        # what it calls its operands
+    cdef PyUFuncGenericFunction loops[SLOTS]  # of operands of one dtype; NULL where there is none
+    cdef void* loop_data[SLOTS]
+    cdef int out_types[SLOTS]
+    cdef int nargs                      # of operands and results
+    cdef bint masks                     # the first operand is bool, and the dtype that of the others
+
+    cdef int find_loops(self) except -1
+    cdef object apply(self, tuple operands)
+    cdef object unary(self, object x)
+    cdef object binary(self, object a, object b)
+    cdef ndarray by_rows(self, ndarray a, ndarray b)
+    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps)
+    cdef object into(self, tuple operands, ndarray out, str name)
+
+cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=*)
+cdef Ufunc offer(Ufunc ufunc)
+cdef Ufunc offered(str name)
+
+cdef ndarray add_into(ndarray total, ndarray term)
+cdef bint add_plain(ndarray total, ndarray term) noexcept

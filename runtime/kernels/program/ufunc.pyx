@@ -1,0 +1,372 @@
+"""NumPy ufuncs without their call overhead on plain operands.
+
+Owns the direct path: operands that are contiguous, aligned and of one inexact dtype go straight to the inner loop that
+NumPy itself would have picked, so results are NumPy's to the bit.  Everything else, and every call that raised a
+floating-point flag, goes through the ufunc, which broadcasts, promotes, and warns as `numpy.errstate` says.
+Knows nothing of autograd.
+"""
+
+from cpython.ref cimport PyObject
+from libc.string cimport memmove
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from .broadcast cimport Rows, find_rows
+from .deferred cimport Deferred, deferred_among
+from ..loops.flags cimport fp_clear, fp_raised
+from .by_name cimport as_array
+from ..loops.memory cimport empty, give_back
+from .numbers cimport Number, is_number, store_number, weak
+from ..loops.plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
+from ..loops.threads cimport GRAIN, parallel
+from ...support.errors import explain
+
+cnp.import_array()
+cdef extern from "numpy/arrayobject.h" nogil:
+    bint PyArray_ISBEHAVED_RO(ndarray)
+
+cdef extern from "numpy/ufuncobject.h":
+    int _import_umath() except -1
+    ctypedef struct PyUFuncObject:
+        int nin
+        int nout
+        int nargs
+        PyUFuncGenericFunction* functions
+        void** data
+        int ntypes
+        const char* types
+
+_import_umath()
+
+cdef npy_intp CHUNK = 1 << 16  # elements that a thread takes at a time; large arrays are worth several threads from two of them
+
+
+cdef inline bint is_real(object x) noexcept:
+    if PyArray_CheckExact(x):
+        return not cnp.PyTypeNum_ISCOMPLEX(PyArray_TYPE(x))
+    return type(x) is float or type(x) is int
+
+
+cdef struct Loop:
+    PyUFuncGenericFunction function
+    void* data
+    int count               # of operands and results
+    char* args[3]
+    npy_intp steps[3]
+    bint raised             # a floating-point flag, in some part
+
+
+cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Run a loop over some of its elements."""
+    cdef Loop* loop = <Loop*> context
+    cdef char* args[3]
+    cdef npy_intp size = stop - start
+    cdef int i
+    for i in range(loop.count):
+        args[i] = loop.args[i] + start * loop.steps[i]
+    fp_clear()
+    loop.function(args, &size, loop.steps, loop.data)
+    if fp_raised():
+        loop.raised = True
+
+
+cdef struct RowLoop:
+    Loop loop
+    npy_intp length         # of a row
+    npy_intp[3] strides     # from row to row
+    npy_intp period, other  # rows after which an operand begins anew, and which one does
+
+
+cdef void run_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Run a loop over some of the rows of its operands."""
+    cdef RowLoop* rows = <RowLoop*> context
+    cdef char* args[3]
+    cdef npy_intp row, length = rows.length, place = start % rows.period
+    cdef int i
+    fp_clear()
+    for row in range(start, stop):
+        for i in range(3):
+            args[i] = rows.loop.args[i] + (place if i == rows.other else row) * rows.strides[i]
+        place = 0 if place + 1 == rows.period else place + 1
+        rows.loop.function(args, &length, rows.loop.steps, rows.loop.data)
+    if fp_raised():
+        rows.loop.raised = True
+
+
+cdef class Ufunc:
+    """One NumPy ufunc under an operator's name.
+
+    Parameters
+    ----------
+    function : numpy.ufunc
+        With one output.
+    name : str
+        The operator's name, for messages.
+    claim : int
+        Which numbers the operator takes; the caller sees to it.
+    operands : tuple of str, optional
+        What it calls its operands: x, or a and b.
+    """
+
+    def __init__(self, function, str name, int claim=EVERY, tuple operands=None):
+        cdef Ufunc other
+        cdef int i
+        self.name, self.claim, self.masks = name, claim, False
+        for i in range(SLOTS):
+            self.loops[i] = NULL
+        if isinstance(function, np.ufunc):
+            self.function = function
+            self.keeps_reals = function is np.conjugate
+            self.find_loops()
+        elif isinstance(function, Ufunc):
+            other = function
+            self.function, self.nargs, self.masks = other.function, other.nargs, other.masks
+            self.loops, self.loop_data, self.out_types = other.loops, other.loop_data, other.out_types
+            operands = operands or other.operands
+        self.operands = operands or (("x",) if self.nargs == 2 else ("a", "b"))
+
+    cdef int find_loops(self) except -1:
+        """Take those loops of the NumPy ufunc whose operands are of one dtype."""
+        cdef PyUFuncObject* ufunc = <PyUFuncObject*> (<void*> self.function)
+        cdef int i, j, slot
+        cdef bint uniform
+        self.nargs = ufunc.nargs
+        for i in range(ufunc.ntypes):
+            slot = slot_or_bool(ufunc.types[i * ufunc.nargs])
+            uniform = slot >= 0
+            for j in range(1, ufunc.nin):
+                uniform = uniform and ufunc.types[i * ufunc.nargs + j] == ufunc.types[i * ufunc.nargs]
+            if uniform and self.loops[slot] == NULL:
+                self.loops[slot] = ufunc.functions[i]
+                self.loop_data[slot] = ufunc.data[i]
+                self.out_types[slot] = ufunc.types[i * ufunc.nargs + ufunc.nin]
+        return 0
+
+    def __call__(self, *operands):
+        return self.apply(operands)
+
+    cdef object apply(self, tuple operands):
+        """The function of its operands, however many."""
+        cdef Deferred waiting
+        if self.nargs == 2:
+            return self.unary(operands[0])
+        if self.nargs == 3:
+            return self.binary(operands[0], operands[1])
+        waiting = deferred_among(operands)
+        if waiting is not None:
+            return waiting.call(self, operands, 1)
+        try:
+            return as_array(self.function(*operands))
+        except Exception as error:
+            raise explain(error, self.name, **dict(zip(self.operands, operands))) from None
+
+    cdef object unary(self, object x):
+        cdef char* args[2]
+        cdef npy_intp steps[2]
+        cdef npy_intp size
+        cdef int slot
+        cdef ndarray out
+        if self.keeps_reals and is_real(x):
+            return x
+        if PyArray_CheckExact(x) and is_plain(x):
+            slot = slot_of(PyArray_TYPE(x))
+            if slot >= 0 and self.loops[slot] != NULL:
+                out = empty(PyArray_NDIM(x), PyArray_DIMS(x), self.out_types[slot])
+                size = PyArray_SIZE(x)
+                args[0], args[1] = PyArray_BYTES(x), PyArray_BYTES(out)
+                steps[0], steps[1] = item_size(slot), PyArray_ITEMSIZE(out)
+                if self.run(slot, args, size, steps):
+                    return out
+        elif isinstance(x, Deferred):
+            return (<Deferred> x).call(self, (x,), 1)
+        try:
+            return weak(self.function(x)) if is_number(x) else as_array(self.function(x))
+        except Exception as error:
+            raise explain(error, self.name, **{self.operands[0]: x}) from None
+
+    cdef object binary(self, object a, object b):
+        cdef char* args[3]
+        cdef npy_intp steps[3]
+        cdef npy_intp size
+        cdef int slot
+        cdef Number number
+        cdef ndarray out
+        cdef ndarray lead = None
+        if PyArray_CheckExact(a) and is_plain(a):
+            slot = slot_of(PyArray_TYPE(a))
+            if slot >= 0 and self.loops[slot] != NULL:
+                steps[0] = steps[1] = item_size(slot)
+                args[0] = PyArray_BYTES(a)
+                if PyArray_CheckExact(b):
+                    if PyArray_TYPE(b) == PyArray_TYPE(a) and is_plain(b):
+                        args[1] = PyArray_BYTES(b)
+                        if same_shape(a, b):
+                            lead = a
+                        elif PyArray_NDIM(b) == 0:
+                            lead, steps[1] = a, 0
+                        elif PyArray_NDIM(a) == 0:
+                            lead, steps[0] = b, 0
+                elif store_number(b, slot, &number):
+                    lead, args[1], steps[1] = a, <char*> &number, 0
+        elif PyArray_CheckExact(b) and is_plain(b):
+            slot = slot_of(PyArray_TYPE(b))
+            if slot >= 0 and self.loops[slot] != NULL and store_number(a, slot, &number):
+                lead = b
+                args[0], args[1] = <char*> &number, PyArray_BYTES(b)
+                steps[0], steps[1] = 0, item_size(slot)
+        if lead is not None:
+            out = empty(PyArray_NDIM(lead), PyArray_DIMS(lead), self.out_types[slot])
+            size = PyArray_SIZE(lead)
+            args[2], steps[2] = PyArray_BYTES(out), PyArray_ITEMSIZE(out)
+            if self.run(slot, args, size, steps):
+                return out
+        elif PyArray_CheckExact(a) and PyArray_CheckExact(b) and PyArray_TYPE(a) == PyArray_TYPE(b):
+            out = self.by_rows(a, b)
+            if out is not None:
+                return out
+        elif isinstance(a, Deferred) or isinstance(b, Deferred):
+            return (<Deferred> (a if isinstance(a, Deferred) else b)).call(self, (a, b), 1)
+        try:
+            return weak(self.function(a, b)) if is_number(a) and is_number(b) else as_array(self.function(a, b))
+        except Exception as error:
+            raise explain(error, self.name, **dict(zip(self.operands, (a, b)))) from None
+
+    cdef ndarray by_rows(self, ndarray a, ndarray b):
+        """The function where one operand is broadcast to the other, as a number, a row or a column; None where NumPy has to."""
+        cdef RowLoop job
+        cdef Rows rows
+        cdef int slot = slot_of(PyArray_TYPE(a)), other
+        cdef npy_intp item, own
+        cdef ndarray whole, out
+        if slot < 0 or self.loops[slot] == NULL or PyArray_SIZE(a) == 0 or PyArray_SIZE(b) == 0:
+            return None
+        item = item_size(slot)
+        if is_plain(a) and PyArray_ISBEHAVED_RO(b) and find_rows(b, a, item, &rows):
+            whole, other = a, 1
+        elif is_plain(b) and PyArray_ISBEHAVED_RO(a) and find_rows(a, b, item, &rows):
+            whole, other = b, 0
+        else:
+            return None
+        out = empty(PyArray_NDIM(whole), PyArray_DIMS(whole), self.out_types[slot])
+        own = PyArray_ITEMSIZE(out)
+        job.loop.function, job.loop.data, job.loop.raised = self.loops[slot], self.loop_data[slot], False
+        job.loop.args[0], job.loop.args[1], job.loop.args[2] = PyArray_BYTES(a), PyArray_BYTES(b), PyArray_BYTES(out)
+        job.length = rows.length
+        job.loop.steps[1 - other], job.strides[1 - other] = item, rows.length * item
+        job.loop.steps[other], job.strides[other], job.other, job.period = rows.step, rows.stride, other, rows.period
+        job.loop.steps[2], job.strides[2] = own, rows.length * own
+        if rows.count == 1:
+            return out if self.run(slot, job.loop.args, rows.length, job.loop.steps) else None
+        if PyArray_SIZE(whole) < GRAIN:
+            run_rows(&job, 0, rows.count)
+        else:
+            with nogil:
+                parallel(run_rows, &job, rows.count, max(<npy_intp> 1, CHUNK // rows.length))
+        return None if job.loop.raised else out
+
+    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
+        """Run the loop; False where it raised a floating-point flag, so that the ufunc may tell the user."""
+        cdef Loop loop
+        cdef int i
+        loop.function, loop.data, loop.raised = self.loops[slot], self.loop_data[slot], False
+        if size < GRAIN:
+            fp_clear()
+            loop.function(args, &size, steps, loop.data)
+            return not fp_raised()
+        loop.count = self.nargs
+        for i in range(loop.count):
+            loop.args[i], loop.steps[i] = args[i], steps[i]
+        with nogil:
+            if size < 2 * CHUNK:
+                run_part(&loop, 0, size)
+            else:
+                parallel(run_part, &loop, size, CHUNK)
+        return not loop.raised
+
+    cdef object into(self, tuple operands, ndarray out, str name):
+        """Compute into `out` with NumPy's rules for `out=`; `name` is what an error calls the operator."""
+        cdef ndarray result
+        if fits(self, operands, out):  # a copy of few numbers costs less than the call
+            result = self.unary(operands[0]) if len(operands) == 1 else self.binary(operands[0], operands[1])
+            memmove(PyArray_BYTES(out), PyArray_BYTES(result), PyArray_SIZE(out) * PyArray_ITEMSIZE(out))
+            give_back(<PyObject*> result)
+            return out
+        try:
+            return self.function(*operands, out=out)
+        except Exception as error:
+            raise explain(error, name, operands=operands, out=out) from None
+
+
+cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=False):
+    """A function with inner loops of ours, called on plain arrays of the four inexact dtypes, NULL where there is none.
+
+    `function` does what is left, and gives the same numbers.  Results have the dtype of the operands, the first of which is
+    bool where `masks` is set.  A loop takes contiguous operands, and steps of 0 where it has several.
+    """
+    cdef Ufunc ufunc = Ufunc(function, function.__name__.lstrip("_"), EVERY, operands)
+    cdef int slot
+    ufunc.function, ufunc.nargs, ufunc.masks = function, len(operands) + 1, masks
+    for slot in range(4):
+        ufunc.loops[slot], ufunc.loop_data[slot] = loops[slot], NULL
+        ufunc.out_types[slot] = [cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128][slot]
+    return ufunc
+
+
+cdef dict _offered = {}
+
+cdef Ufunc offer(Ufunc ufunc):
+    """Make an operator's ufunc known to the programs that name it."""
+    _offered[ufunc.name] = ufunc
+    return ufunc
+
+
+cdef Ufunc offered(str name):
+    return _offered[name]
+
+
+cdef bint fits(Ufunc ufunc, tuple operands, ndarray out):
+    """Whether the result is small, and of the very dtype, shape and layout of `out`."""
+    cdef int slot = slot_of(PyArray_TYPE(out))
+    cdef int arrays = 0
+    if slot < 0 or ufunc.loops[slot] == NULL or ufunc.out_types[slot] != PyArray_TYPE(out) or PyArray_SIZE(out) >= GRAIN:
+        return False
+    if not is_plain(out):
+        return False
+    for operand in operands:
+        if PyArray_CheckExact(operand):
+            if PyArray_TYPE(operand) != PyArray_TYPE(out) or not is_plain(operand) or not same_shape(operand, out):
+                return False
+            arrays += 1
+        elif type(operand) is not float and type(operand) is not int:
+            return False
+    return arrays > 0
+
+
+cdef Ufunc _add = Ufunc(np.add, "add")
+
+
+cdef bint add_plain(ndarray total, ndarray term) noexcept:
+    """Add `term` to `total` in place by one inner loop, which keeps the GIL; False where they are not alike and plain."""
+    cdef char* args[3]
+    cdef npy_intp steps[3]
+    cdef npy_intp size
+    cdef int slot = slot_of(PyArray_TYPE(total))
+    if slot < 0 or PyArray_TYPE(term) != PyArray_TYPE(total) or not is_plain(total) or not is_plain(term):
+        return False
+    if not same_shape(total, term):
+        return False
+    args[0] = args[2] = PyArray_BYTES(total)
+    args[1] = PyArray_BYTES(term)
+    steps[0] = steps[1] = steps[2] = item_size(slot)
+    size = PyArray_SIZE(total)
+    _add.loops[slot](args, &size, steps, _add.loop_data[slot])
+    return True
+
+
+cdef ndarray add_into(ndarray total, ndarray term):
+    """Add `term` to `total` in place; `total` belongs to the caller."""
+    if not add_plain(total, term):
+        np.add(total, term, out=total)
+    return total

@@ -1,0 +1,1 @@
+"""Many elements to one along axes, running reductions and orders."""

@@ -1,0 +1,176 @@
+"""Running sums, products and recurrences along one axis."""
+
+import itertools
+
+import numpy as np
+
+from ..elementwise.elementwise import complex_logaddexp, complex_of
+
+# With fewer rows than this, Python floats one by one beat NumPy rows at a time.
+_FEW_ROWS = 6
+
+
+def cummax(x, axis):
+    """Running maximum, NaN once there is one, and where it stands.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    values : ndarray
+    indices : ndarray of int
+        The last of equal ones.
+    """
+    return _running(np.maximum, x, axis)
+
+
+def cummin(x, axis):
+    """Running minimum, NaN once there is one, and where it stands.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    values : ndarray
+    indices : ndarray of int
+        The last of equal ones.
+    """
+    return _running(np.minimum, x, axis)
+
+
+def cumprod(x, axis, reverse):
+    """Running product, from the end where `reverse`.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int or None
+        None flattens.
+    reverse : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    return _scan(np.cumprod, x, axis, reverse)
+
+
+def cumsum(x, axis, reverse):
+    """Running sum, from the end where `reverse`.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int or None
+        None flattens.
+    reverse : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    return _scan(np.cumsum, x, axis, reverse)
+
+
+def linear_recurrence(a, b, axis, reverse):
+    """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, 0 standing before the first element.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Of one shape.
+    axis : int
+    reverse : bool
+        Whether to go from the end: ``y[i] = a[i] * y[i+1] + b[i]``.
+
+    Returns
+    -------
+    ndarray
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        raise ValueError(f"linear_recurrence: a has shape {a.shape} and b {b.shape}")
+    y = np.empty(a.shape, np.result_type(a, b))
+    a, b, rows = (np.moveaxis(array, axis, 0)[:: -1 if reverse else 1, ..., None] for array in (a, b, y))
+    if a.size >= _FEW_ROWS * len(a) or y.dtype.char in "fd":  # of those only what NumPy has to warn of comes here
+        state = np.zeros(rows.shape[1:], y.dtype)
+        for a_row, b_row, row in zip(a, b, rows):
+            np.multiply(a_row, state, out=row)
+            row += b_row
+            state = row
+    else:
+        for place in np.ndindex(a.shape[1:]):
+            at = (slice(None), *place)
+            pairs = zip(a[at].tolist(), b[at].tolist())
+            rows[at] = list(itertools.accumulate(pairs, lambda state, ab: ab[0] * state + ab[1], initial=0))[1:]
+    return y
+
+
+def logcumsumexp(x, axis):
+    """Logarithm of the running sum of ``exp(x)``, of complex numbers the principal value.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    if x.dtype.kind != "c":
+        return np.logaddexp.accumulate(x, axis)
+    y = np.empty_like(x)
+    rows, state = np.moveaxis(y, axis, 0), None
+    for i, row in enumerate(np.moveaxis(x, axis, 0)):
+        state = complex_of(row.real, np.angle(np.exp(1j * row.imag))) if state is None else complex_logaddexp(state, row)
+        rows[i] = state
+    return y
+
+
+def shift(x, n, axis, fill):
+    """Move elements by `n` along `axis`, `fill` entering where they came from.
+
+    Parameters
+    ----------
+    x : ndarray
+    n : int
+        Negative towards the start.
+    axis : int
+    fill : scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    y = np.full_like(x, fill)
+    source, target = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)
+    if n >= 0:
+        target[n:] = source[: max(len(source) - n, 0)]
+    else:
+        target[:n] = source[-n:]
+    return y
+
+
+def _scan(scan, x, axis, reverse):
+    """`scan` from either end; a 0-d array counts as one element."""
+    x = np.asarray(x)
+    if axis is None:
+        x, axis = x.ravel(), 0
+    return np.flip(scan(np.flip(x, axis), axis), axis) if reverse else scan(x, axis)
+
+
+def _running(function, x, axis):
+    values = function.accumulate(x, axis=axis)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    places = np.where((x == values) | np.isnan(x), np.arange(x.shape[axis]).reshape(shape), 0)
+    return values, np.maximum.accumulate(places, axis=axis, dtype=np.intp)

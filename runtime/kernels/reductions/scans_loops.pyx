@@ -1,0 +1,244 @@
+# cython: boundscheck=False, wraparound=False
+"""Running sums and products, recurrences and moved rows along one axis, and products along some that lie together.
+
+Owns loops over contiguous arrays of float32 and float64, that go from element to element as NumPy's do, of several rows at a
+time.  The functions of `scans` take other dtypes and layouts, and whatever raised a floating-point flag, so that NumPy warns
+as `numpy.errstate` says.  The limit is memory, of a single row the time from one addition to the next.
+"""
+
+from libc.string cimport memcpy
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+)
+from . import scans
+from ..loops.flags cimport fp_clear, fp_raised
+from ..loops.memory cimport empty
+from ..loops.plain cimport is_plain, same_shape
+from ..loops.span cimport Span, empty_reduced, find_span
+from ..loops.threads cimport GRAIN, parallel
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum Task:
+    SUM, PRODUCT, RECURRENCE, WHOLE_PRODUCT
+
+cdef enum:
+    ROWS = 8            # that are gone through together
+    CHUNK = 1 << 14     # elements that are worth a call
+    FEW = 4             # rows below which NumPy's product, which has several of one row, is as fast
+
+cdef struct Job:
+    Task task
+    bint single         # float32
+    bint raised         # a floating-point flag
+    npy_intp outer, length, inner
+    npy_intp step       # from element to element: backwards where it is negative
+    npy_intp first      # where that begins
+    char* x
+    char* a             # the factors of a recurrence
+    char* y
+
+
+cdef inline void go_along(Task task, real* x, real* a, real* y, npy_intp length, npy_intp step, npy_intp rows) noexcept nogil:
+    """So many rows, `length` apart, from element to element of each."""
+    cdef real[ROWS] state
+    cdef npy_intp _i, r, at = 0
+    for r in range(rows):
+        state[r] = x[r * length] + a[r * length] * 0 if task == RECURRENCE else x[r * length]
+        if task != WHOLE_PRODUCT:
+            y[r * length] = state[r]
+    for _i in range(1, length):
+        at += step
+        for r in range(rows):
+            if task == SUM:
+                state[r] = state[r] + x[r * length + at]
+            elif task == RECURRENCE:
+                state[r] = a[r * length + at] * state[r] + x[r * length + at]
+            else:
+                state[r] = state[r] * x[r * length + at]
+            if task != WHOLE_PRODUCT:
+                y[r * length + at] = state[r]
+    if task == WHOLE_PRODUCT:
+        for r in range(rows):
+            y[r] = state[r]
+
+
+cdef inline void go_across(Task task, real* x, real* a, real* y, npy_intp length, npy_intp step, npy_intp n) noexcept nogil:
+    """From row to row of n elements."""
+    cdef npy_intp _i, k
+    cdef real* before
+    for k in range(n):
+        y[k] = x[k] + a[k] * 0 if task == RECURRENCE else x[k]
+    for _i in range(1, length):
+        x, a, before = x + step, a + step, y
+        if task != WHOLE_PRODUCT:
+            y = y + step
+        if task == SUM:
+            for k in range(n):
+                y[k] = before[k] + x[k]
+        elif task == RECURRENCE:
+            for k in range(n):
+                y[k] = a[k] * before[k] + x[k]
+        else:
+            for k in range(n):
+                y[k] = before[k] * x[k]
+
+
+cdef void go(Task task, real* x, real* a, real* y, Job* job, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef npy_intp o = start, size = job.length * job.inner, place
+    while o < stop:
+        place = o if task == WHOLE_PRODUCT else o * size + job.first
+        if job.inner > 1:
+            go_across(task, x + o * size + job.first, a + o * size + job.first,
+                      y + (o * job.inner if task == WHOLE_PRODUCT else place), job.length, job.step, job.inner)
+            o += 1
+        elif stop - o >= ROWS:
+            go_along(task, x + o * size + job.first, a + o * size + job.first, y + place, job.length, job.step, ROWS)
+            o += ROWS
+        else:
+            go_along(task, x + o * size + job.first, a + o * size + job.first, y + place, job.length, job.step, 1)
+            o += 1
+
+
+cdef void go_as(Job* job, real* x, npy_intp start, npy_intp stop) noexcept nogil:
+    """With a copy of the loop for each task."""
+    cdef real* a = <real*> job.a
+    cdef real* y = <real*> job.y
+    if job.task == SUM:
+        go(SUM, x, a, y, job, start, stop)
+    elif job.task == PRODUCT:
+        go(PRODUCT, x, a, y, job, start, stop)
+    elif job.task == RECURRENCE:
+        go(RECURRENCE, x, a, y, job, start, stop)
+    else:
+        go(WHOLE_PRODUCT, x, a, y, job, start, stop)
+
+
+cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef Job* job = <Job*> context
+    fp_clear()
+    if job.single:
+        go_as(job, <float*> job.x, start, stop)
+    else:
+        go_as(job, <double*> job.x, start, stop)
+    if fp_raised():
+        job.raised = True
+
+
+cdef bint run(Task task, Span* span, bint reverse, ndarray x, ndarray a, ndarray y):
+    """Do all rows; False where a floating-point flag was raised."""
+    cdef Job job
+    cdef npy_intp chunk
+    job.task, job.single, job.raised = task, PyArray_TYPE(x) == cnp.NPY_FLOAT32, False
+    job.outer, job.length, job.inner = span.outer, span.length, span.inner
+    job.step = -span.inner if reverse else span.inner
+    job.first = (span.length - 1) * span.inner if reverse else 0
+    job.x, job.a, job.y = PyArray_BYTES(x), PyArray_BYTES(a), PyArray_BYTES(y)
+    if PyArray_SIZE(x) < GRAIN:
+        part(&job, 0, job.outer)
+    else:
+        chunk = CHUNK // (job.length * job.inner)
+        with nogil:
+            parallel(part, &job, job.outer, max(<npy_intp> 1, chunk // ROWS * ROWS if chunk >= ROWS else chunk))
+    return not job.raised
+
+
+cdef ndarray plain(object x):
+    """The array as the loops take it, with some elements; None where they do not."""
+    if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_SIZE(x) == 0:
+        return None
+    return x if is_plain(x) else np.require(x, (<object> x).dtype.newbyteorder("="), "CA")
+
+
+cdef ndarray mapped(Task task, object x, object a, object axis, bint reverse):
+    """What has the shape of `x`, or is flat; None where NumPy has to do it."""
+    cdef ndarray x_ = plain(x), a_ = x_, y
+    cdef Span span
+    if x_ is None or PyArray_NDIM(x_) == 0:
+        return None
+    if axis is None:
+        if PyArray_NDIM(x_) > 1:
+            x_ = (<object> x_).reshape(-1)
+        a_, axis = x_, 0
+    if not find_span(x_, axis, &span):
+        return None
+    if task == RECURRENCE:
+        a_ = plain(a)
+        if a_ is None or PyArray_TYPE(a_) != PyArray_TYPE(x_) or not same_shape(a_, x_):
+            return None
+    y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    return y if run(task, &span, reverse, x_, a_, y) else None
+
+
+def cumprod(x, axis, reverse):
+    """Running product, from the end where `reverse`, as `scans.cumprod`."""
+    y = mapped(PRODUCT, x, None, axis, reverse)
+    return scans.cumprod(x, axis, reverse) if y is None else y
+
+
+def cumsum(x, axis, reverse):
+    """Running sum, from the end where `reverse`, as `scans.cumsum`."""
+    y = mapped(SUM, x, None, axis, reverse)
+    return scans.cumsum(x, axis, reverse) if y is None else y
+
+
+def linear_recurrence(a, b, axis, reverse):
+    """Solve ``y[i] = a[i] * y[i-1] + b[i]`` along `axis`, as `scans.linear_recurrence`."""
+    y = mapped(RECURRENCE, b, a, axis, reverse)
+    return scans.linear_recurrence(a, b, axis, reverse) if y is None else y
+
+
+def prod(x, axis, keepdims):
+    """Product along `axis`, as ``np.prod``.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    cdef ndarray x_ = plain(x), y
+    cdef Span span
+    if x_ is not None and find_span(x_, axis, &span) and (
+            PyArray_SIZE(x_) < GRAIN or span.inner > 1 or span.outer >= FEW):
+        y = empty_reduced(x_, &span, keepdims)
+        if run(WHOLE_PRODUCT, &span, False, x_, x_, y):
+            return y
+    return np.prod(x, axis=axis, keepdims=keepdims)
+
+
+def shift(x, n, axis, fill):
+    """Move elements by `n` along `axis`, `fill` entering where they came from, as `scans.shift`."""
+    cdef ndarray x_ = plain(x), y
+    cdef Span span
+    cdef npy_intp o, k, row, moved, size
+    cdef char* source
+    cdef char* target
+    cdef double value
+    if x_ is None or type(n) is not int or type(fill) not in (int, float) or not find_span(x_, axis, &span):
+        return scans.shift(x, n, axis, fill)
+    y, value = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_)), fill
+    size = cnp.PyArray_ITEMSIZE(x_)
+    moved = min(max(<npy_intp> n, -span.length), span.length) * span.inner
+    row = span.length * span.inner
+    for o in range(span.outer):
+        source, target = PyArray_BYTES(x_) + o * row * size, PyArray_BYTES(y) + o * row * size
+        memcpy(target + max(moved, <npy_intp> 0) * size, source + max(-moved, <npy_intp> 0) * size, (row - abs(moved)) * size)
+        for k in range(moved if moved > 0 else -moved):
+            if size == 4:
+                (<float*> target)[k if moved > 0 else row - 1 - k] = <float> value
+            else:
+                (<double*> target)[k if moved > 0 else row - 1 - k] = value
+    return y

@@ -1,0 +1,1 @@
+"""Functions of whole rows: softmax, normalisers, losses of classes."""

@@ -1,0 +1,122 @@
+"""Losses of classes of which one may not be counted, and their mean."""
+
+import numpy as np
+
+from ..reductions.reductions import log_softmax, softmax
+from .losses import pick, unpick
+
+
+def is_class(target, ignore_index):
+    """Whether a class is counted.
+
+    Parameters
+    ----------
+    target : array_like of int
+    ignore_index : int
+
+    Returns
+    -------
+    ndarray of bool
+    """
+    return np.not_equal(target, ignore_index)
+
+
+def class_or_zero(target, ignore_index):
+    """The class, 0 where that is not counted.
+
+    Parameters
+    ----------
+    target : array_like of int
+    ignore_index : int
+
+    Returns
+    -------
+    ndarray of int
+    """
+    return np.where(np.equal(target, ignore_index), 0, np.asarray(target, np.intp))
+
+
+def cross_entropies(x, target, axis, ignore_index):
+    """Log-sum-exp along `axis` less the element at the class, 0 where that is not counted.
+
+    Parameters
+    ----------
+    x : ndarray
+        Real.
+    target : array_like of int
+        Has the shape of `x` without `axis`.
+    axis : int
+    ignore_index : int
+
+    Returns
+    -------
+    y : ndarray
+        Of the shape of `target`.
+    weight : ndarray
+        The softmax of `x`.
+    """
+    x = np.asarray(x)
+    known = is_class(target, ignore_index)
+    y = -pick(log_softmax(x, axis), np.where(known, target, 0), axis)
+    return np.where(known, y, y.dtype.type(0)), softmax(x, axis)
+
+
+def cross_entropies_backward(grad, weight, target, axis, ignore_index):
+    """The adjoint of the losses of cross_entropies.
+
+    Parameters
+    ----------
+    grad : ndarray
+        Of the shape of `target`.
+    weight : ndarray
+        The softmax of the logits.
+    target : array_like of int
+    axis : int
+    ignore_index : int
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `weight`.
+    """
+    known, grad = is_class(target, ignore_index), np.asarray(grad, np.result_type(grad, np.float16))
+    y = weight * np.expand_dims(grad, axis) - unpick(grad, np.where(known, target, 0), np.shape(weight), axis)
+    return np.where(np.expand_dims(known, axis), y, y.dtype.type(0))
+
+
+def kept_mean(x, target, ignore_index):
+    """The mean of the losses whose class is counted.
+
+    Parameters
+    ----------
+    x : ndarray
+        Losses, 0 where it is not.
+    target : array_like of int
+    ignore_index : int
+
+    Returns
+    -------
+    ndarray
+    """
+    known = is_class(target, ignore_index)
+    count = np.count_nonzero(known)
+    return np.asarray((x if count == x.size else np.where(known, x, x.dtype.type(0))).sum() / x.dtype.type(count))
+
+
+def kept_mean_backward(x, target, ignore_index):
+    """A number over the count of the classes that are counted, 0 for the others.
+
+    Parameters
+    ----------
+    x : ndarray
+        0-d.
+    target : array_like of int
+    ignore_index : int
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `target`.
+    """
+    known = is_class(target, ignore_index)
+    return known * (x / x.dtype.type(np.count_nonzero(known)))

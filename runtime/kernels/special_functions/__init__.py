@@ -1,0 +1,1 @@
+"""Special functions and their derivatives in every argument."""

@@ -1,0 +1,300 @@
+"""Special functions: SciPy's where it is installed, else `math` one element at a time, else a clear refusal."""
+
+import functools
+import math
+
+import numpy as np
+
+from ..elementwise import error_function
+from ..elementwise.elementwise import complex_log1p
+from ..elementwise.error_function import erfc
+from ..loops.elsewhere import one_by_one, scipy_function
+from ..program.program import Program
+
+
+def bessel(name, v, x):
+    """A Bessel function of scipy.special, exact where the argument is tiny or infinite too. Needs SciPy.
+
+    Parameters
+    ----------
+    name : {'iv', 'ive', 'jv', 'kv', 'yv', 'spherical_jn', 'spherical_yn'}
+    v : float
+        Order.
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    y, x = special(name, v, x), np.asarray(x)
+    size = np.abs(x)
+    tiny = (size < 1e-10) & (size > 0)
+    if tiny.any():
+        small = np.where(tiny, x, 1e-10).astype(np.result_type(x, np.float64))
+        y = np.where(tiny, _bessel_near_0(name, v, small), y).astype(y.dtype)
+    far = size > 1e10 if name == "iv" else np.isinf(x)
+    if x.dtype.kind != "c" and far.any():
+        limit = (np.inf if v % 2 != 1 else np.copysign(np.inf, x)) if name == "iv" else 0
+        y = np.where(far, limit, y).astype(y.dtype)
+    return y
+
+
+def digamma(x):
+    """Derivative of the logarithm of the gamma function. Needs SciPy.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return scipy_function("digamma")(x)
+
+
+def erfcx(x, n):
+    """Derivative `n` of the scaled complementary error function. Needs SciPy.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    if not 0 <= n <= 64:
+        raise ValueError(f"the derivative {n} of erfcx is not offered; those up to the 64th are")
+    if n == 0:
+        return scipy_function("erfcx")(x)
+    dtype = np.result_type(np.result_type(x), np.float16)
+    x = np.asarray(x, np.result_type(dtype, np.float64))  # the series has terms beyond float32
+    if dtype.kind == "f":
+        return _erfcx_derivative(x, n, x > 6.5).astype(dtype)
+    # erfcx(x) = 2 exp(x**2) - erfcx(-x): the series is right of the imaginary axis.
+    left = x.real < 0
+    right = np.where(left, -x, x)
+    y = _erfcx_derivative(right, n, np.abs(right) > 6.5)
+    square = np.where(left, x, 0)
+    value = 2 * np.exp(square * square)
+    growth = _by_recurrence(square, n, value, 2 * square * value)
+    return np.where(left, growth - (-1) ** n * y, y).astype(dtype)
+
+
+def ive(v, x, n):
+    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, that of ``iv``. Needs SciPy.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : ndarray or scalar
+        Real.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    dtype = np.result_type(np.result_type(x), np.float16)
+    x = np.asarray(x, np.float64)
+    far = np.abs(x) > 20 + v * v
+    near, function = np.where(far, 1, x), functools.partial(bessel, "ive")
+    y = 0  # by the rule of Leibniz, which cancels far from 0
+    for k in range(n + 1):
+        slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
+        y += math.comb(n, k) * (-np.sign(near)) ** (n - k) * slope
+    inverse = 1 / np.where(far, np.abs(x), 1e3)
+    series, term = 0, math.prod(-k - 0.5 for k in range(n))
+    for k in range(30):
+        series = series + term * inverse**k
+        term *= ((2 * k + 1) ** 2 - 4 * v * v) / (8 * (k + 1)) * (k + 0.5 + n) / (k + 0.5)
+    series = series * np.sqrt(inverse / (2 * math.pi)) * inverse**n
+    if v % 1 == 0 and (v + n) % 2:
+        series = np.copysign(series, series * x)
+    return np.where(far, series, y).astype(dtype)
+
+
+def erfinv(x):
+    """Inverse error function. Needs SciPy.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return scipy_function("erfinv")(x)
+
+
+_gelu_by_tanh = Program("x -> y", f"""
+    above = maximum(x, -50)
+    inner = minimum(above, 50)
+    turn = multiply(multiply({math.sqrt(8 / math.pi)}, inner), add(1, multiply(0.044715, square(inner))))
+    y = multiply(above, sigmoid(turn))""")
+
+
+def gelu(x, approximate):
+    """Gaussian error linear unit.
+
+    Parameters
+    ----------
+    x : ndarray
+    approximate : {'none', 'tanh'}
+
+    Returns
+    -------
+    ndarray
+    """
+    y = error_function.gelu(x) if approximate == "none" else None
+    if y is not None:
+        return y
+    if approximate == "none":
+        above = np.maximum(x, -50)  # below it all is 0, -inf too
+        return above * (erfc(-math.sqrt(0.5) * above) * 0.5)
+    if approximate == "tanh":
+        return _gelu_by_tanh(x)
+    raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
+
+
+def lgamma(x):
+    """Logarithm of the modulus of the gamma function.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    y = np.asarray(scipy_function("gammaln", _lgamma)(x))
+    if x.dtype.kind != "f" or not x.size:
+        return y
+    # SciPy's loses digits where the logarithm is near 0, and takes what is tiny for 0 and -inf for no pole.
+    y = np.where(np.abs(x) < 2 * np.finfo(x.dtype).tiny, -np.log(np.abs(x)), np.where(x == -np.inf, np.inf, y))
+    for root, slope, terms in ((1, -np.euler_gamma, _ZETAS), (2, 1 - np.euler_gamma, [zeta - 1 for zeta in _ZETAS])):
+        z = np.where(np.abs(x - root) < 0.01, x - root, np.nan)
+        series = 0.0
+        for k, zeta in reversed(list(enumerate(terms, 2))):
+            series = series * z + (-1) ** k * zeta / k
+        y = np.where(np.isnan(z), y, z * (slope + z * series))
+    return y.astype(x.dtype, copy=False)
+
+
+def logit(x):
+    """``log(x / (1 - x))``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    if np.iscomplexobj(x):
+        return np.log(x) - complex_log1p(np.negative(x))
+    # Around 1/2 the logarithms cancel: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
+    middle = np.abs(np.subtract(x, 0.5)) < 0.25
+    safe = np.where(middle, x, 0.5)
+    return np.where(middle, np.log1p((2 * safe - 1) / (1 - safe)), np.log(x) - np.log1p(np.negative(x)))
+
+
+def polygamma(n, x):
+    """Derivative `n` of the digamma function. Needs SciPy.
+
+    Parameters
+    ----------
+    n : int
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    if n == 0:
+        return digamma(x)
+    if n > 170:  # asked before n! is computed, which takes for ever where n is large
+        raise OverflowError(f"the derivative {n} of digamma is beyond floating point")
+    # (-1)**(n + 1) n! zeta(n + 1, x)
+    x = np.asarray(x)
+    scale = (-1.0) ** (n + 1) * math.factorial(n)
+    return scale * scipy_function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
+
+
+def special(name, *arguments):
+    """A function of scipy.special. Needs SciPy.
+
+    Parameters
+    ----------
+    name : str
+    *arguments : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    return np.asarray(scipy_function(name)(*arguments), np.result_type(*arguments, 1.0))
+
+
+def _bessel_near_0(name, v, x):
+    """The first term of the series of a Bessel function at 0."""
+    if name == "spherical_jn":
+        return x**v / math.prod(range(1, 2 * v + 2, 2))
+    if name == "spherical_yn":
+        return -math.prod(range(1, 2 * v, 2)) / x ** (v + 1)
+    sign = 1
+    if x.dtype.kind == "f" and v % 1 == 0 and name in ("iv", "ive", "jv"):
+        x, sign = np.abs(x), np.where(x < 0, (-1) ** v, 1)
+    half = np.log(x) - math.log(2)
+    if v < 0 and (v % 1 == 0 or name == "kv"):
+        v, sign = -v, -sign if name in ("jv", "yv") and v % 2 else sign
+    if name in ("iv", "ive", "jv"):
+        return sign * math.copysign(1, math.gamma(v + 1)) * np.exp(v * half - math.lgamma(v + 1))
+    if v == 0:
+        return -(half + np.euler_gamma) if name == "kv" else 2 / math.pi * (half + np.euler_gamma)
+    if v < 0:
+        turn = v % 2
+        first = 0 if turn in (0.5, 1.5) else math.cos(math.pi * v) * _bessel_near_0("yv", -v, x)
+        return first - math.sin(math.pi * v) * _bessel_near_0("jv", -v, x)
+    return sign * (0.5 if name == "kv" else -1 / math.pi) * np.exp(math.lgamma(v) - v * half)
+
+
+def _erfcx_derivative(x, n, far):
+    """Derivative `n` of erfcx, by its series where `far`."""
+    near = np.where(far, 0, x)
+    value = scipy_function("erfcx")(near)
+    y = _by_recurrence(near, n, value, 2 * near * value - 2 / math.sqrt(math.pi))  # which cancels far from 0
+    return np.where(far, _far_erfcx(np.where(far, x, 8 + n), n), y)
+
+
+def _by_recurrence(x, n, value, slope):
+    """Derivative `n` of what solves y' = 2 x y + c, of its value and the first one."""
+    before, y = value, slope
+    for k in range(1, n):
+        before, y = y, 2 * x * y + 2 * k * before
+    return y
+
+
+def _far_erfcx(x, n):
+    """Derivative `n` of erfcx by its asymptotic series, far from 0."""
+    # erfcx(x) = sum of (-1)**k (2k - 1)!! / (2**k x**(2k + 1)) / sqrt(pi), each term derived `n` times.
+    inverse = 1 / x
+    terms, factor = [], 1.0
+    for k in range(36):
+        terms.append(factor * math.prod(range(2 * k + 1, 2 * k + 1 + n)))
+        factor *= -(2 * k + 1) / 2
+    series = 0.0
+    for term in reversed(terms):
+        series = series * inverse * inverse + term
+    return (-1) ** n / math.sqrt(math.pi) * series * inverse ** (n + 1)
+
+
+_ZETAS = (1.6449340668482264, 1.2020569031595942, 1.0823232337111382, 1.03692775514337, 1.0173430619844492, 1.0083492773819227)
+_lgamma = one_by_one(lambda x: math.inf if x <= 0 and x % 1 == 0 else math.lgamma(x))  # Python raises at the poles

@@ -1,0 +1,214 @@
+"""Dual levels as users call them, and the way in and out of forward mode: make_dual and unpack_dual.
+
+Owns what opens and closes a level, and the checks of what users pass.  Knows no formulas.
+"""
+
+import numpy as np
+
+from ..support cimport capi as cnp
+from ..support.dispatch import ops
+from ..support.errors import NotBatched
+from ..core.forward_ad cimport DualLevel, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
+from ..core.grad_mode cimport BATCHED, DUAL, thread_objects, thread_state
+from ..support.named_result import named
+from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
+from ..saved.view cimport attach_dual
+
+cnp.import_array()
+
+UnpackedDualTensor = named("UnpackedDualTensor", "primal", "tangent", module=__name__)
+
+
+def enter_dual_level():
+    """Open a dual level inside those that are open, and return its index, counted from 0.
+
+    Returns
+    -------
+    int
+    """
+    return enter(0) - 1  # inside, 0 says that none is open
+
+
+cdef int enter(Py_ssize_t batch) except -1:
+    """Open a level, and return its index, counted from 1."""
+    cdef DualLevel level = DualLevel.__new__(DualLevel)
+    cdef list levels = thread_objects().dual_levels
+    level.index, level.batch = len(levels) + 1, batch
+    levels.append(level)
+    thread_state().dual_level = level.index
+    thread_state().flags |= DUAL | BATCHED if batch else DUAL
+    return level.index
+
+
+def exit_dual_level(*, level=None):
+    """Leave the innermost dual level; its tangents vanish.
+
+    Parameters
+    ----------
+    level : int, optional
+        Must be the innermost one.
+    """
+    cdef list levels = thread_objects().dual_levels
+    if not levels:
+        raise RuntimeError("Trying to exit a forward AD level, but no level is open; enter one with dual_level()")
+    if level is not None and level != len(levels) - 1:
+        raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created: level "
+                           f"{level}, where the innermost is {len(levels) - 1}")
+    (<DualLevel> levels.pop()).leave()
+    thread_state().dual_level = len(levels)
+    if not levels:
+        thread_state().flags &= ~<unsigned int> (DUAL | BATCHED)
+    elif thread_state().flags & BATCHED and not any([(<DualLevel> one).batch for one in levels]):
+        thread_state().flags &= ~<unsigned int> BATCHED
+
+
+class dual_level:
+    """A dual level as a context manager; yields its index."""
+
+    def __enter__(self):
+        self.level = enter_dual_level()
+        return self.level
+
+    def __exit__(self, *exc_info):
+        exit_dual_level(level=self.level)
+
+
+class batched_level(dual_level):
+    """A dual level at which each tensor has many tangents: rows of the tensor's shape along a leading axis.
+
+    For the passes that push many tangents at once.  `make_dual` and `unpack_dual` do not look at such a level: what calls them
+    there is told to run for one tangent after the other.
+
+    Parameters
+    ----------
+    batch : int
+        How many, 1 at least.
+    """
+
+    def __init__(self, batch):
+        self.batch = batch
+
+    def __enter__(self):
+        self.level = enter(self.batch) - 1
+        return self
+
+    def push(self, TensorBase primal, TensorBase tangents):
+        """A tensor with the value and history of `primal` that carries `tangents` at this level."""
+        cdef TensorBase dual = primal.alias_with_history()
+        if has_tangent(primal):
+            take_tangents(dual, primal)
+        attach_dual(dual, primal)
+        set_tangent(dual, self.level + 1, tangents)
+        return dual
+
+    def pushed(self, TensorBase tensor):
+        """Primal and tangents of a tensor at this level."""
+        return unpacked(tensor, self.level + 1)
+
+
+def innermost_level():
+    """How many dual levels are open.
+
+    Returns
+    -------
+    int
+    """
+    return thread_state().dual_level
+
+
+cdef int level_or_innermost(level, str function) except -1:
+    cdef int innermost = thread_state().dual_level
+    if innermost == 0:
+        raise RuntimeError(f"Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() "
+                           f"first: {function} is called inside `with dual_level():`")
+    if level is None:
+        level = innermost - 1
+    if not 0 <= level < innermost:
+        raise RuntimeError(f"{function}: level {level} is not open; the innermost open level is {innermost - 1}")
+    if thread_state().flags & BATCHED and batch_of(level + 1):
+        raise NotBatched
+    return level + 1
+
+
+def make_dual(primal, tangent, *, level=None):
+    """A tensor with the value and history of `primal` that carries `tangent` at a level.
+
+    Parameters
+    ----------
+    primal, tangent : Tensor
+        Of one shape, floating point or complex.
+    level : int, optional
+        The innermost open level by default.
+
+    Returns
+    -------
+    Tensor
+    """
+    cdef int index = level_or_innermost(level, "make_dual")
+    cdef TensorBase dual, base
+    for name, value in (("primal", primal), ("tangent", tangent)):
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"make_dual: Expected {name} to be a Tensor, got {type(value).__name__}")
+        if not is_inexact((<TensorBase> value).array):
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
+    if primal.shape != tangent.shape:
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, "
+                           f"this is not supported. Tensor is of size {primal.shape} while the given forward gradient is "
+                           f"of size {tangent.shape}.")
+    if find(tangent, index) is not None:
+        raise RuntimeError("Trying to set a forward gradient that has a forward gradient at the same level")
+    base = primal
+    dual = base.alias_with_history()
+    if has_tangent(base):
+        take_tangents(dual, base)
+    attach_dual(dual, base)
+    set_tangent(dual, index, laid_out_as(tangent, base))
+    return dual
+
+
+cdef TensorBase laid_out_as(TensorBase tangent, TensorBase primal):
+    """The tangent itself where its memory is laid out as the primal's: views of the one are then views of the other."""
+    cdef TensorBase copy
+    cdef int i
+    for i in range(primal.array.ndim):
+        if primal.array.shape[i] > 1 and primal.array.strides[i] != tangent.array.strides[i] and primal.array.size:
+            break
+    else:
+        return tangent
+    if tangent.flags & (REQUIRES_GRAD | TANGENT):
+        return ops.copy(tangent)
+    copy = wrap(np.empty_like(primal.array, dtype=tangent.array.dtype))
+    copy.array[...] = tangent.array
+    return copy
+
+
+def unpack_dual(tensor, *, level=None):
+    """Primal and tangent of a tensor at a level; the tangent is None where it has none.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    level : int, optional
+        The innermost open level by default.
+
+    Returns
+    -------
+    UnpackedDualTensor
+        Named tuple of `primal` and `tangent`.
+    """
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"unpack_dual: expected a Tensor, got {type(tensor).__name__}")
+    if level is None and not thread_state().flags & DUAL:
+        return UnpackedDualTensor(tensor, None)
+    return unpacked(tensor, level_or_innermost(level, "unpack_dual"))
+
+
+cdef object unpacked(TensorBase tensor, int index):
+    cdef TensorBase primal
+    cdef TensorBase tangent = tangent_of(tensor, index)
+    if not has_tangent(tensor):
+        return UnpackedDualTensor(tensor, None)
+    primal = primal_of(tensor, index)
+    if primal is not tensor:
+        attach_dual(primal, tensor)
+    return UnpackedDualTensor(primal, tangent)

@@ -1,0 +1,225 @@
+# cython: boundscheck=False, wraparound=False
+"""CopySlices: a base after a recorded write to one of its views.
+
+Owns `rebase`, which makes a written value's history and tangents those of the tensor that it was written to.  A write to a
+view is one to its base: of the base's gradient the part under the view goes to the value, and the rest to what the base was
+before.  The same step, on tangents, carries the value's tangent into that of the base.  Views of the base that were taken
+before follow it when they are used: `refresh`.
+"""
+
+import numpy as np
+
+from ..core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from ..support cimport capi as cnp
+from ..support.capi cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, Py_REFCNT, ndarray
+from ..support.dispatch import ops
+from ..core.forward_ad cimport has_tangent, push_linear, take_tangents
+from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
+from ..core.node cimport Node, Wanted
+from ..core cimport tensor as tensor_module
+from ..core.tensor cimport PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT, TensorBase, TensorExtra, check_view, is_inexact, wrap
+from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, refuse, replayed, steps_of
+
+cnp.import_array()
+
+
+cdef class OfView(Node):
+    """What knows the steps from a base to one of its views."""
+
+    cdef int set_layout(self, ndarray base) except -1:
+        if not PyArray_FLAGS(base) & NPY_ARRAY_C_CONTIGUOUS:
+            shape, dense, number = (<object> base).shape, np.empty_like(base), np.empty((), base.dtype)
+            self.layout = np.lib.stride_tricks.as_strided(number, shape, dense.strides)
+        self.shape, self.dtype = (<object> base).shape, base.dtype
+        return 0
+
+
+cdef class AsStridedBackward(OfView):
+    """A view of a base that was written to since the view was taken."""
+
+    cdef object apply(self, object grad, Wanted wanted):
+        cdef ndarray whole = np.zeros(self.shape, self.dtype) if self.layout is None else np.zeros_like(self.layout, self.dtype)
+        array_view(self.steps, None, whole)[...] = grad
+        return whole
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        return put(wrap(np.zeros(self.shape, self.dtype)), grad, self.steps, None, self.layout)
+
+
+cdef class CopySlices(OfView):
+    """The base, with a value in the place of one of its views."""
+
+    cdef object apply(self, object grad, Wanted wanted):
+        cdef ndarray whole = grad, part, value_grad = None
+        cdef int owned = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | (NPY_ARRAY_C_CONTIGUOUS if self.layout is None else 0)
+        # The engine's name for it and this one: nobody else sees the gradient, so it is written to.
+        if not (wanted & 1 and self.hooks is None and Py_REFCNT(whole) <= 2 and PyArray_FLAGS(whole) & owned == owned
+                and (self.layout is None or (<object> whole).strides == self.layout.strides)):
+            whole = laid_out(grad, self.layout)
+        part = whole if self.steps is self.stop else array_view(self.steps, self.stop, whole)
+        if wanted & 2:
+            value_grad = part.copy()
+        if wanted & 1:
+            part[...] = 0
+        return whole if wanted & 1 else None, value_grad
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        return (put(grad, None, self.steps, self.stop, self.layout) if wanted & 1 else None,
+                replayed(self.steps, self.stop, in_order(grad, self.layout)) if wanted & 2 else None)
+
+
+cdef int link(ThreadState* state, TensorBase base, object value, ViewStep steps, ViewStep stop, TensorBase written) except -1:
+    """Make `written` the output of a CopySlices of `base` and `value`."""
+    cdef CopySlices node = CopySlices.__new__(CopySlices)
+    node.steps, node.stop = steps, stop
+    node.set_layout(written.array)
+    connect_two(node, state, base, value)
+    set_history(written, node, 0)
+    return 0
+
+
+cdef ndarray laid_out(ndarray array, object layout):
+    """A copy in the memory order of `layout`, C order where it is None: what is a view of the one is a view of the other."""
+    cdef ndarray copy
+    if layout is None:
+        return np.array(array, order="C")
+    copy = np.empty_like(layout, dtype=array.dtype)
+    copy[...] = array
+    return copy
+
+
+cdef TensorBase in_order(TensorBase base, object layout):
+    """`laid_out`, recorded, where `base` is not so already: not every operator of a step makes a copy where it gives no view."""
+    cdef TensorBase turned
+    if layout is None:
+        if PyArray_FLAGS(base.array) & NPY_ARRAY_C_CONTIGUOUS:
+            return base
+        return ops.reshape(ops.copy(ops.reshape(base, (-1,))), (<object> base.array).shape)
+    order = np.argsort([-abs(step) for step in layout.strides], kind="stable")
+    turned = ops.permute_dims(base, tuple(order.tolist()))
+    return ops.permute_dims(in_order(turned, None), tuple(np.argsort(order).tolist()))
+
+
+cdef TensorBase put(TensorBase base, TensorBase value, ViewStep steps, ViewStep stop, object layout):
+    """A copy of `base` with `value`, zeros where it is None, in the place of the view that the steps lead to."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = wrap(laid_out(base.array, layout))
+    cdef ndarray part = written.array if steps is stop else array_view(steps, stop, written.array)
+    part[...] = 0 if value is None else value.array
+    if needs_grad(state, base) or needs_grad(state, value):
+        link(state, base, value, steps, stop, written)
+    if state.flags & DUAL and (has_tangent(base) or has_tangent(value)):
+        push_linear(put_tangent, (written,), (base, value, steps, stop))
+    return written
+
+
+cdef tuple put_tangent(tuple outputs, tuple inputs, tuple tangents):
+    base_t, value_t = tangents[0], tangents[1]
+    return (put(ops.zeros_like(outputs[0]) if base_t is None else base_t, value_t, inputs[2], inputs[3],
+                (<TensorBase> outputs[0]).array),)
+
+
+cdef int rebase(ThreadState* state, TensorBase target, TensorBase value, bint recording) except -1:
+    """Make the history and the tangents of `value`, whose numbers `target` holds by now, those of `target`."""
+    if recording:
+        rebase_history(state, target, value)
+    if state.flags & DUAL and not state.flags & FORWARD_DISABLED and (has_tangent(target) or has_tangent(value)):
+        rebase_tangents(target, value)
+    return 0
+
+
+cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value) except -1:
+    """The history: of a view's base, which all of its views then follow."""
+    cdef TensorBase base = base_of(target)
+    cdef TensorBase written = value
+    if value.grad_fn_ is None and not base.flags & REQUIRES_GRAD:
+        return 0
+    if base is not target or value.grad_fn_ is None:
+        written = wrap(base.array)
+        link(state, base, value, steps_of(target), None, written)
+    adopt(base, written)
+    target.counter.rebased += 1
+    target.counter.histories += 1
+    if target is not base and target.flags & RETAINS_GRAD:
+        check_view(target)  # what it retains is the gradient of what it is by now
+    return 0
+
+
+cdef int rebase_tangents(TensorBase target, TensorBase value) except -1:
+    """The tangents: of the tensor whose tangents a view shares."""
+    cdef TensorBase dual = dual_base_of(target), written
+    if dual is target:
+        take_tangents(target, value)
+    else:
+        written = wrap(dual.array)
+        push_linear(put_tangent, (written,), (dual, value, steps_of(target), steps_of(dual)))
+        take_tangents(dual, written)
+    target.counter.rebased += 1
+    return 0
+
+
+cdef int refresh(TensorBase view) except -1:
+    """Give a view the history and the tangents that its base has by now."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int flags = state.flags
+    cdef TensorExtra extra = view.extra
+    cdef TensorBase base = base_of(view), dual = dual_base_of(view), fresh
+    cdef bint history = base.flags & REQUIRES_GRAD and extra.histories != view.counter.histories
+    cdef bint tangents = flags & DUAL and dual is not view and (dual.flags | view.flags) & TANGENT
+    if history and extra.creation != PLAIN:
+        refuse(view, "", "its base or another view of its base has been")
+    extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # to go the steps again asks for them
+    state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
+    try:
+        if history:
+            adopt(view, taken_again(state, view, base, flags))
+        elif base.flags & REQUIRES_GRAD and is_inexact(view.array):  # a leaf of which that was asked since
+            view.flags |= REQUIRES_GRAD
+        if tangents:
+            state.flags = flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED | INFERENCE)
+            fresh = replayed(extra.steps, steps_of(dual), dual)
+            take_tangents(view, fresh)
+    finally:
+        state.flags = flags
+    return 0
+
+
+cdef TensorBase taken_again(ThreadState* state, TensorBase view, TensorBase base, unsigned int modes):
+    """What has the history of a view that is taken of the base as it is."""
+    cdef TensorBase fresh = base.alias_with_history()
+    state.flags |= FORWARD_DISABLED
+    if view.extra.steps is None:
+        return fresh
+    return as_strided(state, view, fresh) if in_one_step(modes, view) else replayed(view.extra.steps, None, base)
+
+
+cdef int pass_by(ThreadState* state, TensorBase view, TensorBase alias) except -1:
+    """Give an alias of a view a history beside the view's own, whose hooks are not for what is written there."""
+    cdef unsigned int flags = state.flags
+    cdef TensorBase fresh
+    state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)
+    try:
+        fresh = taken_again(state, view, base_of(view), flags)
+    finally:
+        state.flags = flags
+    alias.grad_fn_, alias.output_nr_ = fresh.grad_fn_, fresh.output_nr_
+    return 0
+
+
+cdef bint in_one_step(unsigned int flags, TensorBase view) noexcept:
+    """Whether the steps may be taken as one; what is repeated in memory has to go them one by one."""
+    return not flags & REPLAY_VIEWS and PyArray_FLAGS(view.array) & NPY_ARRAY_WRITEABLE
+
+
+cdef TensorBase as_strided(ThreadState* state, TensorBase view, TensorBase base):
+    """The array of a view as one look at its base, however many steps there were."""
+    cdef AsStridedBackward node = AsStridedBackward.__new__(AsStridedBackward)
+    cdef TensorBase fresh = wrap(view.array)
+    node.steps = view.extra.steps
+    node.set_layout(base_of(view).array)
+    connect_one(node, state, base)
+    set_history(fresh, node, 0)
+    return fresh
+
+
+tensor_module.refresh_view = refresh

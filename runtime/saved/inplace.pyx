@@ -1,0 +1,249 @@
+"""In-place writes and `out=`: what is refused, what is kept of the old value, and the write itself.
+
+Owns the way of a value into memory that exists.  While nothing is recorded a ufunc computes right into it; otherwise the
+operator runs on the tensor as it was, and the target takes its value, its history and its tangents.  Knows operators as
+functions that it is handed.
+"""
+
+from libc.string cimport memmove
+
+import numpy as np
+
+from ..core.accumulate_grad cimport any_needs_grad, needs_grad, set_history
+from ..support cimport capi as cnp
+from ..support.capi cimport NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray
+from .copy_slices cimport pass_by, rebase
+from ..core.forward_ad cimport has_tangent, take_tangents
+from ..core.grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
+from ..kernels.loops.plain cimport is_plain, same_shape
+from ..kernels.program.ufunc cimport EVERY, Ufunc
+from ..core.node cimport Node
+from ..core.operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
+from .snapshot cimport begin_write
+from ..core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, wrap
+from .view cimport adopt, check_inplace
+
+cnp.import_array()
+
+
+cdef inline object operand(Ufunc ufunc, int i, object value, str op):
+    """Operand `i` as the operator takes it; an error names `op`."""
+    if ufunc.claim == EVERY:
+        return as_operand(value, op, ufunc.operands[i])
+    if ufunc.claim == REALS:
+        return as_real_operand(value, op, ufunc.operands[i])
+    return claimed_operand(value, <Claim> ufunc.claim, op, ufunc.operands[i])
+
+
+cdef TensorBase write(ThreadState* state, Ufunc ufunc, TensorBase target, tuple operands, str op):
+    """Compute into the target, of which nothing is recorded."""
+    begin_write(state, target, False)
+    try:
+        ufunc.into(operands, target.array, op)
+    except (TypeError, ValueError):  # shapes and dtypes are checked before the first number is written
+        if target.counter is not None:
+            target.counter.value -= 1
+        raise
+    return target
+
+
+cdef object inplace_unary(Unary function, Ufunc ufunc, object x, unsigned int readers, str op):
+    """`x.f_()` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = operand(ufunc, 0, writable(x, op), op)
+    cdef bint recording = needs_grad(state, x)
+    check_inplace(state, target, recording, op)
+    if recording or state.flags & DUAL:
+        return overwrite(target, function(value_before(target, readers != 0)), op)
+    return write(state, ufunc, target, (target.array,), op)
+
+
+cdef object inplace_binary(Binary function, Ufunc ufunc, object a, object b, unsigned int readers, str op):
+    """`a.f_(b)` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = operand(ufunc, 0, writable(a, op), op)
+    cdef bint recording
+    b = operand(ufunc, 1, b, op)
+    recording = needs_grad(state, a) or needs_grad(state, b)
+    check_inplace(state, target, recording, op)
+    if recording or state.flags & DUAL:
+        return overwrite(target, function(value_before(target, is_read(state, (a, b), readers)), b), op)
+    return write(state, ufunc, target, (target.array, array_of(b)), op)
+
+
+cdef TensorBase prepare_inplace(object target, tuple operands, unsigned int readers, str op):
+    """What an in-place operator computes from: the target, or what it was where a graph or tangents hold on to that."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase written = writable(target, op)
+    cdef bint recording = any_needs_grad(state, operands)
+    check_inplace(state, written, recording, op)
+    if recording or state.flags & DUAL:
+        return value_before(written, is_read(state, operands, readers))
+    return written
+
+
+cdef bint is_read(ThreadState* state, tuple operands, unsigned int readers) except -1:
+    """Whether somebody will ask for the value that is written over."""
+    cdef Py_ssize_t i
+    if readers and state.flags & DUAL:
+        return True
+    for i in range(len(operands)):
+        if (readers >> i) & 1 and needs_grad(state, operands[i]):
+            return True
+    return False
+
+
+cdef TensorBase writable(object target, str op):
+    """The target of an in-place operator, or an error that says what cannot be written to."""
+    cdef TensorBase tensor
+    if not isinstance(target, TensorBase):
+        raise TypeError(f"{op}: the first argument is written to and must be a Tensor, got {type(target).__name__}")
+    tensor = target
+    if not PyArray_FLAGS(tensor.array) & NPY_ARRAY_WRITEABLE:
+        raise ValueError(f"{op}: the tensor's array is read-only; use the out-of-place operator, or copy() first")
+    if tensor.flags & INFERENCE_TENSOR:
+        check_inplace(thread_state(), tensor, False, op)
+    return tensor
+
+
+cdef TensorBase value_before(TensorBase target, bint copy):
+    """The target as it was: with its history, and its own memory where the formula needs the old values."""
+    cdef TensorBase old = target.alias_with_history()
+    if target.flags & VIEW and target.grad_fn_ is not None and target.grad_fn_.hooks is not None:
+        pass_by(thread_state(), target, old)
+    if copy:
+        old.array, old.counter = target.array.copy(order="K"), None
+    if has_tangent(target):
+        take_tangents(old, target)
+    return old
+
+
+cdef TensorBase overwrite(TensorBase target, TensorBase value, str op):
+    """Write `value` into the target's memory, and give the target its history and its tangents."""
+    cdef ThreadState* state = thread_state()
+    cdef bint recording = needs_grad(state, value) or needs_grad(state, target)
+    check_fit(target.array, value.array, op)
+    begin_write(state, target, recording)
+    store(target.array, value.array)
+    if recording or state.flags & DUAL:
+        rebase(state, target, value, recording)
+    return target
+
+
+cdef TensorBase written_value(TensorBase target, Node node):
+    """What a kernel has written into the target, as the output of `node`, if there is one."""
+    cdef TensorBase value = wrap(target.array)
+    if node is not None:
+        set_history(value, node, 0)
+    return value
+
+
+cdef bint is_alike(ndarray target, ndarray value) noexcept:
+    """Whether both are of one shape and one dtype."""
+    return PyArray_TYPE(target) == PyArray_TYPE(value) and same_shape(target, value)
+
+
+cdef int store(ndarray target, ndarray value) except -1:
+    """Copy the numbers of a value that fits."""
+    if is_plain(target) and is_plain(value) and is_alike(target, value):
+        memmove(PyArray_BYTES(target), PyArray_BYTES(value), PyArray_SIZE(target) * PyArray_ITEMSIZE(target))
+        return 0
+    cnp.PyArray_CopyInto(target, value)
+    return 0
+
+
+cdef int check_fit(ndarray target, ndarray value, str op) except -1:
+    if is_alike(target, value):
+        return 0
+    if (<object> value).shape != (<object> target).shape:
+        raise RuntimeError(f"{op}: output with shape {list((<object> target).shape)} doesn't match the broadcast shape "
+                           f"{list((<object> value).shape)}")
+    if not np.can_cast(value.dtype, target.dtype, casting="same_kind"):
+        raise TypeError(f"{op}: result type {value.dtype} can't be cast to the target's dtype {target.dtype}")
+    return 0
+
+
+cdef TensorBase before_view(object target, str op):
+    """What an in-place view operator looks at: the target as it was, which its views go on to be views of."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase tensor, source
+    if not isinstance(target, TensorBase):
+        raise TypeError(f"{op}: the first argument is changed and must be a Tensor, got {type(target).__name__}")
+    tensor = target
+    check_inplace(state, tensor, needs_grad(state, tensor), op)
+    if tensor.counter is None and not tensor.flags & (REQUIRES_GRAD | VIEW | TANGENT):
+        return wrap(tensor.array)
+    source = value_before(tensor, False)
+    source.flags |= tensor.flags & (VIEW | INFERENCE_TENSOR)
+    if tensor.flags & VIEW:
+        source.extra = tensor.extra.copy()
+    return source
+
+
+cdef TensorBase become_view(TensorBase target, TensorBase view):
+    """Give the target the array, the history and the place among views of `view`, taken of what it was."""
+    cdef TensorExtra extra
+    cdef bint shared = target.counter is not None and target.counter is view.counter
+    begin_write(thread_state(), target, False)
+    target.replace_array(view.array)
+    if view.grad_fn_ is not None:
+        adopt(target, view)
+    if shared:  # tensors that look at the target follow what it was
+        extra = target.ensure_extra()
+        extra.hidden = extra.hidden or not target.flags & VIEW
+        extra.base, extra.steps, extra.creation = view.extra.base, view.extra.steps, view.extra.creation
+        extra.dual_base, extra.owns_tangents = view.extra.dual_base, view.extra.owns_tangents
+        target.flags |= VIEW
+        target.counter.rebased += 1
+        target.counter.histories += 1
+        extra.rebased, extra.histories = target.counter.rebased, target.counter.histories
+        if has_tangent(view):
+            take_tangents(target, view)
+    return target
+
+
+cdef object out_unary(Ufunc ufunc, object x, object out, bint differentiable):
+    """`f(x, out=out)` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = writable(out, ufunc.name)
+    x = operand(ufunc, 0, x, ufunc.name)
+    if differentiable:
+        refuse_out(state, target, needs_grad(state, x), ufunc.name)
+    return write(state, ufunc, target, (array_of(x),), ufunc.name)
+
+
+cdef object out_binary(Ufunc ufunc, object a, object b, object out, bint differentiable):
+    """`f(a, b, out=out)` for a ufunc."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = writable(out, ufunc.name)
+    a = operand(ufunc, 0, a, ufunc.name)
+    b = operand(ufunc, 1, b, ufunc.name)
+    if differentiable:
+        refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), ufunc.name)
+    return write(state, ufunc, target, (array_of(a), array_of(b)), ufunc.name)
+
+
+cdef TensorBase prepare_out(object out, tuple operands, str op):
+    """`out` as a tensor that the result of a differentiable operator can be stored in."""
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase target = writable(out, op)
+    refuse_out(state, target, any_needs_grad(state, operands), op)
+    return target
+
+
+cdef int refuse_out(ThreadState* state, TensorBase target, bint recording, str op) except -1:
+    """`out=` has no history: refuse it where one would be needed."""
+    if recording or (target.flags & REQUIRES_GRAD and not state.flags & GRAD_DISABLED):
+        raise RuntimeError(f"{op}: functions with out=... arguments don't support automatic differentiation, but one of the "
+                           "arguments requires grad. Use the result instead of out=, or no_grad().")
+    if state.flags & DUAL:
+        raise RuntimeError(f"{op}: an out= function cannot be used in forward mode: it would drop the tangent")
+    return 0
+
+
+cdef TensorBase write_out(TensorBase target, TensorBase result, str op):
+    """Store a result in `out=`."""
+    check_fit(target.array, result.array, op)
+    begin_write(thread_state(), target, False)
+    store(target.array, result.array)
+    return target

@@ -1,0 +1,27 @@
+"""Views: where they came from, and how they follow a base that was written to."""
+
+from ..support.capi cimport ndarray
+from ..core.grad_mode cimport ThreadState
+from ..core.tensor cimport TensorBase
+
+cdef class ViewStep:
+    cdef void* operator     # the wrapper that took the view: `operator(source, *statics)`
+    cdef tuple statics
+    cdef int index          # which of a list of views; -1 where there is one
+    cdef ViewStep previous  # how the source came from the base; None where it is the base
+
+cdef int attach_view(TensorBase view, object operand, void* operator, tuple statics) except -1
+cdef int attach_views(list views, object operand, void* operator, tuple statics) except -1
+cdef int attach_alias(TensorBase view, object operand) except -1
+cdef int attach_dual(TensorBase view, TensorBase operand) except -1
+
+cdef object assigned(TensorBase target, object value)
+cdef object replayed(ViewStep last, ViewStep stop, object base)
+cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base)
+cdef TensorBase base_of(TensorBase tensor)
+cdef TensorBase dual_base_of(TensorBase view)
+cdef ViewStep steps_of(TensorBase tensor)
+
+cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, str op) except -1
+cdef int refuse(TensorBase view, str op, str written) except -1
+cdef int adopt(TensorBase target, TensorBase value) except -1
