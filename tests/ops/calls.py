@@ -40,6 +40,11 @@ class Case:
         """The sample as the entry writes it: `f(x(3, 4), axis=1)`."""
         return self.op.samples[self.index]
 
+    @property
+    def is_first(self) -> bool:
+        """Whether the dtype is the first one in which the sample is asked: what does not depend on it is asked once."""
+        return self.dtype is REAL[self.op.dtype][0]
+
     def arguments(self) -> dict[str, Any]:
         """Every argument by name, defaults included: NumPy arrays, new in each call."""
         positional = [name for name, _, _, keyword_only in self.op.arguments if not keyword_only]

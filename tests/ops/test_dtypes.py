@@ -53,8 +53,7 @@ def refused(op, entry, name, given):
     return pytest.raises(TypeError, match=rf"^{entry}: argument '{name}' is of {given}, but {entry} takes \w+.*; ")
 
 
-@of_entries(lambda op: unclaimed(op) and array_arguments(op))
-def test_function_and_method(op):
+def function_and_method(op):
     count = 0
     for dtype in unclaimed(op):
         for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
@@ -69,8 +68,9 @@ def test_function_and_method(op):
     assert count >= len(unclaimed(op))
 
 
-@of_entries(lambda op: unclaimed(op) and "inplace" in op.variants)
-def test_in_place_changes_nothing(op):
+def in_place_changes_nothing(op):
+    if "inplace" not in op.variants:
+        return
     for dtype in unclaimed(op):
         for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
             written, *others = (argument for argument, *_ in op.arguments)
@@ -84,8 +84,9 @@ def test_in_place_changes_nothing(op):
             assert x._version == 0
 
 
-@of_entries(lambda op: unclaimed(op) and "out" in op.variants)
-def test_out_changes_nothing(op):
+def out_changes_nothing(op):
+    if "out" not in op.variants:
+        return
     expected = samples_of(op)[0]
     shape = expected.all_outputs(*expected.arrays)[0].shape
     for dtype in unclaimed(op):
@@ -96,13 +97,18 @@ def test_out_changes_nothing(op):
             assert not array(out).any() and out._version == 0
 
 
-@of_entries(lambda op: unclaimed(op) and array_arguments(op), number=[1.0, 1j])
-def test_python_numbers(op, number):
-    if np.dtype(type(number)).kind in KINDS[op.dtype]:
-        return
-    for name, arguments in refusals(op, lambda value: number if isinstance(value, np.ndarray) else None):
-        with refused(op, op.name, name, f"type {type(number).__name__}"):
-            getattr(ops, op.name)(**arguments)
+def python_numbers(op):
+    for number in (1.0, 1j):
+        if np.dtype(type(number)).kind in KINDS[op.dtype]:
+            continue
+        for name, arguments in refusals(op, lambda value: number if isinstance(value, np.ndarray) else None):  # noqa: B023
+            with refused(op, op.name, name, f"type {type(number).__name__}"):
+                getattr(ops, op.name)(**arguments)
+
+
+@of_entries(lambda op: unclaimed(op) and array_arguments(op), way=[function_and_method, in_place_changes_nothing, out_changes_nothing, python_numbers])
+def test_what_an_entry_does_not_claim_is_refused(op, way):
+    way(op)
 
 
 def takes_numbers(op):
@@ -191,12 +197,8 @@ def nodes_behind(ys):
     return found
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@of_samples(has_rules, SINGLES)
-def test_the_plain_rules_stay_single(case):
+def plain_rules(case, monkeypatch):
     """What every node gives where nothing is recorded, seen by a hook before the engine casts it to the dtype of the input."""
-    if not is_single(case):
-        return
     leaves = case.leaves()
     live = [y for y in case(*leaves) if y.requires_grad]
     if widths(live) or not live:
@@ -216,12 +218,8 @@ def test_the_plain_rules_stay_single(case):
     assert not wide
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@of_samples(has_rules, SINGLES)
-def test_forward_mode_stays_single(case, monkeypatch):
+def forward_mode(case, monkeypatch):
     """No tangent is computed in double precision, and cast to that of the result."""
-    if not is_single(case):
-        return
     cast = []
     original = ops.astype
 
@@ -238,3 +236,10 @@ def test_forward_mode_stays_single(case, monkeypatch):
         duals = [forward_ad.make_dual(x, gs.tensor(t)) for x, t in zip(leaves, tangents)]
         ys = case(*duals)
         assert widths(ys) or not cast
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@of_samples(has_rules, SINGLES, rules=[plain_rules, forward_mode])
+def test_what_is_not_recorded_stays_single(case, rules, monkeypatch):
+    if is_single(case):
+        rules(case, monkeypatch)

@@ -139,11 +139,19 @@ def a_list_item_by_item(case):
     same(flat(getattr(ops, case.op.name)(*first, *items, **keywords)), case.all_outputs(*case.arrays))
 
 
+def integer_results_never_require_grad(case):
+    for y in case.all_outputs(*case.leaves()) if case.op.inputs else ():
+        assert y.dtype.kind in "fc" or not y.requires_grad
+
+
+WAYS = [positional_arguments, method, operator, values_do_not_depend_on_what_is_recorded, a_list_item_by_item]
+
+
 # `empty` and `empty_like` hold whatever the memory held.
-@of_samples(lambda op: not in_place_only(op) and not op.name.startswith("empty"),
-            way=[positional_arguments, method, operator, values_do_not_depend_on_what_is_recorded, a_list_item_by_item])  # fmt: skip
+@of_samples(lambda op: not op.name.startswith("empty"), way=[*WAYS, integer_results_never_require_grad])
 def test_calls(case, way):
-    way(case)
+    if not in_place_only(case.op) or way not in WAYS:
+        way(case)
 
 
 def target(case, arguments):
@@ -338,11 +346,6 @@ class TestDtypes:
             assert any(name in str(error) for name in BY_NAME)  # a composite fails in the op that it calls
             return
         assert not any(y.requires_grad for y in outputs)
-
-    @of_samples(lambda op: op.inputs)
-    def test_integer_results_never_require_grad(self, case):
-        for y in case.all_outputs(*case.leaves()):
-            assert y.dtype.kind in "fc" or not y.requires_grad
 
 
 def test_names_in_other_namespaces():
