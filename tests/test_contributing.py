@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md says what happens: its entries are checked and its messages compared with those that come.
+"""CONTRIBUTING.md and docs/grammar.md say what happens: entries are checked, and messages compared with those that come.
 
 A YAML block that begins with `- op:` is the entry from there on; any other block under the same heading replaces or adds
 keys of it.  A message below stands for the entry with the line that it shows.  The page's line numbers are not compared:
@@ -26,6 +26,7 @@ from codegen.verify.check import check_op, quiet  # noqa: E402
 from codegen.verify.evaluate import Evaluator  # noqa: E402
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+GRAMMAR = (ROOT / "docs/grammar.md").read_text()
 LESSONS = [part for part in re.split(r"^(?=## )", PAGE, flags=re.MULTILINE) if "```yaml\n- op:" in part]
 MESSAGE = re.compile(r"^derivatives\.yaml:\d+:(\d+): error: (\w+): ", re.MULTILINE)
 
@@ -146,8 +147,8 @@ def test_entries_and_messages(lesson, tmp_path):
 
 
 def table(heading):
-    """The rows of the first table below a heading."""
-    section = PAGE[PAGE.index(f"# {heading}\n") :]
+    """The rows of the first table below a heading of the grammar."""
+    section = GRAMMAR[GRAMMAR.index(f"# {heading}\n") :]
     rows = re.search(r"^\|.*\n\|[-| ]*\n((?:\|.*\n)+)", section, re.MULTILINE)[1]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows.splitlines()]
 
@@ -159,22 +160,13 @@ def test_the_tables_of_the_grammar_are_those_of_the_reader():
     makers = [name for row in table("Samples") for name in re.findall(r"`(\w+)\(", row[0])]
     assert sorted(makers) == sorted(set(MAKERS) - {"slice"})
     for key in (*FAMILY_KEYS, *DEFAULT_KEYS, *TYPES):
-        assert f"`{key}`" in PAGE or f"`{key}:`" in PAGE, key
+        assert f"`{key}`" in GRAMMAR or f"`{key}:`" in GRAMMAR, key
 
 
-def test_paths_on_the_page_exist():
-    paths = set(re.findall(r"`((?:codegen|runtime|generated|tests|examples)/[\w/{},.]*)`", PAGE))
-    assert len(paths) > 5
-    for path in paths:
-        start, braces, end = re.fullmatch(r"([^{]*)(?:\{(.*)\}(.*))?", path).groups()
-        for name in (braces or "").split(","):
-            assert (ROOT / f"{start}{name}{end or ''}").exists(), path
-
-
-def test_the_commands_on_the_page_are_there():
+def test_the_commands_on_the_pages_are_there():
     from codegen.__main__ import _arguments
 
-    commands = re.findall(r"`python -m codegen ?([^`]*)`", PAGE)
+    commands = re.findall(r"`python -m codegen ?([^`]*)`", PAGE + GRAMMAR)
     assert len(commands) > 5
     known = set(re.findall(r'add_parser\("(\w+)"', (ROOT / "codegen/__main__.py").read_text()))
     assert known - {"generate"} <= {command.partition(" ")[0] for command in commands}

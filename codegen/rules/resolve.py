@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import ErrorList, SpecError, did_you_mean
+from ..spec.cases import ELSE, case_of, named
 from ..spec.expression import (
     ARRAY,
     ARRAYS,
@@ -313,9 +314,14 @@ class Resolver:
         return Operation((symbol,) * (len(operands) - 1), operands, at=at)
 
     def _conditional(self, node: ast.IfExp, at: Location) -> Expression:
-        test, body, orelse = self(node.test), self(node.body), self(node.orelse)
+        key, case = self.key, case_of(node)
+        self.key = named(key, case)
+        test, body = self(node.test), self(node.body)
         if not self.numpy and test.kind != STATIC:
             self.report("a condition is static; choose between elements with where", node.test)
+        self.key = named(key, ELSE if case and not case_of(node.orelse) else "")
+        orelse = self(node.orelse)
+        self.key = key
         return Conditional(test, body, orelse, kind=wider(body.kind, orelse.kind), at=at)
 
     def _item(self, node: ast.Subscript, value: Expression, index: Expression, at: Location) -> Expression:

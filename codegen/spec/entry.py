@@ -14,6 +14,7 @@ from dataclasses import replace
 import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
+from .cases import ELSE, by_cases
 from .constants import folded
 from .formula import names_in, parse_formula
 from .given import alike, fitting, repeated
@@ -238,8 +239,11 @@ class EntryReader(Nodes):
         return formulas
 
     def _formula(self, node: yaml.Node) -> Formula:
-        """A formula of the entry that is being read, its constants folded."""
-        formula = parse_formula(self._text(node))
+        """A formula of the entry that is being read, or one by cases, its constants folded."""
+        if isinstance(node, yaml.MappingNode):
+            formula = by_cases([(self._text(case), self._text(value)) for case, value in node.value], self._location(node))
+        else:
+            formula = parse_formula(self._text(node))
         tree = folded(formula.tree, self.names)
         return replace(formula, tree=tree, names=frozenset(names_in(tree)))
 
@@ -255,7 +259,8 @@ class EntryReader(Nodes):
     def _jvp(self, op: Op, node: yaml.Node) -> dict[str, Formula]:
         """`jvp: FORMULA` where callers get one output, a formula for each where they get several."""
         single = len(op.signature.visible) == 1
-        if single != isinstance(node, yaml.ScalarNode):
+        by_output = isinstance(node, yaml.MappingNode) and ELSE not in [key.value for key, _ in node.value]
+        if single and (by_output or isinstance(node, yaml.SequenceNode)) or not single and not by_output:
             wanted = "there is one output: write jvp: FORMULA" if single else "write one formula for each output"
             raise SpecError(wanted, self._location(node))
         return {op.signature.outputs[0].name: self._formula(node)} if single else self._formulas(op, node, "jvp")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .expression import Expression
 
 ARRAY = "Array"
-# The order is that of CONTRIBUTING.md.
+# The order is that of docs/grammar.md.
 TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
 FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable", "unimplemented")
 WITHOUT_RULE = ("nondifferentiable", "unimplemented")

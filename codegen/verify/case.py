@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import ErrorList
-from ..spec.formula import grad_names
+from ..spec.cases import case_at, named
+from ..spec.formula import formulas_of, grad_names
 from ..spec.model import Formula, Location, Op
 from ..spec.samples import evaluate_sample, seed_of
 from . import numeric
+from .coverage import Record
 from .evaluate import Evaluator, as_arrays
 from .numeric import Value
 
@@ -64,14 +66,19 @@ class Report:
 
     hints = True  # whether anybody reads what a mistake looks like
 
-    def __init__(self, op: Op, errors: ErrorList):
-        self.op, self.errors = op, errors
+    def __init__(self, op: Op, errors: ErrorList, record: Record | None = None):
+        self.op, self.errors, self.record = op, errors, record or Record()
         self.keys: set[str] = set()
 
     def __call__(self, message: str, key: str, at: Formula | Location | ast.AST | None = None) -> None:
         if key not in self.keys:
-            place = at.location if isinstance(at, Formula) else at or self.op.places.get(key, self.op.location)
-            self.errors.add(message, place, self.op.name, key)
+            place, case = at or self.op.places.get(key, self.op.location), ""
+            if isinstance(at, Formula):
+                tree, case = self.record.chosen(at.tree)
+                place = tree if case else at.location
+            elif isinstance(at, Location) and key in (formulas := formulas_of(self.op)):
+                case = case_at(formulas[key].tree, at)
+            self.errors.add(message, place, self.op.name, named(key, case))
             self.keys.add(key)
 
 

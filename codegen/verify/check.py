@@ -75,7 +75,7 @@ def quiet() -> Iterator[None]:
 
 def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False) -> None:
     """Adds to `errors` what is wrong with one op."""
-    report = Report(op, errors)
+    report = Report(op, errors, evaluator.record)
     evaluator.record.clear()
     calls = check_calls(op, evaluator, report)
     if not report.keys:

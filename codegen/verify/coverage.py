@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..spec.cases import ELSE, Chosen, case_of
 from ..spec.model import Op, Span
 
 SHOWN = 40  # characters of a branch that a message shows
@@ -24,6 +25,7 @@ class Record:
 
     def __init__(self) -> None:
         self.seen: dict[Place, set[bool]] = {}  # conditionals, and conditions on arrays: what they came to
+        self.last: dict[Place, bool] = {}  # conditionals: the side that each took last
         self.level: set[Place] = set()  # comparisons of arrays whose sides were equal somewhere
 
     def clear(self) -> None:
@@ -34,7 +36,18 @@ class Record:
         """Notes on which side a conditional goes on."""
         side = bool(test)
         self.seen.setdefault(_span(at), set()).add(side)
+        self.last[_span(at)] = side
         return side
+
+    def chosen(self, tree: ast.expr) -> Chosen:
+        """The case of a formula that was taken last, and its name; nothing of one without cases."""
+        found = (tree, "")
+        while case := case_of(tree):
+            side = self.last.get(_place(tree))
+            if side is None:
+                break
+            tree, found = (tree.body, (tree.body, case)) if side else (tree.orelse, (tree.orelse, ELSE))
+        return found
 
     def came_to(self, at: Span | None, value: Any) -> Any:
         """Notes which values an array of booleans holds."""
@@ -88,7 +101,10 @@ def untried(tree: ast.expr, record: Record) -> Iterator[tuple[ast.expr, str]]:
     """What of an expression no run tried: a node, and the message that says so."""
     for node in ast.walk(tree):
         seen = record.seen.get(_place(node), set()) if isinstance(node, ast.expr) else set()
-        if isinstance(node, ast.IfExp):
+        if case := case_of(node):
+            chosen = [(case, True, node.body), *([] if case_of(node.orelse) else [(ELSE, False, node.orelse)])]
+            yield from ((body, f"no sample takes the case `{name}`") for name, side, body in chosen if side not in seen)
+        elif isinstance(node, ast.IfExp):
             if True not in seen:
                 yield node.body, f"no sample takes the branch `{_short(f'{_text(node.body)} if {_text(node.test)}')}`"
             if False not in seen and not isinstance(node.orelse, ast.IfExp):

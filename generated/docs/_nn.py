@@ -1830,9 +1830,9 @@ for _name, _text in {
     -----
     cross_entropy(x, target, Array? weight=None, str reduction='mean', *, int ignore_index=-100, float
       label_smoothing=0.0) -> y
-    composite: (_mean_of(soft, x.size // x.shape[axis], reduction) if spread else _kept_mean(plain, classes,
+    composite: _mean_of(soft, x.size // x.shape[axis], reduction) if spread else _kept_mean(plain, classes,
       ignore_index) if direct and reduction == 'mean' else _reduce_loss(plain, reduction) if direct else sum(smooth)
-      / sum(rate) if checked_reduction(reduction) == 'mean' else _reduce_loss(smooth, reduction))
+      / sum(rate) if checked_reduction(reduction) == 'mean' else _reduce_loss(smooth, reduction)
     where axis = 1 if x.ndim > 1 else 0
     where spread = has_probabilities(x.shape, target.shape, target.dtype)
     where direct = weight is None and label_smoothing == 0

@@ -42,7 +42,7 @@ WORDS = (
     "x y grad x_t np. kernels. Array Index Mask Scalar int[] int[2] ? * ** / // % @ + - == < <= != ( ) [ ] { } , : ; -> = . .. "
     "... # ' \" \\ | > & ! %TAG --- ... - ? _ __ None True f( x( x() slice(None) Ellipsis inf nan 1e999 1j -1 0 0.5 if else and or "
     "not in is lambda: for yield await *x **x x.shape x.ndim x.dtype x.T x[0] x[::-1] x[::10**18] grad_y where( sum( reshape( "
-    "op doc args ref alias numpy namespace operator variants view domain dtype shape forward inplace composite let dy/dx linear "
+    "else: else:x x: op doc args ref alias numpy namespace operator variants view domain dtype shape forward inplace composite let dy/dx linear "
     "multilinear nondifferentiable vjp jvp samples family about defaults ops presets true false any float real int bool "
     "broadcast(x) reduce(x) (..., n) (_, 1) y, z float[] str='a' class self out state \t \u00e9 \u03c0 \ufeff \x00 \x85 \u2028 \r \r\n"
 ).split(" ")
@@ -227,8 +227,8 @@ def _operator(text: str, r: random.Random) -> str:
 
 
 def _key(text: str, r: random.Random) -> str:
-    keys = re.findall(r"^ *(?:- )?([\w/]+):", text, flags=re.MULTILINE)
-    return _substitute(text, r, r"^( *(?:- )?)[\w/]+(?=:)", lambda m: m[1] + r.choice(keys), re.MULTILINE)
+    keys = re.findall(r"^ *(?:- )?([\w/][^:#\n]*):", text, flags=re.MULTILINE)
+    return _substitute(text, r, r"^( *(?:- )?)[\w/][^:#\n]*(?=:)", lambda m: m[1] + r.choice(keys), re.MULTILINE)
 
 
 def _value(text: str, r: random.Random) -> str:

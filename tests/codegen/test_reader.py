@@ -530,9 +530,9 @@ derivatives.yaml:12:3: error: an entry starts with 'op:'
   dy/dx: cos(x)
 """,
         """\
-derivatives.yaml:14:12: error: f: forward: plain text is expected here
+derivatives.yaml:14:13: error: f: forward: the last case is 'else:'
   forward: {np.sin: x}
-           ^""",
+            ^""",
     ),
     "a slice with a blank": (
         """\

@@ -62,7 +62,6 @@ def test_a_let_of_arrays_that_one_way_does_without_stands_in_the_others(small):
   - f(x(3), 1)
   - f(x(3), 2)
   - f(x(3, 3), 3)
-  - f(x(3), 4)
 """
     assert text(small, entry, forward_statements) == [
         "if n == 1:", "    deep = ops.cos(x)", "    costly = ops.sin(deep)", "    return costly",
