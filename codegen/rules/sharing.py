@@ -16,8 +16,10 @@ def shared_inputs(op: Op, ops: Mapping[str, Op], above: frozenset[str] = frozens
     """The inputs whose memory the result may be."""
     if op.view:
         return frozenset({op.view})
-    if op.composite is None or op.name in above:
+    if op.composite is None:
         return frozenset()
+    if op.name in above:  # it calls itself, and may hand back any argument of that call
+        return frozenset(argument.name for argument in op.signature.arguments)
     above |= {op.name}
 
     def sources(value: Expression | None) -> frozenset[str]:

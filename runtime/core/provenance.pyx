@@ -70,7 +70,7 @@ cdef dict codes = {}        # number -> code object
 cdef uint64_t last_number = 0
 cdef Py_ssize_t limit = LIMIT
 
-PACKAGE = __name__.rpartition(".")[0] + "."
+PACKAGE = __name__.partition(".")[0] + "."
 GENERATED = PACKAGE + "generated."
 
 

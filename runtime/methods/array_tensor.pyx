@@ -20,7 +20,7 @@ from ..core.tensor cimport ASKED_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase,
 from ..saved.view cimport check_inplace
 
 # Above all of this, and found by name when somebody asks for it.
-NAMESPACE = __name__.rpartition(".")[0] + ".array_api"
+NAMESPACE = __name__.partition(".")[0] + ".array_api"
 
 
 class Size(int):

@@ -15,7 +15,7 @@ def installed():
     """Where what the user did not write lies."""
     import sysconfig  # no import of gradspec should wait for it
 
-    places = os.path.dirname(__file__), *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+    places = os.path.dirname(os.path.dirname(__file__)), *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
     return (*(os.path.join(place, "") for place in places), "<frozen ")
 
 

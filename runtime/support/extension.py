@@ -6,6 +6,7 @@ package.
 """
 
 import gc
+import os.path
 import sys
 from _thread import get_ident  # `threading` would be one more module to import
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ def offer(package):
     A line is a name below the package, with dots, and words for the build. The build reads the same file.
     """
     extension, path = f"{package}.{EXTENSION}", sys.modules[package].__path__
-    with open(f"{path[0]}/{EXTENSION}.txt") as file:
+    with open(os.path.join(os.path.dirname(sys.modules[package].__file__), f"{EXTENSION}.txt")) as file:
         names = [line.split()[0] for line in file]
     found = find(extension, path)
     if found is None:

@@ -71,3 +71,59 @@ def test_what_is_called_without_a_derivative(small):
 def test_lists_and_lets(small):
     let = "  let:\n    s: sin(x)\n"
     assert small.check(LISTED + composite("both([s, x])", "x", "f(x(3))", let)) == []
+
+
+HALVES = """\
+- op: halves(x) -> Array[] parts
+  doc: Two halves.
+  forward: (np.copy(x[:2]), np.copy(x[2:]))
+  linear: [x]
+  vjp:
+    x: joined(grad)
+  samples:
+  - f(x(4))
+- op: joined(Array[] parts) -> y
+  doc: Two halves as one.
+  forward: np.concatenate(parts)
+  linear: [parts]
+  vjp:
+    parts: halves(grad)
+  samples:
+  - f([x(2), x(2)])
+"""
+PRODUCTS = """\
+- op: products(Array[] xs) -> y
+  doc: The product of two matrices.
+  forward: np.matmul(xs[0], xs[1])
+  vjp:
+    xs: "[matmul(grad, conj(mT(xs[1]))), matmul(conj(mT(xs[0])), grad)]"
+  jvp: matmul(xs_t[0], xs[1]) + matmul(xs[0], xs_t[1])
+  samples:
+  - f([x(3, 4), x(4, 5)])
+"""
+
+
+@pytest.mark.parametrize("formula", [
+    "sin(halves(x)[0]) * halves(x)[1]",
+    "both(halves(sin(x)))",
+    "both(halves(x)) * halves(x)[0]",
+    "joined([halves(x)[1], sin(halves(x)[0])])",
+    "sin(joined(halves(x)))",
+    "joined(halves(sin(x))) * x",
+    "p[0] * p[1] * sin(p[0])",
+])  # fmt: skip
+def test_lists_that_operators_give_and_take(small, formula):
+    """The cotangents of items add up in the list, and that of a list reaches its items."""
+    let = "  let:\n    p: halves(sin(x))\n" if "p[" in formula else ""
+    assert small.check(LISTED + HALVES + composite(formula, "x", "f(x(4))", let)) == []
+
+
+def test_a_rule_of_a_list_that_is_wrong_at_the_ranks_of_a_call(small):
+    assert small.check(PRODUCTS + composite("products([a, b])", sample="f(x(4, 4), x(4, 4))")) == []
+    message = small.refusal("check", PRODUCTS + composite("products([sin(a), b])"))
+    assert "error: z: composite: calls products" in message
+
+
+def test_an_output_that_nobody_uses_has_no_cotangent(small):
+    assert small.check(PARTS + composite("parts(x)[1]", "x", "f(x(3))")) == []
+    assert small.check(PARTS + composite("parts(sin(x))[0] * sin(parts(x)[1])", "x", "f(x(3))")) == []

@@ -86,6 +86,63 @@ derivatives.yaml:14:14: error: f: composite: no sample takes the branch `cos(x) 
   composite: cos(x) if n == 1 else sin(x)
              ^""",
     ),
+    "branches of a formula that never ran": (
+        """\
+- op: f(x, int n) -> y
+  doc: F.
+  forward: np.sin(x)
+  let:
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+  dy/dx: cos(x) if n == 1 else far
+  samples:
+  - f(x(3), 1)
+""",
+        """\
+derivatives.yaml:16:11: error: f: let: far: no sample takes the branch `sin(x) if n == 3 else cos(x) if n == 2`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+          ^
+derivatives.yaml:16:11: error: f: let: far: no sample takes the branch `sin(x) if n == 3`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+          ^
+derivatives.yaml:16:33: error: f: let: far: no sample takes the branch `else cos(x)`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+                                ^
+derivatives.yaml:16:56: error: f: let: far: no sample takes the branch `else 0`
+    far: (sin(x) if n == 3 else cos(x)) if n == 2 else 0
+                                                       ^
+derivatives.yaml:17:32: error: f: dy/dx: no sample takes the branch `else far`
+  dy/dx: cos(x) if n == 1 else far
+                               ^""",
+    ),
+    "an equality that no kink is, which another op stands on": (
+        """\
+- op: a_tie(x) -> y
+  doc: A.
+  composite: f(x, x)
+  samples:
+  - f(x(2, 2))
+- op: f(a, b) -> y
+  doc: F.
+  forward: np.maximum(a, b)
+  dy/da: where(a > b, 1, 0)
+  dy/db: where(a > b, 0, 1)
+  samples:
+  - f(x(2, 2), x(2, 2)[::-1])
+- op: where(Mask condition, a, b) -> y
+  doc: Choice.
+  forward: np.where(condition, a, b)
+  nondifferentiable: true
+  samples:
+  - f(mask(3), x(3), x(3))
+""",
+        """\
+derivatives.yaml:20:16: error: f: dy/da: no sample and no kink stands on `a == b`
+  dy/da: where(a > b, 1, 0)
+               ^
+derivatives.yaml:21:16: error: f: dy/db: no sample and no kink stands on `a == b`
+  dy/db: where(a > b, 0, 1)
+               ^""",
+    ),
     "a word": (
         """\
 - op: f(x, str mode) -> y

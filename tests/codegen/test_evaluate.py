@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,34 @@ def test_ints_are_what_a_wrapper_hands_on(small):
     assert as_arrays(ops["rolled"], {"x": x, "shift": 1, "axis": None}) | {"x": x} == {"x": x, "shift": (1, 1), "axis": None}
     with pytest.raises(ValueError, match="'shift' takes an int or 2 ints, got 3"):
         run.forward(ops["rolled"], {"x": x, "shift": (1, 2, 3), "axis": 0})
+
+
+@pytest.mark.parametrize("file, init", [
+    ("runtime/formulas.py", None),
+    ("runtime/formulas/first.py", "from .first import doubled\n"),
+    ("runtime/formulas/rest.py", "_REST = ['rest']\n"),
+])  # fmt: skip
+def test_helpers_are_those_of_the_checkout(small, file, init):
+    """In one file, or in the folder of that name: in a module that is imported at once, or when it is asked for."""
+    small.write("runtime/kernels/plain.py", "def negate_(x):\n    x *= -1\n")
+    if init is not None:
+        small.write("runtime/formulas/__init__.py", init)
+    for factor in ("2", "5.0"):
+        small.write(file, f"def doubled(n):\n    return {factor} * n\n")
+        spec = small.analyze(ENTRY)
+        (y,) = Evaluator(spec, small.root).forward(spec.ops["f"], {"x": np.array([0.5]), "n": 3})
+        assert np.allclose(y, 3 * float(factor) * np.sin(0.5))
+
+
+def test_an_op_in_the_place_of_another(small):
+    run, ops = evaluator(small)
+    changed = replace(ops["cos"], signature=ops["sin"].signature)
+    assert run.swap(changed) is ops["sin"]
+    (y,) = run.forward(ops["f"], {"x": np.array([0.5, 1.0]), "n": 2})
+    assert np.allclose(y, 4 * np.cos([0.5, 1.0]))
+    assert run.swap(ops["sin"]) is changed
+    (y,) = run.forward(ops["f"], {"x": np.array([0.5, 1.0]), "n": 2})
+    assert np.allclose(y, 4 * np.sin([0.5, 1.0]))
 
 
 WINDOW = """\

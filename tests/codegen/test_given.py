@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codegen.errors import SpecErrors
-from codegen.spec.given import alike
+from codegen.spec.given import alike, fitting
 from codegen.spec.reader import read, read_text
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +72,23 @@ def test_the_calls_that_fit_the_dtype_and_the_types():
     assert samples("(c, d) -> y", f"  dtype: int\n{shape}") == ["f(x(3, 4), x(4))", "f(x(3, 4), 2)"]
     assert samples("(Mask c, d) -> y", shape) == []
     assert samples("(c, Index d) -> y", shape) == []
+
+
+LITERALS = ["1", "2.5", "True", "(0, 1)", "'up'", "None"]
+
+
+@pytest.mark.parametrize("type, taken", [
+    ("int", ["1"]), ("float", ["1", "2.5"]), ("Scalar", ["1", "2.5"]), ("Array", ["1", "2.5"]), ("bool", ["True"]),
+    ("int[]", ["1", "(0, 1)"]), ("int[]?", ["1", "(0, 1)"]), ("int[2]", ["1"]), ("int[3]", ["1"]), ("float[]", ["1", "2.5"]),
+    ("str", []), ("Index", []), ("Mask", []), ("DType", []),
+])  # fmt: skip
+def test_the_literals_that_fit_a_type(type, taken):
+    """A list of a fixed length takes no tuple, which is not known to be as long."""
+    literals = "".join(f"  - f(x(3), {value})\n" for value in LITERALS)
+    spec = read_text(f"{HEADER}(x, {type} v) -> y\n  doc: An op.\n  shape: _\n{REST.partition(chr(10))[2]}  samples: one\n"
+                     .replace("shapes:", f"  literals:\n{literals}shapes:", 1))  # fmt: skip
+    found = fitting(spec.presets["literals"], spec.ops["tested"])
+    assert [call.source for call in found] == [f"f(x(3), {value})" for value in taken]
 
 
 def test_a_domain_that_is_an_equality_is_not_drawn_into():

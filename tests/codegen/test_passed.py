@@ -1,6 +1,8 @@
 """Entries that passed are left out until something that their check rests on is another."""
 
 import os
+import sys
+from importlib import metadata
 
 import pytest
 from conftest import HEADER, PRELUDE
@@ -100,6 +102,40 @@ def test_sources_and_what_is_built(checked):
     assert checked() == everything and checked() == set()
     os.utime(library, (1, 1))
     assert checked() == everything
+
+
+@pytest.mark.parametrize("changed", ["numpy", "scipy"])
+def test_what_computes(checked, monkeypatch, changed):
+    """Another version, or none at all."""
+    everything = checked()
+    version = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "99" if name == changed else version(name))
+    assert checked() == everything and checked() == set()
+
+    def absent(name):
+        if name == changed:
+            raise metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(metadata, "version", absent)
+    assert checked() == everything and checked() == set()
+
+
+def test_another_python(checked, monkeypatch):
+    everything = checked()
+    monkeypatch.setattr(sys, "version", "4.0")
+    assert checked() == everything and checked() == set()
+
+
+@pytest.mark.parametrize("name", ["helper.py", "fast.pyx", "fast.pxd", "modules.txt", "meson.build"])
+def test_every_kind_of_source(checked, name):
+    everything = checked()
+    source = checked.root / "runtime" / "deep" / name
+    source.parent.mkdir()
+    source.write_text("# one\n")
+    assert checked() == everything and checked() == set()
+    source.rename(source.with_name(f"other_{name}"))
+    assert checked() == everything and checked() == set()
 
 
 def test_wherever_it_is_called_from(checked, monkeypatch):

@@ -123,6 +123,50 @@ derivatives.yaml:15:12: error: f: forward: fails at f(x(3, 4)) in int64: TypeErr
   forward: kernels.inexact(x)
            ^""",
     ),
+    "memory of an input": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: x[...]
+  linear: [x]
+  vjp:
+    x: grad
+  samples: one
+""".replace("x[...]", "np.asarray(x)"),
+        """\
+derivatives.yaml:14:12: error: f: forward: y shares memory with an input at f(x(3, 4)) in float32, and the entry has no `view:`
+  forward: np.asarray(x)
+           ^""",
+    ),
+    "memory of an input in a list": (
+        """\
+- op: f(a, b) -> Array[] parts
+  doc: F.
+  forward: "[np.copy(a), np.transpose(b)]"
+  nondifferentiable: true
+  samples:
+  - f(x(3), x(3))
+""",
+        """\
+derivatives.yaml:14:13: error: f: forward: parts shares memory with an input at f(x(3), x(3)) in float32, and the entry has no `view:`
+  forward: "[np.copy(a), np.transpose(b)]"
+            ^""",
+    ),
+    "the dtype of a part of a list": (
+        """\
+- op: f(x) -> Array[] parts
+  doc: F.
+  dtype: real
+  forward: "[np.copy(x), np.astype(x, 'float64')]"
+  nondifferentiable: true
+  samples:
+  - f(x(3))
+""",
+        """\
+derivatives.yaml:15:13: error: f: forward: gives float64 where parts should be float32 at f(x(3)) in float32
+  forward: "[np.copy(x), np.astype(x, 'float64')]"
+            ^""",
+    ),
 }
 KERNELS = """\
 import numpy as np
@@ -220,6 +264,20 @@ INTEGERS = """\
 ])  # fmt: skip
 def test_what_becomes_of_integers(small, dtype, forward, message):
     spec = small.analyze(INTEGERS.format(dtype=dtype, forward=forward))
+    errors = ErrorList(spec.file, spec.source)
+    with quiet():
+        check_op(spec.ops["f"], Evaluator(spec, small.root), errors, integers=True)
+    assert [message in str(error) for error in errors.errors] == ([True] if message else [])
+
+
+@pytest.mark.parametrize("dtype, forward, message", [
+    ("any", "kernels.inexact(x)", "forward: fails at f(x(3, 4)) in int64: TypeError: int64"),
+    ("any", "np.copy(x) if whole else kernels.inexact(x)", None),  # some integers have no power with some others
+    ("real", "kernels.inexact(x)", None),  # an entry for floats may take none
+])  # fmt: skip
+def test_integers_that_are_refused(small, dtype, forward, message):
+    small.write("runtime/kernels/wide.py", KERNELS)
+    spec = small.analyze(INTEGERS.format(dtype=f"{dtype} -> given" if dtype == "real" else dtype, forward=forward))
     errors = ErrorList(spec.file, spec.source)
     with quiet():
         check_op(spec.ops["f"], Evaluator(spec, small.root), errors, integers=True)

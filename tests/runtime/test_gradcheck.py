@@ -396,6 +396,21 @@ def test_inputs_that_cannot_be_checked(raise_exception):
         gradcheck(lambda x: x * 2, gs.asarray(fixed, requires_grad=True), **options)
 
 
+@pytest.mark.parametrize("shape, strides", [((1, 3), (0, 8)), ((3, 1), (8, 0)), ((0, 3), (8, 0)), ((1, 1), (0, 0))])
+def test_a_stride_of_0_by_which_nobody_steps(shape, strides):
+    """An axis of one element may have any stride, and so may one of an array without elements."""
+    memory = np.lib.stride_tricks.as_strided(np.full(3, 0.5), shape, strides)
+    x = gs.asarray(memory, requires_grad=True)
+    assert x.strides == strides
+    assert gradcheck(lambda x: x * x, x)
+
+
+def test_a_stride_of_0_of_any_input_is_refused():
+    memory = np.lib.stride_tricks.as_strided(np.full(3, 0.5), (3, 2), (8, 0))
+    with pytest.raises(RuntimeError, match="The 1th input has a dimension with stride 0."):
+        gradcheck(lambda x, y: x * y, (leaf(3, 2), gs.asarray(memory, requires_grad=True)))
+
+
 def test_errors_of_the_function_are_not_those_of_the_check():
     def boom(x):
         raise ValueError("boom")

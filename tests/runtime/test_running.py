@@ -89,6 +89,26 @@ def test_what_is_no_number_goes_on_from_where_it_is_met():
     assert np.isnan(kernels.prod(x, 1, False)).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("shape", [(5,), (9, 4), (2, 3, 4), (17, 6)], ids=str)
+def test_a_factor_that_is_no_number_shows(shape, odd, dtype):
+    """The first one too, which multiplies the zero that stands before the first element."""
+    for axis in range(len(shape)):
+        for reverse in (False, True):
+            for row in range(shape[axis]):
+                a, b = np.full(shape, 0.5, dtype), np.ones(shape, dtype)
+                a[(0,) * axis + (row,) + (0,) * (len(shape) - axis - 1)] = odd
+                with np.errstate(invalid="ignore"):
+                    found = kernels.linear_recurrence(a, b, axis, reverse)
+                    expected, state = np.zeros(shape, dtype), 0
+                    for i in range(shape[axis])[:: -1 if reverse else 1]:
+                        at = (slice(None),) * axis + (i,)
+                        state = expected[at] = a[at] * state + b[at]
+                np.testing.assert_array_equal(found, expected)
+                assert not np.isfinite(found).all()
+
+
 def test_no_bit_depends_on_the_number_of_threads():
     x, before, found = numbers((90, 300, 5), "f4"), get_num_threads(), []
     with np.errstate(over="ignore"):

@@ -62,6 +62,18 @@ def test_the_gradient_of_a_swap():
         raise
 
 
+def test_an_element_of_another_array_is_assigned_as_it_is():
+    """A view with a name shows what its memory holds, as NumPy's do; only a write to that memory itself could have meant otherwise."""
+    x = leaf(1.0, 2.0) * 1
+    y = leaf(7.0, 8.0) * 1
+    first = x[0]
+    x[0] = 5.0
+    y[1] = first
+    same(y, [7, 5])
+    with pytest.raises(RuntimeError, match="an element was assigned that has been overwritten since it was read"):
+        x[1] = first
+
+
 def test_rows_may_be_added_to():
     x = leaf(1.0, 2.0)
     buf = gs.zeros((3, 2))

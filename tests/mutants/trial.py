@@ -1,0 +1,148 @@
+"""One mutant on trial: made beside the checkout, loaded in its place, and put before the tests of its module.
+
+Owns the folder of the mutant, the commands that compile it and the verdict.  Knows nothing of what a change is.  No file of the
+checkout or of its build is written, so there is nothing to restore, whatever ends the run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.build import build_folder
+
+ROOT = Path(__file__).parents[2]
+HOOK = Path(__file__).parent / "hook"
+_PYTEST = ["-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+_SPARE = 30.0  # seconds that a mutant may take beyond four times what the tests take without one
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a trial ended: `killed`, `survived`, `refused` by the compiler or `timed out`; and by which test."""
+
+    word: str
+    by: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.word} by {self.by}" if self.by else self.word
+
+
+class Trial:
+    """The tests of one module, and the mutants of it that they are run on."""
+
+    def __init__(self, module: Path, tests: list[str]):
+        self.module, self.tests = module, tests
+        self.compiled = Compiled(module) if module.suffix == ".pyx" else None
+        self.seconds = 0.0
+
+    def begin(self) -> None:
+        """Run the tests without a mutant: they have to pass, and say how long a mutant may take."""
+        begun = time.monotonic()
+        verdict = self._run({}, None)
+        self.seconds = time.monotonic() - begun
+        if verdict.word != "survived":
+            raise SystemExit(f"{self.module.relative_to(ROOT)}: its tests do not pass without a mutant: {verdict}")
+
+    def of(self, text: str) -> Verdict:
+        """The verdict on a changed source."""
+        with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+            changed = Path(folder) / self.module.name
+            changed.write_text(text)
+            original, loaded = self.module, changed
+            if self.compiled is not None:
+                if not self.compiled.build(changed):
+                    return Verdict("refused")
+                original, loaded = self.compiled.extension, self.compiled.built(changed)
+            return self._run({"MUTANT_OF": str(original), "MUTANT": str(loaded)}, 4 * self.seconds + _SPARE)
+
+    def _run(self, variables: dict[str, str], limit: float | None) -> Verdict:
+        path = os.pathsep.join(filter(None, [str(HOOK), os.environ.get("PYTHONPATH", "")]))
+        environment = os.environ | variables | {"PYTHONPATH": path}
+        with subprocess.Popen([sys.executable, *_PYTEST, *self.tests], cwd=ROOT, env=environment, text=True, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:  # fmt: skip
+            try:
+                said, _ = process.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                return Verdict("timed out")
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode == 0:
+            return Verdict("survived")
+        found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.MULTILINE)
+        return Verdict("killed", found[1] if found else _last_words(said, process.returncode))
+
+
+def _last_words(said: str, code: int) -> str:
+    if code < 0:
+        return f"signal {signal.Signals(-code).name}"
+    return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"exit code {code}")[:120]
+
+
+class Compiled:
+    """A Cython module: the commands that the build has for it, for a source that stands elsewhere."""
+
+    def __init__(self, module: Path):
+        folder = build_folder(ROOT)
+        if folder is None:
+            raise SystemExit("gradspec is not built: python -m codegen build")
+        self.module, self.folder = module, folder
+        for extension in sorted(folder.glob("runtime/**/modules.*")):
+            if extension.suffix in (".so", ".pyd") and self._commands(extension):
+                self.extension = extension
+                return
+        raise SystemExit(f"{module}: no extension is built from it")
+
+    def _commands(self, extension: Path) -> bool:
+        """Find the four commands from the module to its extension: cython, cc, ar and the link."""
+        ninja = str(Path(sys.executable).parent / "ninja")
+        said = subprocess.run([ninja, "-C", str(self.folder), "-t", "commands", str(extension.relative_to(self.folder))],
+                              text=True, capture_output=True, check=True).stdout  # fmt: skip
+        commands = [shlex.split(line) for line in said.splitlines() if not line.startswith("ninja:")]
+        self.commands, wanted = [], str(self.module)
+        for command in commands:
+            if any(wanted in (word, str((self.folder / word).resolve()) if word.endswith(".pyx") else word) for word in command):
+                self.commands.append(command)
+                output = command[command.index("-o") + 1] if "-o" in command else next(w for w in command if w.endswith(".a"))
+                wanted = output
+        return len(self.commands) == 4
+
+    def built(self, source: Path) -> Path:
+        return source.with_name(self.extension.name)
+
+    def build(self, source: Path) -> bool:
+        """Compile a changed source; False where a compiler refuses it."""
+        cython, compiler, archive, link = self.commands
+        c_file, object_file = source.with_suffix(".c"), source.with_suffix(".o")
+        library = next(word for word in archive if word.endswith(".a"))
+        exchanged = [
+            (cython, {_named(cython, str(self.module), self.folder): str(source), cython[cython.index("-o") + 1]: str(c_file)}),
+            (compiler, {compiler[compiler.index("-c") + 1]: str(c_file), compiler[compiler.index("-o") + 1]: str(object_file)}),
+            (link, {library: str(object_file), link[link.index("-o") + 1]: str(self.built(source))}),
+        ]
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+        for command, other in exchanged:
+            command = [other.get(word, word) for word in _without_dependencies(command)]
+            if subprocess.run(command, cwd=self.folder, env=environment, capture_output=True).returncode:
+                return False
+        return True
+
+
+def _named(command: list[str], module: str, folder: Path) -> str:
+    """The word of a command that is the module."""
+    return next(word for word in command if word.endswith(".pyx") and module in (word, str((folder / word).resolve())))
+
+
+def _without_dependencies(command: list[str]) -> list[str]:
+    """The command without what it would write beside its output, for ninja to read."""
+    dropped = {i for i, word in enumerate(command) for i in ((i,) if word in ("-M", "-MD") else (i, i + 1) if word in ("-MQ", "-MF") else ())}
+    return [word for i, word in enumerate(command) if i not in dropped]
