@@ -326,7 +326,12 @@ class Resolver:
 
     def _item(self, node: ast.Subscript, value: Expression, index: Expression, at: Location) -> Expression:
         if not self.numpy and value.kind == ARRAY:
-            return self.report("arrays are not subscripted in a formula: use an op", node)
+            name = self.vocabulary.operators.get("__getitem__")
+            if name is None:
+                return self.report("no entry has the operator __getitem__", node)
+            if index.kind != STATIC:
+                return self.report("an index between brackets is static: call an op for an array of places", node.slice)
+            return self.vocabulary.call(name, value, index, at=at)
         kind = ARRAY if value.kind == ARRAYS and not isinstance(index, Slice) else value.kind
         return Item(value, index, kind=kind, at=at)
 

@@ -69,10 +69,13 @@ class Spelling:
                 return found if arguments is None else ast.Call(found, *self._given(arguments, keywords))
             case Sequence(items, is_list):
                 return (ast.List if is_list else ast.Tuple)([self.tree(item) for item in items], ast.Load())
+            case Item(value, Slice(bounds)):
+                return ast.Subscript(self.tree(value), ast.Slice(*(bound and self.tree(bound) for bound in bounds)), ast.Load())
             case Item(value, index):
                 return ast.Subscript(self.tree(value), self.tree(index), ast.Load())
-            case Slice(bounds):
-                return ast.Slice(*(None if bound is None else self.tree(bound) for bound in bounds))
+            case Slice((start, stop, step)):
+                bounds = [start, stop, *([] if step is None else [step])]
+                return ast.Call(_name("slice"), [ast.Constant(None) if b is None else self.tree(b) for b in bounds], [])
         raise AssertionError(expression)
 
     def _given(self, arguments: Iterable[Expression], keywords: Iterable[tuple[str, Expression]]) -> tuple[list, list]:

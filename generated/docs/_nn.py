@@ -820,8 +820,7 @@ for _name, _text in {
     Notes
     -----
     grid_sample(x, grid, str mode='bilinear', str padding_mode='zeros', bool align_corners=False) -> y
-    composite: reshape(sum(seen * expand_dims(where(about[1], factors, 0), 1), 2), sampled_shape(x.shape,
-      grid.shape))
+    composite: reshape(sum(seen * expand_dims(where(about[1], factors, 0), 1), 2), x.shape[:2] + grid.shape[1:-1])
     where taps = sampled_taps(mode, padding_mode, x.shape, grid.shape)
     where lengths = x.shape[2:]
     where rows = reshape(grid, sampled_rows(grid.shape))
@@ -833,7 +832,7 @@ for _name, _text in {
       else _cubic_weights(part, 1), -1)
     where plane = reshape(expand_dims(parts[1], 2) * expand_dims(parts[0], 1), (x.shape[0], taps ** 2,
       rows.shape[1]))
-    where factors = plane if count(lengths) == 2 else reshape(expand_dims(parts[2], 2) * expand_dims(plane, 1),
+    where factors = plane if len_of(lengths) == 2 else reshape(expand_dims(parts[2], 2) * expand_dims(plane, 1),
       (x.shape[0], taps ** 3, rows.shape[1]))
     where several = factors.shape[1] * rows.shape[1]
     where numbers = broadcast_to(reshape(about[0], (x.shape[0], 1, several)), (x.shape[0], x.shape[1], several))

@@ -395,8 +395,9 @@ for _name, _text in {
     Notes
     -----
     matrix_exp(x) -> y
-    grad_x = _upper_corner(matrix_exp(_upper_block(mH(x), grad)))
-    y_t = _upper_corner(matrix_exp(_upper_block(x, x_t)))
+    grad_x = matrix_exp(_upper_block(mH(x), grad))[..., :n, n:]
+    where n = x.shape[-1]
+    y_t = matrix_exp(_upper_block(x, x_t))[..., :n, n:]
 
     References
     ----------
@@ -559,8 +560,8 @@ for _name, _text in {
     -----
     qr(x) -> Q, R
     composite: tall if x.shape[-2] >= x.shape[-1] else (tall[0], concat([tall[1], mH(tall[0]) @ rest], -1))
-    where tall = _qr_tall(x if x.shape[-2] >= x.shape[-1] else getitem(x, slice_along(-1, None, x.shape[-2])))
-    where rest = getitem(x, slice_along(-1, x.shape[-2], None))
+    where tall = _qr_tall(x if x.shape[-2] >= x.shape[-1] else x[..., :x.shape[-2]])
+    where rest = x[..., x.shape[-2]:]
 
     References
     ----------
@@ -747,7 +748,7 @@ for _name, _text in {
     Notes
     -----
     tensorinv(x, int ind=2) -> y
-    composite: reshape(inv(reshape(x, square_shape(x.shape, ind))), turned_shape(x.shape, ind))
+    composite: reshape(inv(reshape(x, square_shape(x.shape, ind))), x.shape[ind:] + x.shape[:ind])
 
     Examples
     --------
@@ -768,7 +769,7 @@ for _name, _text in {
     Notes
     -----
     tensorsolve(a, b) -> y
-    composite: reshape(solve(reshape(a, (b.size, -1)), ravel(b)), rest_shape(a.shape, b.ndim))
+    composite: reshape(solve(reshape(a, (b.size, -1)), ravel(b)), a.shape[b.ndim:])
 
     Examples
     --------

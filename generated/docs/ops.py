@@ -3479,7 +3479,7 @@ for _name, _text in {
     Notes
     -----
     quantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y
-    composite: _quantiles_of(rows, full(count_shape(rows.shape), rows.shape[-1], dtype=rows.dtype), q, kept, method)
+    composite: _quantiles_of(rows, full(rows.shape[:-1] + (1,), rows.shape[-1], dtype=rows.dtype), q, kept, method)
     where rows = sort(_rows(x, axis))
     where kept = reduced_shape(x.shape, axis, keepdims)
 
@@ -3644,7 +3644,7 @@ for _name, _text in {
     Notes
     -----
     diff(x, int n=1, int axis=-1) -> y
-    composite: x if steps == 0 else diff(getitem(x, later) - getitem(x, earlier), steps - 1, axis)
+    composite: x if steps == 0 else diff(x[later] - x[earlier], steps - 1, axis)
     where steps = difference_order(n, x.shape, axis)
     where later = slice_along(axis, 1, None)
     where earlier = slice_along(axis, None, -1)
@@ -3818,8 +3818,8 @@ for _name, _text in {
     Notes
     -----
     convolve(a, b, str mode='full') -> y
-    composite: _full_convolution(a, b) if mode == 'full' else getitem(_full_convolution(a, b),
-      convolved_part(a.size, b.size, mode))
+    composite: _full_convolution(a, b) if mode == 'full' else _full_convolution(a, b)[convolved_part(a.size, b.size,
+      mode)]
 
     Examples
     --------
@@ -3871,7 +3871,7 @@ for _name, _text in {
     gradient(x, spacing=1.0, int? axis=None, int edge_order=1) -> y
     composite: moveaxis(_slopes(moveaxis(x, place, -1), step, edge_order), -1, place)
     where place = gradient_axis(x.ndim, axis)
-    where step = diff(spacing) if spacing.ndim == 1 else spacing * ones(step_shape(x.shape, place),
+    where step = diff(spacing) if spacing.ndim == 1 else spacing * ones((x.shape[place] - 1,),
       dtype=float_dtype(x.dtype))
 
     Examples
@@ -3959,8 +3959,8 @@ for _name, _text in {
     -----
     polyval(p, x) -> y
     composite: select(_linear_recurrence(a, b, 0), 0, -1)
-    where a = broadcast_to(x, stacked_shape(p.size, x.shape))
-    where b = broadcast_to(reshape(p, column_shape(x.ndim)), stacked_shape(p.size, x.shape))
+    where a = broadcast_to(x, (p.size,) + x.shape)
+    where b = broadcast_to(reshape(p, (-1,) + (1,) * x.ndim), (p.size,) + x.shape)
 
     Examples
     --------

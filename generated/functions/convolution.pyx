@@ -28,7 +28,7 @@ cdef class ConvolveBackward(Node):
 
     grad_x = _convolve_input(grad, conj(weight), x.shape, stride, padding, dilation, groups)
     grad_weight = _convolve_weight(grad, conj(x), weight.shape, stride, padding, dilation, groups)
-    grad_bias = sum(grad, other_axes(-1 - count(stride), grad.ndim))
+    grad_bias = sum(grad, other_axes(-1 - len_of(stride), grad.ndim))
     """
     saves = ("weight", "x_shape", "stride", "padding", "dilation", "groups", "x", "weight_shape")
 
@@ -49,7 +49,7 @@ cdef class ConvolveBackward(Node):
             weight_shape = self.saved_weight_shape
             grad_weight = forward__convolve_weight(grad, forward_conj(x), weight_shape, stride, padding, dilation, groups)
         if wanted_ & 4:
-            grad_bias = forward_sum(grad, formulas.other_axes(-1 - formulas.count(stride), ndim_of(grad)), False)
+            grad_bias = forward_sum(grad, formulas.other_axes(-1 - formulas.len_of(stride), ndim_of(grad)), False)
         return grad_x, grad_weight, grad_bias
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -69,7 +69,7 @@ cdef class ConvolveBackward(Node):
             weight_shape = self.saved_weight_shape
             grad_weight = ops._convolve_weight(grad, conj_of(x), weight_shape, stride, padding, dilation, groups)
         if wanted_ & 4:
-            grad_bias = ops.sum(grad, formulas.other_axes(-1 - formulas.count(stride), ndim_of(grad)))
+            grad_bias = ops.sum(grad, formulas.other_axes(-1 - formulas.len_of(stride), ndim_of(grad)))
         return grad_x, grad_weight, grad_bias
 
     cdef void release_variables(self):

@@ -82,6 +82,7 @@ cdef class MatmulBackward(Node):
 cdef class MatrixExpBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
+    cdef readonly object saved_x_shape
 
 cdef class MinorsBackward(Node):
     pass

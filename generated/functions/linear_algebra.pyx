@@ -49,7 +49,6 @@ cdef Forward1 forward__lower_half = <Forward1> load_forward("gradspec.generated.
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward1 forward_matrix_exp = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "matrix_exp", 1)
 cdef Forward2 forward__upper_block = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_block", 2)
-cdef Forward1 forward__upper_corner = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_corner", 1)
 cdef Forward1 forward__minors = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_minors", 1)
 cdef Forward1 forward__minors_backward = <Forward1> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_minors_backward", 1
@@ -78,6 +77,7 @@ cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.ker
 cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
@@ -671,16 +671,22 @@ cdef class MatmulBackward(Node):
 
 
 cdef class MatrixExpBackward(Node):
-    """matrix_exp(x) -> y; grad_x = _upper_corner(matrix_exp(_upper_block(mH(x), grad)))"""
-    saves = ("x",)
+    """matrix_exp(x) -> y; grad_x = matrix_exp(_upper_block(mH(x), grad))[..., :n, n:]; where n = x.shape[-1]"""
+    saves = ("x_shape", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward__upper_corner(forward_matrix_exp(forward__upper_block(forward_mH(x), grad)))
+        n = x_shape[-1]
+        return forward_getitem(
+            forward_matrix_exp(forward__upper_block(forward_mH(x), grad)), (..., slice(None, n), slice(n, None))
+        )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return ops._upper_corner(ops.matrix_exp(ops._upper_block(ops.mH(x), grad)))
+        n = x_shape[-1]
+        return ops.getitem(ops.matrix_exp(ops._upper_block(ops.mH(x), grad)), (..., slice(None, n), slice(n, None)))
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -62,7 +62,7 @@ cdef class FillDiagonalBackward(Node):
 
     linear in x, value
     grad_x = index_put(grad, diagonal_index(x.shape), 0)
-    grad_value = sum(getitem(grad, diagonal_index(x.shape)))
+    grad_value = sum(grad[diagonal_index(x.shape)])
     """
     saves = ("x_shape",)
 

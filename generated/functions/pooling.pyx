@@ -25,7 +25,7 @@ cdef Forward4 forward__take_planes_backward = <Forward4> load_forward(
 cdef class AdaptiveMaxPoolBackward(Node):
     """_adaptive_max_pool(x, int[] size) -> y, Index indices
 
-    grad_x = _take_planes_backward(grad_y, indices, x.shape, count(size))
+    grad_x = _take_planes_backward(grad_y, indices, x.shape, len_of(size))
     """
     saves = ("indices", "x_shape", "size")
 
@@ -34,14 +34,14 @@ cdef class AdaptiveMaxPoolBackward(Node):
         indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         size = self.saved_size
-        return forward__take_planes_backward(grad_y, indices, x_shape, formulas.count(size))
+        return forward__take_planes_backward(grad_y, indices, x_shape, formulas.len_of(size))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_y = grad
         indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         size = self.saved_size
-        return ops._take_planes_backward(grad_y, indices, x_shape, formulas.count(size))
+        return ops._take_planes_backward(grad_y, indices, x_shape, formulas.len_of(size))
 
     cdef void release_variables(self):
         self.released, self.saved_indices = True, None
@@ -78,7 +78,7 @@ cdef class GridPixelsBackward(Node):
 cdef class MaxPoolBackward(Node):
     """_max_pool(x, int[] kernel, int[] stride, int[] padding, int[] dilation, bool ceil_mode=False) -> y, Index indices
 
-    grad_x = _take_planes_backward(grad_y, indices, x.shape, count(kernel))
+    grad_x = _take_planes_backward(grad_y, indices, x.shape, len_of(kernel))
     """
     saves = ("indices", "x_shape", "kernel")
 
@@ -87,14 +87,14 @@ cdef class MaxPoolBackward(Node):
         indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         kernel = self.saved_kernel
-        return forward__take_planes_backward(grad_y, indices, x_shape, formulas.count(kernel))
+        return forward__take_planes_backward(grad_y, indices, x_shape, formulas.len_of(kernel))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_y = grad
         indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         kernel = self.saved_kernel
-        return ops._take_planes_backward(grad_y, indices, x_shape, formulas.count(kernel))
+        return ops._take_planes_backward(grad_y, indices, x_shape, formulas.len_of(kernel))
 
     cdef void release_variables(self):
         self.released, self.saved_indices = True, None

@@ -58,30 +58,30 @@ cdef object forward_gradient(object x, object spacing, object axis, object edge_
     if ndim_of(spacing) == 1:
         step = forward_diff(spacing, 1, -1)
     else:
-        step = forward_multiply(spacing, forward_ones(formulas.step_shape(shape_of(x), place), formulas.float_dtype(dtype_of(x))))
+        step = forward_multiply(spacing, forward_ones((shape_of(x)[place] - 1,), formulas.float_dtype(dtype_of(x))))
     return forward_moveaxis(forward__slopes(forward_moveaxis(x, place, -1), step, edge_order), -1, place)
 
-cdef Program slopes_inside = Program("early, after, late, before -> inside", """
-    inside = divide(add(multiply(early, after), multiply(late, before)), add(before, after))""")
-cdef Program slopes_first = Program("ends, given_1 -> first", "first = subtract(multiply(2, ends), given_1)")
-cdef Program slopes_last = Program("stops, given_1 -> last", "last = subtract(multiply(2, stops), given_1)")
+cdef Program slopes_inside = Program("given_0, after, given_2, before -> inside", """
+    inside = divide(add(multiply(given_0, after), multiply(given_2, before)), add(before, after))""")
+cdef Program slopes_first = Program("start, given_1 -> first", "first = subtract(multiply(2, start), given_1)")
+cdef Program slopes_last = Program("stop, given_1 -> last", "last = subtract(multiply(2, stop), given_1)")
 cdef object forward__slopes(object x, object step, object edge_order):
     rise = forward_divide(forward_diff(x, 1, -1), step)
-    before = forward_getitem(step, formulas.slice_along(-1, None, -1))
-    after = forward_getitem(step, formulas.slice_along(-1, 1, None))
-    early = forward_getitem(rise, formulas.slice_along(-1, None, -1))
-    late = forward_getitem(rise, formulas.slice_along(-1, 1, None))
-    inside = slopes_inside.run((early, after, late, before))
-    ends = forward_getitem(rise, formulas.slice_along(-1, 0, 1))
+    before = forward_getitem(step, (..., slice(None, -1)))
+    after = forward_getitem(step, (..., slice(1, None)))
+    inside = slopes_inside.run(
+        (forward_getitem(rise, (..., slice(None, -1))), after, forward_getitem(rise, (..., slice(1, None))), before)
+    )
+    start = forward_getitem(rise, (..., slice(None, 1)))
     if formulas.checked_order(edge_order) == 1:
-        first = ends
+        first = start
     else:
-        first = slopes_first.run((ends, forward_getitem(inside, formulas.slice_along(-1, 0, 1))))
-    stops = forward_getitem(rise, formulas.slice_along(-1, -1, None))
+        first = slopes_first.run((start, forward_getitem(inside, (..., slice(None, 1)))))
+    stop = forward_getitem(rise, (..., slice(-1, None)))
     if edge_order == 1:
-        last = stops
+        last = stop
     else:
-        last = slopes_last.run((stops, forward_getitem(inside, formulas.slice_along(-1, -1, None))))
+        last = slopes_last.run((stop, forward_getitem(inside, (..., slice(-1, None)))))
     return forward_concat([first, inside, last], -1)
 
 cdef Program interp_y = Program("x, first, given_2, last, given_4, given_5, given_6, given_7 -> y", """
@@ -115,8 +115,6 @@ cdef object forward_polyfit(object x, object y, object deg):
     return forward_divide(forward_lstsq(forward_divide(columns, scale), y), scale)
 
 cdef object forward_polyval(object p, object x):
-    a = forward_broadcast_to(x, formulas.stacked_shape(size_of(p), shape_of(x)))
-    b = forward_broadcast_to(
-        forward_reshape(p, formulas.column_shape(ndim_of(x))), formulas.stacked_shape(size_of(p), shape_of(x))
-    )
+    a = forward_broadcast_to(x, (size_of(p),) + shape_of(x))
+    b = forward_broadcast_to(forward_reshape(p, (-1,) + (1,) * ndim_of(x)), (size_of(p),) + shape_of(x))
     return forward_select(forward__linear_recurrence(a, b, 0, False), 0, -1)

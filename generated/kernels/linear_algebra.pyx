@@ -38,7 +38,6 @@ cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernel
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
-cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)
 cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kernels.indexing", "select", 3)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
@@ -302,16 +301,16 @@ cdef object forward__lu_tall(object x):
     count = shape_of(x)[-1]
     order = forward__lu_order(x)
     ordered = forward_take_along_axis(x, order, -2)
-    top = forward__lu_parts(forward_narrow(ordered, -2, 0, count))
-    below = forward_narrow(ordered, -2, count, shape_of(x)[-2] - count)
+    top = forward__lu_parts(forward_getitem(ordered, (..., slice(None, count), slice(None, None))))
+    below = forward_getitem(ordered, (..., slice(count, None), slice(None, None)))
     return (
         forward_concat(
             [top[0], forward_mT(forward_solve_triangular(forward_mT(top[1]), forward_mT(below), True, None, False))], -2
         ), top[1],
         forward_concat(
             [
-                forward_take_along_axis(forward_narrow(order, -2, 0, count), top[2], -2),
-                forward_narrow(order, -2, count, shape_of(x)[-2] - count)
+                forward_take_along_axis(forward_getitem(order, (..., slice(None, count), slice(None, None))), top[2], -2),
+                forward_getitem(order, (..., slice(count, None), slice(None, None)))
             ], -2
         )
     )
@@ -324,8 +323,8 @@ cdef object forward__lu_order(object x):
 
 cdef object forward__lu_wide(object x):
     count = shape_of(x)[-2]
-    left = forward__lu_parts(forward_narrow(x, -1, 0, count))
-    rest = forward_take_along_axis(forward_narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
+    left = forward__lu_parts(forward_getitem(x, (..., slice(None, count))))
+    rest = forward_take_along_axis(forward_getitem(x, (..., slice(count, None))), left[2], -2)
     return (left[0], forward_concat([left[1], forward_solve_triangular(left[0], rest, True, None, True)], -1), left[2])
 
 cdef object forward_lu_factor(object x):
@@ -370,9 +369,6 @@ cdef object forward_matrix_exp(object x):
 
 cdef object forward__upper_block(object a, object b):
     return forward_concat([forward_concat([a, b], -1), forward_concat([forward_zeros_like(a, None), a], -1)], -2)
-
-cdef object forward__upper_corner(object x):
-    return forward_getitem(x, formulas.corner(shape_of(x)))
 
 cdef object forward_matrix_norm(object x, object ord, object keepdims):
     word = formulas.norm_word(ord)
@@ -498,12 +494,10 @@ cdef object forward__pivots(object x):
         raise explain(error_, "_pivots", x=x) from None
 
 cdef object forward_qr(object x):
-    tall = forward__qr_tall(
-        x if shape_of(x)[-2] >= shape_of(x)[-1] else forward_getitem(x, formulas.slice_along(-1, None, shape_of(x)[-2]))
-    )
+    tall = forward__qr_tall(x if shape_of(x)[-2] >= shape_of(x)[-1] else forward_getitem(x, (..., slice(None, shape_of(x)[-2]))))
     if shape_of(x)[-2] >= shape_of(x)[-1]:
         return tall
-    rest = forward_getitem(x, formulas.slice_along(-1, shape_of(x)[-2], None))
+    rest = forward_getitem(x, (..., slice(shape_of(x)[-2], None)))
     return (tall[0], forward_concat([tall[1], forward_matmul(forward_mH(tall[0]), rest)], -1))
 
 cdef object forward__qr_tall(object x):
@@ -564,13 +558,11 @@ cdef object forward_tensordot(object a, object b, object axes):
 
 cdef object forward_tensorinv(object x, object ind):
     return forward_reshape(
-        forward_inv(forward_reshape(x, formulas.square_shape(shape_of(x), ind))), formulas.turned_shape(shape_of(x), ind)
+        forward_inv(forward_reshape(x, formulas.square_shape(shape_of(x), ind))), shape_of(x)[ind:] + shape_of(x)[:ind]
     )
 
 cdef object forward_tensorsolve(object a, object b):
-    return forward_reshape(
-        forward_solve(forward_reshape(a, (size_of(b), -1)), forward_ravel(b)), formulas.rest_shape(shape_of(a), ndim_of(b))
-    )
+    return forward_reshape(forward_solve(forward_reshape(a, (size_of(b), -1)), forward_ravel(b)), shape_of(a)[ndim_of(b):])
 
 cdef object forward_trace(object x, object offset, object axis1, object axis2):
     return forward_sum(forward_diagonal(x, offset, axis1, axis2), -1, False)

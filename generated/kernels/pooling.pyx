@@ -68,10 +68,10 @@ cdef object forward__average(
 ):
     if not kernel:
         return x
-    size = formulas.pooled_length(shape_of(x), -formulas.count(kernel), kernel[0], stride[0], padding[0], 1, ceil_mode)
+    size = formulas.pooled_length(shape_of(x), -formulas.len_of(kernel), kernel[0], stride[0], padding[0], 1, ceil_mode)
     window = (kernel[0], stride[0], padding[0], 1 if counted else 0, 1 if summed else 0)
     return forward__average(
-        forward__resample(x, -formulas.count(kernel), size, 'windows', window, 1.0), kernel[1:], stride[1:], padding[1:],
+        forward__resample(x, -formulas.len_of(kernel), size, 'windows', window, 1.0), kernel[1:], stride[1:], padding[1:],
         ceil_mode, counted, summed
     )
 
@@ -109,7 +109,7 @@ cdef object forward_avg_pool3d(
 cdef object forward__divided(object x, object size):
     if not size:
         return x
-    return forward__divided(forward__resample(x, -formulas.count(size), size[0], 'area', (), 1.0), size[1:])
+    return forward__divided(forward__resample(x, -formulas.len_of(size), size[0], 'area', (), 1.0), size[1:])
 
 cdef Program grid_sample_part = Program("pixels -> part", "part = subtract(pixels, floor(pixels))")
 cdef Program grid_sample_parts = Program("part -> parts", "parts = add(1, multiply(0, part))")
@@ -129,7 +129,7 @@ cdef object forward_grid_sample(object x, object grid, object mode, object paddi
         forward_multiply(forward_expand_dims(parts[1], 2), forward_expand_dims(parts[0], 1)),
         (shape_of(x)[0], taps ** 2, shape_of(rows)[1])
     )
-    if formulas.count(lengths) == 2:
+    if formulas.len_of(lengths) == 2:
         factors = plane
     else:
         factors = forward_reshape(
@@ -144,7 +144,7 @@ cdef object forward_grid_sample(object x, object grid, object mode, object paddi
     seen = forward_reshape(found, (shape_of(x)[0], shape_of(x)[1], shape_of(factors)[1], shape_of(rows)[1]))
     return forward_reshape(
         forward_sum(forward_multiply(seen, forward_expand_dims(forward_where(about[1], factors, 0), 1)), 2, False),
-        formulas.sampled_shape(shape_of(x), shape_of(grid))
+        shape_of(x)[:2] + shape_of(grid)[1:-1]
     )
 
 cdef Program cubic_weights_y = Program("t, s -> y", "y = multiply(multiply(multiply(-0.75, t), s), s)")
@@ -184,8 +184,8 @@ cdef object forward_interpolate(object x, object size, object scale_factor, obje
 cdef object forward__resize(object x, object sizes, object kind, object scale):
     if not sizes:
         return x
-    step = formulas.resized_step(shape_of(x), -formulas.count(sizes), sizes[0], kind, scale)
-    return forward__resize(forward__resample(x, -formulas.count(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
+    step = formulas.resized_step(shape_of(x), -formulas.len_of(sizes), sizes[0], kind, scale)
+    return forward__resize(forward__resample(x, -formulas.len_of(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
 
 cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:

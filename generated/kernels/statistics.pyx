@@ -42,7 +42,7 @@ cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.ker
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
-cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)
+cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
@@ -131,7 +131,9 @@ cdef object forward_histogram(object x, object bins, object range, object weight
     return (scaled, edges)
 
 cdef object forward__binned(object weights, object places, object bins):
-    return forward_narrow(forward__take_backward(forward_ravel(weights), forward__flat_index(places), (bins + 1,), 0), 0, 0, bins)
+    return forward_getitem(
+        forward__take_backward(forward_ravel(weights), forward__flat_index(places), (bins + 1,), 0), slice(None, bins)
+    )
 
 cdef object forward__bins(object x, object edges):
     try:
@@ -210,7 +212,7 @@ cdef object forward_quantile(object x, object q, object axis, object keepdims, o
     rows = forward_sort(forward__rows(x, axis), -1, False, True)
     kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
     return forward__quantiles_of(
-        rows, forward_full(formulas.count_shape(shape_of(rows)), shape_of(rows)[-1], dtype_of(rows)), q, kept, method
+        rows, forward_full(shape_of(rows)[:-1] + (1,), shape_of(rows)[-1], dtype_of(rows)), q, kept, method
     )
 
 cdef Program quantiles_of_below = Program("last, given_1 -> below", "below = where(isnan(last), last, given_1)")
@@ -233,9 +235,7 @@ cdef object forward__quantiles_of(object x, object count, object q, object shape
     above = quantiles_of_above.run(
         (share, last, forward_take_along_axis(x, forward__as_index(quantiles_of_above_2.run((place, count))), -1), below)
     )
-    return forward_reshape(
-        forward_moveaxis(quantiles_of_y.run((below, share, above)), -1, 0), formulas.quantiles_shape(shape_of(q), shape)
-    )
+    return forward_reshape(forward_moveaxis(quantiles_of_y.run((below, share, above)), -1, 0), shape_of(q) + shape)
 
 cdef Program place_y = Program("q, count, offset, slope -> y", """
     y = subtract(add(add(multiply(q, count), offset), multiply(q, slope)), 1)""")
@@ -259,4 +259,6 @@ cdef object forward__place(object count, object q, object method):
 
 cdef object forward__rows(object x, object axis):
     places = formulas.axes_tuple(axis, ndim_of(x))
-    return forward_reshape(forward_moveaxis(x, places, formulas.trailing_axes(places)), formulas.row_shape(shape_of(x), axis))
+    return forward_reshape(
+        forward_moveaxis(x, places, formulas.last_axes(formulas.len_of(places))), formulas.row_shape(shape_of(x), axis)
+    )

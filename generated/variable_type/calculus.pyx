@@ -146,7 +146,7 @@ cdef object op_gradient(object x, object spacing, object axis, object edge_order
             if ndim_of(spacing) == 1:
                 step = ops.diff(spacing)
             else:
-                step = spacing * ops.ones(formulas.step_shape(shape_of(x), place), dtype=formulas.float_dtype(dtype_of(x)))
+                step = spacing * ops.ones((shape_of(x)[place] - 1,), dtype=formulas.float_dtype(dtype_of(x)))
             return ops.moveaxis(ops._slopes(ops.moveaxis(x, place, -1), step, edge_order), -1, place)
         return wrap_forward(forward_gradient(array_of(x), array_of(spacing), axis, edge_order))
     except Exception as error_:
@@ -167,21 +167,22 @@ cdef object op__slopes(object x, object step, object edge_order):
     try:
         if needs_grad(state_, x) or needs_grad(state_, step) or state_.flags & DUAL:
             rise = ops.diff(x) / step
-            before = ops.getitem(step, formulas.slice_along(-1, None, -1))
-            after = ops.getitem(step, formulas.slice_along(-1, 1, None))
-            early = ops.getitem(rise, formulas.slice_along(-1, None, -1))
-            late = ops.getitem(rise, formulas.slice_along(-1, 1, None))
-            inside = (early * after + late * before) / (before + after)
-            ends = ops.getitem(rise, formulas.slice_along(-1, 0, 1))
+            before = ops.getitem(step, (..., slice(None, -1)))
+            after = ops.getitem(step, (..., slice(1, None)))
+            inside = (
+                (ops.getitem(rise, (..., slice(None, -1))) * after + ops.getitem(rise, (..., slice(1, None))) * before)
+                / (before + after)
+            )
+            start = ops.getitem(rise, (..., slice(None, 1)))
             if formulas.checked_order(edge_order) == 1:
-                first = ends
+                first = start
             else:
-                first = 2 * ends - ops.getitem(inside, formulas.slice_along(-1, 0, 1))
-            stops = ops.getitem(rise, formulas.slice_along(-1, -1, None))
+                first = 2 * start - ops.getitem(inside, (..., slice(None, 1)))
+            stop = ops.getitem(rise, (..., slice(-1, None)))
             if edge_order == 1:
-                last = stops
+                last = stop
             else:
-                last = 2 * stops - ops.getitem(inside, formulas.slice_along(-1, -1, None))
+                last = 2 * stop - ops.getitem(inside, (..., slice(-1, None)))
             return ops.concat([first, inside, last], -1)
         return wrap_forward(forward__slopes(array_of(x), array_of(step), edge_order))
     except Exception as error_:
@@ -265,10 +266,8 @@ cdef object op_polyval(object p, object x):
 
     try:
         if needs_grad(state_, p) or needs_grad(state_, x) or state_.flags & DUAL:
-            a = ops.broadcast_to(x, formulas.stacked_shape(size_of(p), shape_of(x)))
-            b = ops.broadcast_to(
-                ops.reshape(p, formulas.column_shape(ndim_of(x))), formulas.stacked_shape(size_of(p), shape_of(x))
-            )
+            a = ops.broadcast_to(x, (size_of(p),) + shape_of(x))
+            b = ops.broadcast_to(ops.reshape(p, (-1,) + (1,) * ndim_of(x)), (size_of(p),) + shape_of(x))
             return ops.select(ops._linear_recurrence(a, b, 0), 0, -1)
         return wrap_forward(forward_polyval(array_of(p), array_of(x)))
     except Exception as error_:

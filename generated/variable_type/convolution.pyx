@@ -268,7 +268,7 @@ cdef tuple jvp__convolve(tuple outputs_, tuple inputs_, tuple tangents_):
     if weight_t is not None:
         y_t = plus(y_t, ops._convolve(x, weight_t, None, stride, padding, dilation, groups))
     if bias_t is not None:
-        y_t = plus(y_t, ops.broadcast_to(ops.expand_dims(bias_t, formulas.last_axes(formulas.count(stride))), shape_of(y)))
+        y_t = plus(y_t, ops.broadcast_to(ops.expand_dims(bias_t, formulas.last_axes(formulas.len_of(stride))), shape_of(y)))
     return (y_t,)
 
 def _convolve(x, weight, bias, stride, padding, dilation, groups):

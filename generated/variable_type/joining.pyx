@@ -11,10 +11,9 @@ from gradspec.support.errors import explain
 from gradspec.generated.kernels.joining cimport (
     forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
     forward_cartesian_prod, forward_column_stack, forward_concat, forward__concat_backward, forward_dstack, forward_hstack,
-    forward_insert, forward__insert_order, forward__join, forward__join_backward, forward_meshgrid,
-    forward__meshgrid_backward, forward_pad, forward__pad_backward, forward_repeat, forward__repeat_backward,
-    forward_resize, forward__cycle, forward_split, forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split,
-    forward_unstack, forward_vstack,
+    forward__insert_order, forward__join, forward__join_backward, forward_meshgrid, forward__meshgrid_backward, forward_pad,
+    forward__pad_backward, forward_repeat, forward__repeat_backward, forward_resize, forward__cycle, forward_split,
+    forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split, forward_unstack, forward_vstack,
 )
 from gradspec.generated.functions.joining cimport (
     ArraySplitBackward, BroadcastArraysBackward, BroadcastArraysBackwardBackward, ConcatBackward, ConcatBackwardBackward,
@@ -309,29 +308,26 @@ def hstack(arrays):
 
 
 cdef object op_insert(object x, object index, object values, object axis):
-    cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "insert", "x")
     index = as_index(index, "insert", "index")
     values = as_operand(values, "insert", "values")
     axis = None if axis is None else as_int(axis, "insert", "axis")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, values) or state_.flags & DUAL:
-            if axis is None:
-                return ops.insert(ops.ravel(x), index, ops.ravel(values), 0)
-            count = formulas.insert_count(index, shape_of(x)[axis], shape_of(values), ndim_of(x), axis)
-            lifted = ops.reshape(values, formulas.lifted_shape(shape_of(values), ndim_of(x)))
-            if formulas.is_single(index):
-                laid = ops.moveaxis(lifted, 0, axis)
-            else:
-                laid = lifted
-            order = ops._insert_order(index, shape_of(x)[axis], count)
-            return ops.take(
-                ops.concat(
-                    [x, ops.astype(ops.broadcast_to(laid, formulas.inserted_shape(shape_of(x), axis, count)), dtype_of(x))], axis
-                ), order, axis
-            )
-        return wrap_forward(forward_insert(array_of(x), index_of(index), array_of(values), axis))
+        if axis is None:
+            return ops.insert(ops.ravel(x), index, ops.ravel(values), 0)
+        count = formulas.insert_count(index, shape_of(x)[axis], shape_of(values), ndim_of(x), axis)
+        lifted = ops.reshape(values, formulas.lifted_shape(shape_of(values), ndim_of(x)))
+        if formulas.is_single(index):
+            laid = ops.moveaxis(lifted, 0, axis)
+        else:
+            laid = lifted
+        order = ops._insert_order(index, shape_of(x)[axis], count)
+        return ops.take(
+            ops.concat(
+                [x, ops.astype(ops.broadcast_to(laid, formulas.inserted_shape(shape_of(x), axis, count)), dtype_of(x))], axis
+            ), order, axis
+        )
     except Exception as error_:
         raise explain(error_, "insert", x=x, index=index, values=values, axis=axis) from None
 

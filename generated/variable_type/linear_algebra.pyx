@@ -1154,14 +1154,14 @@ cdef object op__lu_tall(object x):
             count = shape_of(x)[-1]
             order = ops._lu_order(x)
             ordered = ops.take_along_axis(x, order, -2)
-            top = ops._lu_parts(ops.narrow(ordered, -2, 0, count))
-            below = ops.narrow(ordered, -2, count, shape_of(x)[-2] - count)
+            top = ops._lu_parts(ops.getitem(ordered, (..., slice(None, count), slice(None, None))))
+            below = ops.getitem(ordered, (..., slice(count, None), slice(None, None)))
             return (
                 ops.concat([top[0], ops.mT(ops.solve_triangular(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
                 ops.concat(
                     [
-                        ops.take_along_axis(ops.narrow(order, -2, 0, count), top[2], -2),
-                        ops.narrow(order, -2, count, shape_of(x)[-2] - count)
+                        ops.take_along_axis(ops.getitem(order, (..., slice(None, count), slice(None, None))), top[2], -2),
+                        ops.getitem(order, (..., slice(count, None), slice(None, None)))
                     ], -2
                 )
             )
@@ -1191,8 +1191,8 @@ cdef object op__lu_wide(object x):
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
             count = shape_of(x)[-2]
-            left = ops._lu_parts(ops.narrow(x, -1, 0, count))
-            rest = ops.take_along_axis(ops.narrow(x, -1, count, shape_of(x)[-1] - count), left[2], -2)
+            left = ops._lu_parts(ops.getitem(x, (..., slice(None, count))))
+            rest = ops.take_along_axis(ops.getitem(x, (..., slice(count, None))), left[2], -2)
             return (
                 left[0], ops.concat([left[1], ops.solve_triangular(left[0], rest, lower=True, unit_diagonal=True)], -1), left[2]
             )
@@ -1359,6 +1359,7 @@ cdef object op_matrix_exp(object x):
     if needs_grad(state_, x):
         node_ = MatrixExpBackward.__new__(MatrixExpBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_matrix_exp(array_of(x)))
@@ -1371,7 +1372,8 @@ cdef object op_matrix_exp(object x):
 
 cdef tuple jvp_matrix_exp(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (ops._upper_corner(ops.matrix_exp(ops._upper_block(x, x_t))),)
+    n = shape_of(x)[-1]
+    return (ops.getitem(ops.matrix_exp(ops._upper_block(x, x_t)), (..., slice(None, n), slice(n, None))),)
 
 def matrix_exp(x):
     """Sum of the powers of a square matrix over their factorials. Needs SciPy."""
@@ -1393,19 +1395,6 @@ cdef object op__upper_block(object a, object b):
 def _upper_block(a, b):
     """The matrix with `a` twice on its diagonal and `b` above."""
     return op__upper_block(a, b)
-
-
-cdef object op__upper_corner(object x):
-    x = as_operand(x, "_upper_corner", "x")
-
-    try:
-        return ops.getitem(x, formulas.corner(shape_of(x)))
-    except Exception as error_:
-        raise explain(error_, "_upper_corner", x=x) from None
-
-def _upper_corner(x):
-    """What stands to the right above."""
-    return op__upper_corner(x)
 
 
 cdef object op_matrix_norm(object x, object ord, object keepdims):
@@ -1763,12 +1752,10 @@ cdef object op_qr(object x):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            tall = ops._qr_tall(
-                x if shape_of(x)[-2] >= shape_of(x)[-1] else ops.getitem(x, formulas.slice_along(-1, None, shape_of(x)[-2]))
-            )
+            tall = ops._qr_tall(x if shape_of(x)[-2] >= shape_of(x)[-1] else ops.getitem(x, (..., slice(None, shape_of(x)[-2]))))
             if shape_of(x)[-2] >= shape_of(x)[-1]:
                 return tall
-            rest = ops.getitem(x, formulas.slice_along(-1, shape_of(x)[-2], None))
+            rest = ops.getitem(x, (..., slice(shape_of(x)[-2], None)))
             return (tall[0], ops.concat([tall[1], ops.mH(tall[0]) @ rest], -1))
         return wrap_forward(forward_qr(array_of(x)))
     except Exception as error_:
@@ -2126,7 +2113,7 @@ cdef object op_tensorinv(object x, object ind):
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
             return ops.reshape(
-                ops.inv(ops.reshape(x, formulas.square_shape(shape_of(x), ind))), formulas.turned_shape(shape_of(x), ind)
+                ops.inv(ops.reshape(x, formulas.square_shape(shape_of(x), ind))), shape_of(x)[ind:] + shape_of(x)[:ind]
             )
         return wrap_forward(forward_tensorinv(array_of(x), ind))
     except Exception as error_:
@@ -2144,9 +2131,7 @@ cdef object op_tensorsolve(object a, object b):
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops.reshape(
-                ops.solve(ops.reshape(a, (size_of(b), -1)), ops.ravel(b)), formulas.rest_shape(shape_of(a), ndim_of(b))
-            )
+            return ops.reshape(ops.solve(ops.reshape(a, (size_of(b), -1)), ops.ravel(b)), shape_of(a)[ndim_of(b):])
         return wrap_forward(forward_tensorsolve(array_of(a), array_of(b)))
     except Exception as error_:
         raise explain(error_, "tensorsolve", a=a, b=b) from None
@@ -2351,13 +2336,13 @@ register({
     "_hermitian_part": _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet,
     "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "_lu_tall": _lu_tall, "_lu_order": _lu_order, "_lu_wide":
     _lu_wide, "lu_factor": lu_factor, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "lu_unpack": lu_unpack, "matmul":
-    matmul, "matrix_exp": matrix_exp, "_upper_block": _upper_block, "_upper_corner": _upper_corner, "matrix_norm":
-    matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "_minors": _minors, "_minors_backward":
-    _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance":
-    pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix, "_phase_turn":
-    _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots,
-    "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve":
-    solve, "_solve_columns": _solve_columns, "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals,
-    "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle,
-    "tril": tril, "triu": triu, "vander": vander, "vdot": vdot, "vecdot": vecdot,
+    matmul, "matrix_exp": matrix_exp, "_upper_block": _upper_block, "matrix_norm": matrix_norm, "matrix_power":
+    matrix_power, "matrix_rank": matrix_rank, "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot":
+    multi_dot, "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance": pairwise_distance, "pdist": pdist,
+    "_pairs": _pairs, "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward":
+    _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall,
+    "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns":
+    _solve_columns, "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot,
+    "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "tril": tril, "triu": triu,
+    "vander": vander, "vdot": vdot, "vecdot": vecdot,
 })

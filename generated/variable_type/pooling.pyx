@@ -103,7 +103,7 @@ cdef object op__adaptive_max_pool(object x, object size):
 
 cdef tuple jvp__adaptive_max_pool(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, size, indices = tangents_[0], inputs_[1], outputs_[1]
-    y_t = ops._take_planes(x_t, indices, formulas.count(size))
+    y_t = ops._take_planes(x_t, indices, formulas.len_of(size))
     return (y_t, None)
 
 def _adaptive_max_pool(x, size):
@@ -208,10 +208,10 @@ cdef object op__average(object x, object kernel, object stride, object padding, 
     try:
         if not kernel:
             return x
-        size = formulas.pooled_length(shape_of(x), -formulas.count(kernel), kernel[0], stride[0], padding[0], 1, ceil_mode)
+        size = formulas.pooled_length(shape_of(x), -formulas.len_of(kernel), kernel[0], stride[0], padding[0], 1, ceil_mode)
         window = (kernel[0], stride[0], padding[0], 1 if counted else 0, 1 if summed else 0)
         return ops._average(
-            ops._resample(x, -formulas.count(kernel), size, 'windows', window), kernel[1:], stride[1:], padding[1:], ceil_mode,
+            ops._resample(x, -formulas.len_of(kernel), size, 'windows', window), kernel[1:], stride[1:], padding[1:], ceil_mode,
             counted, summed
         )
     except Exception as error_:
@@ -317,7 +317,7 @@ cdef object op__divided(object x, object size):
     try:
         if not size:
             return x
-        return ops._divided(ops._resample(x, -formulas.count(size), size[0], 'area'), size[1:])
+        return ops._divided(ops._resample(x, -formulas.len_of(size), size[0], 'area'), size[1:])
     except Exception as error_:
         raise explain(error_, "_divided", x=x, size=size) from None
 
@@ -352,7 +352,7 @@ cdef object op_grid_sample(object x, object grid, object mode, object padding_mo
             plane = ops.reshape(
                 ops.expand_dims(parts[1], 2) * ops.expand_dims(parts[0], 1), (shape_of(x)[0], taps ** 2, shape_of(rows)[1])
             )
-            if formulas.count(lengths) == 2:
+            if formulas.len_of(lengths) == 2:
                 factors = plane
             else:
                 factors = ops.reshape(
@@ -365,8 +365,7 @@ cdef object op_grid_sample(object x, object grid, object mode, object padding_mo
             found = ops._take_planes(ops.reshape(x, formulas.flat_shape(shape_of(x), 2, -1)), numbers, 1)
             seen = ops.reshape(found, (shape_of(x)[0], shape_of(x)[1], shape_of(factors)[1], shape_of(rows)[1]))
             return ops.reshape(
-                ops.sum(seen * ops.expand_dims(ops.where(about[1], factors, 0), 1), 2),
-                formulas.sampled_shape(shape_of(x), shape_of(grid))
+                ops.sum(seen * ops.expand_dims(ops.where(about[1], factors, 0), 1), 2), shape_of(x)[:2] + shape_of(grid)[1:-1]
             )
         return wrap_forward(forward_grid_sample(array_of(x), array_of(grid), mode, padding_mode, align_corners))
     except Exception as error_:
@@ -492,8 +491,8 @@ cdef object op__resize(object x, object sizes, object kind, object scale):
     try:
         if not sizes:
             return x
-        step = formulas.resized_step(shape_of(x), -formulas.count(sizes), sizes[0], kind, scale)
-        return ops._resize(ops._resample(x, -formulas.count(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
+        step = formulas.resized_step(shape_of(x), -formulas.len_of(sizes), sizes[0], kind, scale)
+        return ops._resize(ops._resample(x, -formulas.len_of(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
     except Exception as error_:
         raise explain(error_, "_resize", x=x, sizes=sizes, kind=kind, scale=scale) from None
 
@@ -608,7 +607,7 @@ cdef object op__max_pool(object x, object kernel, object stride, object padding,
 
 cdef tuple jvp__max_pool(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, kernel, indices = tangents_[0], inputs_[1], outputs_[1]
-    y_t = ops._take_planes(x_t, indices, formulas.count(kernel))
+    y_t = ops._take_planes(x_t, indices, formulas.len_of(kernel))
     return (y_t, None)
 
 def _max_pool(x, kernel, stride, padding, dilation, ceil_mode=False):

@@ -211,7 +211,7 @@ cdef object op__binned(object weights, object places, object bins):
 
     try:
         if needs_grad(state_, weights) or state_.flags & DUAL:
-            return ops.narrow(ops._take_backward(ops.ravel(weights), ops._flat_index(places), (bins + 1,), 0), 0, 0, bins)
+            return ops.getitem(ops._take_backward(ops.ravel(weights), ops._flat_index(places), (bins + 1,), 0), slice(None, bins))
         return wrap_forward(forward__binned(array_of(weights), index_of(places), bins))
     except Exception as error_:
         raise explain(error_, "_binned", weights=weights, places=places, bins=bins) from None
@@ -520,7 +520,7 @@ cdef object op_quantile(object x, object q, object axis, object keepdims, object
             rows = ops.sort(ops._rows(x, axis))
             kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
             return ops._quantiles_of(
-                rows, ops.full(formulas.count_shape(shape_of(rows)), shape_of(rows)[-1], dtype=dtype_of(rows)), q, kept, method
+                rows, ops.full(shape_of(rows)[:-1] + (1,), shape_of(rows)[-1], dtype=dtype_of(rows)), q, kept, method
             )
         return wrap_forward(forward_quantile(array_of(x), array_of(q), axis, keepdims, method))
     except Exception as error_:
@@ -554,9 +554,7 @@ cdef object op__quantiles_of(object x, object count, object q, object shape, obj
             below = ops.where(ops.isnan(last), last, ops.take_along_axis(x, ops._as_index(place), -1))
             next = ops.where(ops.isnan(last), last, ops.take_along_axis(x, ops._as_index(ops.minimum(place + 1, count - 1)), -1))
             above = ops.where((share == 0) & ops.isinf(next), below, next)
-            return ops.reshape(
-                ops.moveaxis(below * (1 - share) + above * share, -1, 0), formulas.quantiles_shape(shape_of(q), shape)
-            )
+            return ops.reshape(ops.moveaxis(below * (1 - share) + above * share, -1, 0), shape_of(q) + shape)
         return wrap_forward(forward__quantiles_of(array_of(x), array_of(count), array_of(q), shape, method))
     except Exception as error_:
         raise explain(error_, "_quantiles_of", x=x, count=count, q=q, shape=shape, method=method) from None
@@ -603,7 +601,9 @@ cdef object op__rows(object x, object axis):
 
     try:
         places = formulas.axes_tuple(axis, ndim_of(x))
-        return ops.reshape(ops.moveaxis(x, places, formulas.trailing_axes(places)), formulas.row_shape(shape_of(x), axis))
+        return ops.reshape(
+            ops.moveaxis(x, places, formulas.last_axes(formulas.len_of(places))), formulas.row_shape(shape_of(x), axis)
+        )
     except Exception as error_:
         raise explain(error_, "_rows", x=x, axis=axis) from None
 

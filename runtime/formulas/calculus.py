@@ -10,11 +10,6 @@ def checked_order(edge_order):
     return edge_order
 
 
-def column_shape(ndim):
-    """The shape of a vector along a new axis in front of `ndim` others."""
-    return (-1, *(1,) * ndim)
-
-
 def convolved_part(m, n, mode):
     """The places of the full convolution of vectors of lengths `m` and `n` that `mode` keeps."""
     if mode not in ("full", "same", "valid"):
@@ -32,13 +27,3 @@ def gradient_axis(ndim, axis):
         raise ValueError(f"axis must be given for an array of {ndim} dimensions")
     _length((1,) * ndim, axis or 0)
     return axis or 0
-
-
-def stacked_shape(count, shape):
-    """The shape of so many arrays along a new first axis."""
-    return (count, *shape)
-
-
-def step_shape(shape, axis):
-    """The shape of the distances between samples along an axis."""
-    return (shape[axis] - 1,)

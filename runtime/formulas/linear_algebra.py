@@ -2,7 +2,7 @@
 
 import math
 
-from .shapes import _length, axes_tuple
+from .shapes import axes_tuple
 
 
 def chain_split(shapes):
@@ -21,12 +21,6 @@ def chain_split(shapes):
             ]
             cost[first, last] = min(options, default=(0, 1))
     return cost[0, count - 1][1]
-
-
-def corner(shape):
-    """The index of the upper right quarter of a matrix."""
-    half = _length(shape, -1) // 2
-    return (Ellipsis, slice(0, half), slice(half, None))
 
 
 def kron_shape(shape, other_ndim, behind):
@@ -73,18 +67,8 @@ def product_shape(a_shape, b_shape):
     return tuple(m * n for m, n in zip(a, b))
 
 
-def rest_shape(shape, ndim):
-    """The axes behind the first few."""
-    return tuple(shape[ndim:])
-
-
 def square_shape(shape, ind):
     """The matrix whose rows are the first `ind` axes of a tensor."""
     if ind < 1:
         raise ValueError(f"ind must be positive, got {ind}")
     return (math.prod(shape[:ind]), -1)
-
-
-def turned_shape(shape, ind):
-    """The axes behind the first `ind`, then these."""
-    return (*shape[ind:], *shape[:ind])

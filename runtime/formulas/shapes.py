@@ -48,11 +48,6 @@ def chunk_ends(shape, chunks, axis):
     return tuple(range(size, length, size)) if length else (0,) * (chunks - 1)
 
 
-def count_shape(shape):
-    """The shape with one number in the place of each row."""
-    return (*shape[:-1], 1)
-
-
 def diagonal_index(shape):
     """The index of the places whose coordinates along all axes are equal."""
     if len(shape) < 2 or len(shape) > 2 and min(shape) != max(shape):
@@ -219,11 +214,6 @@ def tile_shape(shape, reps):
     ndim = max(len(shape), len(reps))
     shape, reps = (1,) * (ndim - len(shape)) + tuple(shape), (1,) * (ndim - len(reps)) + reps
     return tuple(n for pair in zip(reps, shape) for n in pair)
-
-
-def trailing_axes(axes):
-    """As many axes at the end of an array."""
-    return tuple(range(-len(axes), 0))
 
 
 def _integers(values):

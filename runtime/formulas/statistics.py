@@ -36,11 +36,6 @@ def quantile_slope(method):
     return 1 - sum(_QUANTILES[method] or (0, 0))
 
 
-def quantiles_shape(q_shape, shape):
-    """The axes of the probabilities, then those of the array."""
-    return (*q_shape, *shape)
-
-
 def weights_shape(weights_shape, shape, axis):
     """The shape under which weights of a whole array, or of some axes in their order, meet it."""
     if tuple(weights_shape) == tuple(shape):

@@ -54,11 +54,6 @@ def conv_padding(padding, ndim, weight, stride, dilation):
     return tuple(total // 2 for total in room), (*plain, *behind) if any(more for _, more in behind) else ()
 
 
-def count(values):
-    """How many there are."""
-    return len(values)
-
-
 def feature_shape(shape, axes):
     """The shape with as many of the last axes of length 1."""
     if not 0 < axes < len(shape):
@@ -160,11 +155,6 @@ def resized_step(shape, axis, size, kind, scale):
 def sampled_rows(grid):
     """The shape in which the places of a grid stand along one axis."""
     return grid[0], math.prod(grid[1:-1]), grid[-1]
-
-
-def sampled_shape(shape, grid):
-    """The shape of images at the places of a grid."""
-    return (*shape[:2], *grid[1:-1])
 
 
 def sampled_taps(mode, padding, shape, grid):

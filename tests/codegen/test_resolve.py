@@ -204,7 +204,7 @@ derivatives.yaml:15:19: error: f: dy/dx: 'n' is not an array
   samples: one
 """,
         """\
-derivatives.yaml:15:14: error: f: dy/dx: arrays are not subscripted in a formula: use an op
+derivatives.yaml:15:14: error: f: dy/dx: no entry has the operator __getitem__
   dy/dx: cos(x[0])
              ^""",
     ),
