@@ -971,4653 +971,641 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def absolute(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Modulus; the derivative at 0 is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Modulus; the derivative at 0 is 0."""
 def acos(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse cosine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse cosine."""
 def acosh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse hyperbolic cosine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse hyperbolic cosine."""
 def angle(x: Operand) -> Tensor:
-    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
 def asin(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse sine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse sine."""
 def asinh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse hyperbolic sine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse hyperbolic sine."""
 def atan(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse tangent.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse tangent."""
 def atanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse hyperbolic tangent.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse hyperbolic tangent."""
 def cbrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Cube root.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cube root."""
 def ceil(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Least integer that is not below x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Least integer that is not below x."""
 def conj(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Complex conjugate.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Complex conjugate."""
 def cos(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Cosine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cosine."""
 def cosh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic cosine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Hyperbolic cosine."""
 def deg2rad(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Degrees to radians.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Degrees to radians."""
 def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Derivative of lgamma. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Derivative of lgamma. Needs SciPy."""
 def entr(x: Operand) -> Tensor:
-    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below."""
 def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 7.
-    """
+    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(x) without cancellation.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 7.
-    """
+    """1 - erf(x) without cancellation."""
 def erfcx(x: Operand) -> Tensor:
-    """exp(x**2) * erfc(x) without overflow. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 7.
-    """
+    """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
 def erfinv(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse of erf. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse of erf. Needs SciPy."""
 def exp(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Exponential.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Exponential."""
 def exp2(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """2 to the power x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """2 to the power x."""
 def expm1(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) - 1 without cancellation.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """exp(x) - 1 without cancellation."""
 def floor(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Greatest integer that is not above x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Greatest integer that is not above x."""
 def frac(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x - trunc(x), what stands behind the point.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x - trunc(x), what stands behind the point."""
 def imag(x: Operand) -> Tensor:
-    """Imaginary part, zeros for a real array.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Imaginary part, zeros for a real array."""
 def ldexp(x: Operand, b: Index, *, out: Tensor | None = None) -> Tensor:
-    """x * 2**b for integers `b`.
-
-    Parameters
-    ----------
-    x : array_like
-    b : index
-        Exponents.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x * 2**b for integers `b`."""
 def lgamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm of the modulus of the gamma function.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Logarithm of the modulus of the gamma function."""
 def log(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Natural logarithm.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Natural logarithm."""
 def log10(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm to base 10.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Logarithm to base 10."""
 def log1p(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(1 + x) without cancellation.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(1 + x) without cancellation."""
 def log2(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm to base 2.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Logarithm to base 2."""
 def logit(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(x / (1 - x)), the inverse of sigmoid."""
 def nan_to_num(x: Operand, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """NaN and infinities replaced, by default by 0 and the largest finite numbers.
-
-    Parameters
-    ----------
-    x : array_like
-    nan : float, default 0.0
-        What replaces NaN.
-    posinf : float or None, default None
-        What replaces inf; the largest finite number when it is None.
-    neginf : float or None, default None
-        What replaces -inf; the smallest finite number when it is None.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
 def negative(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """-x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """-x."""
 def polygamma(n: int, x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Derivative n of digamma. Needs SciPy.
-
-    Parameters
-    ----------
-    n : int
-        Order of the derivative.
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Derivative n of digamma. Needs SciPy."""
 def positive(x: Operand) -> Tensor:
-    """+x, a copy.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """+x, a copy."""
 def rad2deg(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Radians to degrees.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Radians to degrees."""
 def real(x: Operand) -> Tensor:
-    """Real part, `x` itself for a real array.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Real part, `x` itself for a real array."""
 def reciprocal(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """1 / x."""
 def round(x: Operand, decimals: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Nearest number with the given decimals, to even in the middle.
-
-    Parameters
-    ----------
-    x : array_like
-    decimals : int, default 0
-        Digits after the point; negative ones before it.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Nearest number with the given decimals, to even in the middle."""
 def rsqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / sqrt(x).
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """1 / sqrt(x)."""
 def sigmoid(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """1 / (1 + exp(-x)), without overflow."""
 def sign(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x / abs(x), and 0 at 0, where the derivative is 0 too.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x / abs(x), and 0 at 0, where the derivative is 0 too."""
 def sin(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Sine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sine."""
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """sin(pi x) / (pi x), and 1 at 0."""
 def sinh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic sine.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Hyperbolic sine."""
 def sqrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Square root; the derivative at 0 is infinite.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Square root; the derivative at 0 is infinite."""
 def square(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x * x."""
 def tan(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Tangent.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Tangent."""
 def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic tangent.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Hyperbolic tangent."""
 def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """x without its fraction.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x without its fraction."""
 def add(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a + b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a + b."""
 def addcdiv(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
-    """x + value * a / b.
-
-    Parameters
-    ----------
-    x : array_like
-    a : array_like
-    b : array_like
-    value : scalar, default 1
-        Factor of the quotient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x + value * a / b."""
 def addcmul(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
-    """x + value * a * b.
-
-    Parameters
-    ----------
-    x : array_like
-    a : array_like
-    b : array_like
-    value : scalar, default 1
-        Factor of the product.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x + value * a * b."""
 def atan2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
 def clamp_max(x: Operand, max: Operand) -> Tensor:
-    """minimum(x, max); the gradient on the bound goes to `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    max : array_like
-        Upper bound.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """minimum(x, max); the gradient on the bound goes to `x`."""
 def clamp_min(x: Operand, min: Operand) -> Tensor:
-    """maximum(x, min); the gradient on the bound goes to `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    min : array_like
-        Lower bound.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """maximum(x, min); the gradient on the bound goes to `x`."""
 def clip(x: Operand, min: Operand | None = None, max: Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound.
-
-    Parameters
-    ----------
-    x : array_like
-    min : array_like or None, default None
-        Lower bound; none when it is None.
-    max : array_like or None, default None
-        Upper bound; none when it is None.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
 def complex(a: Operand, b: Operand) -> Tensor:
-    """Complex numbers of real parts `a` and imaginary parts `b`.
-
-    Parameters
-    ----------
-    a : array_like
-        Real parts.
-    b : array_like
-        Imaginary parts.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Complex numbers of real parts `a` and imaginary parts `b`."""
 def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Modulus of a with the sign of b; the derivative by a is 0 at 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
 def divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a / b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a / b."""
 def floor_divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """floor(a / b).
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """floor(a / b)."""
 def fmax(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger one, or the one that is not NaN; ties share the gradient.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The larger one, or the one that is not NaN; ties share the gradient."""
 def fmin(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller one, or the one that is not NaN; ties share the gradient.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The smaller one, or the one that is not NaN; ties share the gradient."""
 def fmod(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to."""
 def heaviside(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """0 where a < 0, 1 where a > 0, b where a is 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """0 where a < 0, 1 where a > 0, b where a is 0."""
 def hypot(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
 def lerp(a: Operand, b: Operand, weight: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a + weight * (b - a).
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    weight : array_like
-        0 gives `a`, 1 gives `b`.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a + weight * (b - a)."""
 def logaddexp(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
 def logaddexp2(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log2(2**a + 2**b) without overflow; of complex numbers the principal value.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
 def maximum(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger one, NaN where one is; ties share the gradient.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The larger one, NaN where one is; ties share the gradient."""
 def minimum(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller one, NaN where one is; ties share the gradient.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The smaller one, NaN where one is; ties share the gradient."""
 def multiply(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * b."""
 def polar(a: Operand, b: Operand) -> Tensor:
-    """Complex numbers of modulus `a` and argument `b`.
-
-    Parameters
-    ----------
-    a : array_like
-        Moduli.
-    b : array_like
-        Arguments.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Complex numbers of modulus `a` and argument `b`."""
 def pow(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
 def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
 def rsub(a: Operand, b: Operand, *, alpha: complex = 1) -> Tensor:
-    """b - alpha * a.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    alpha : scalar, default 1
-        Factor of `a`.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """b - alpha * a."""
 def subtract(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a - b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a - b."""
 def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
-    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient.
-
-    Parameters
-    ----------
-    mask : array_like of bool
-        Where to take `a`.
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * log(b), and 0 where a is 0."""
 def allclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: _bool = False) -> Tensor:
-    """Whether isclose holds everywhere.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    rtol : float, default 1e-05
-        Tolerance relative to the modulus of `b`.
-    atol : float, default 1e-08
-        Absolute tolerance.
-    equal_nan : bool, default False
-        Whether NaN equals NaN.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether isclose holds everywhere."""
 def array_equal(a: Operand, b: Operand, equal_nan: _bool = False) -> Tensor:
-    """Whether both have one shape and equal elements.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    equal_nan : bool, default False
-        Whether NaN equals NaN.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether both have one shape and equal elements."""
 def bitwise_and(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a & b, bit by bit.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a & b, bit by bit."""
 def bitwise_invert(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """~x, bit by bit.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """~x, bit by bit."""
 def bitwise_left_shift(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * 2**b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * 2**b."""
 def bitwise_or(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a | b, bit by bit.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a | b, bit by bit."""
 def bitwise_right_shift(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """floor(a / 2**b).
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """floor(a / 2**b)."""
 def bitwise_xor(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a ^ b, bit by bit.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a ^ b, bit by bit."""
 def equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a == b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a == b."""
 def gcd(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Greatest common divisor.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Greatest common divisor."""
 def greater(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a > b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a > b."""
 def greater_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a >= b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a >= b."""
 def isclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: _bool = False) -> Tensor:
-    """abs(a - b) <= atol + rtol * abs(b).
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    rtol : float, default 1e-05
-        Tolerance relative to the modulus of `b`.
-    atol : float, default 1e-08
-        Absolute tolerance.
-    equal_nan : bool, default False
-        Whether NaN equals NaN.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """abs(a - b) <= atol + rtol * abs(b)."""
 def isfinite(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is neither infinite nor NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether x is neither infinite nor NaN."""
 def isinf(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is infinite.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether x is infinite."""
 def isnan(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether x is NaN."""
 def isneginf(x: Operand) -> Tensor:
-    """Whether x is -inf.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether x is -inf."""
 def isposinf(x: Operand) -> Tensor:
-    """Whether x is inf.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether x is inf."""
 def isreal(x: Operand) -> Tensor:
-    """Whether the imaginary part is 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether the imaginary part is 0."""
 def lcm(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Least common multiple.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Least common multiple."""
 def less(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a < b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a < b."""
 def less_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a <= b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a <= b."""
 def logical_and(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether a and b are both nonzero.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether a and b are both nonzero."""
 def logical_not(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x is zero.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether x is zero."""
 def logical_or(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether a or b is nonzero.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether a or b is nonzero."""
 def logical_xor(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether exactly one of a and b is nonzero.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether exactly one of a and b is nonzero."""
 def not_equal(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a != b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a != b."""
 def signbit(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether the sign bit is set, as it is for -0.0.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether the sign bit is set, as it is for -0.0."""
 def all(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether every element is nonzero.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether every element is nonzero."""
 def any(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether some element is nonzero.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether some element is nonzero."""
 def count_nonzero(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Number of elements that are not 0.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Number of elements that are not 0."""
 def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
 def max(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Largest element, NaN if there is one; ties share the gradient equally.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Largest element, NaN if there is one; ties share the gradient equally."""
 def mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Arithmetic mean.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Arithmetic mean."""
 def min(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Smallest element, NaN if there is one; ties share the gradient equally.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Smallest element, NaN if there is one; ties share the gradient equally."""
 def nanmean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Arithmetic mean of the elements that are not NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Arithmetic mean of the elements that are not NaN."""
 def nansum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Sum of the elements that are not NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum of the elements that are not NaN."""
 def norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.
-
-    Parameters
-    ----------
-    x : array_like
-    ord : float, default 2
-        Power of the moduli; inf, -inf and 0 as for vector_norm.
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
 def prod(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
 def std(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
-    """Square root of var; the derivative at 0 is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    correction : float, default 0
-        Subtracted from the count: 0 for a population, 1 for a sample.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Square root of var; the derivative at 0 is 0."""
 def std_mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> _results.StdMeanResult:
-    """Standard deviation and arithmetic mean.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    correction : float, default 0
-        Subtracted from the count: 0 for a population, 1 for a sample.
-
-    Returns
-    -------
-    std : Tensor
-    mean : Tensor
-    """
+    """Standard deviation and arithmetic mean."""
 def sum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Sum.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum."""
 def sum_to_size(x: Operand, *size: int | int | Sequence[int]) -> Tensor:
-    """Sum over the axes along which an array of the given shape would be broadcast to `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    size : int, one or more, or a int or sequence of int
-        Shape of the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
 def var(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
-    """Mean squared distance from the mean, with the count less `correction` as divisor.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    correction : float, default 0
-        Subtracted from the count: 0 for a population, 1 for a sample.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Mean squared distance from the mean, with the count less `correction` as divisor."""
 def var_mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> _results.VarMeanResult:
-    """Variance and arithmetic mean.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    correction : float, default 0
-        Subtracted from the count: 0 for a population, 1 for a sample.
-
-    Returns
-    -------
-    var : Tensor
-    mean : Tensor
-    """
+    """Variance and arithmetic mean."""
 def aminmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
-    """Smallest and largest element; ties share the gradient equally.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    min : Tensor
-    max : Tensor
-    """
+    """Smallest and largest element; ties share the gradient equally."""
 def average(x: Operand, axis: int | Sequence[int] | None = None, weights: Operand | None = None, *, keepdims: _bool = False) -> Tensor:
-    """Mean in which each element has a weight.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    weights : array_like or None, default None
-        Of the shape of `x`, or of that of `axis`; all equal when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Mean in which each element has a weight."""
 def corrcoef(x: Operand, y: Operand | None = None, rowvar: _bool = True) -> Tensor:
-    """Correlation coefficients of the variables in the rows of `x` and `y`.
-
-    Parameters
-    ----------
-    x : array_like
-    y : array_like or None, default None
-        More variables.
-    rowvar : bool, default True
-        Whether each row is a variable, or each column.
-
-    Returns
-    -------
-    r : Tensor
-    """
+    """Correlation coefficients of the variables in the rows of `x` and `y`."""
 def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: float | None = None) -> Tensor:
-    """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable.
-
-    Parameters
-    ----------
-    x : array_like
-    y : array_like or None, default None
-        More variables.
-    rowvar : bool, default True
-        Whether each row is a variable, or each column.
-    bias : bool, default False
-        Whether the count is the divisor, and not one less.
-    ddof : float or None, default None
-        Subtracted from the count; 0 where `bias`, else 1, when it is None.
-
-    Returns
-    -------
-    c : Tensor
-    """
+    """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
 def histc(x: Operand, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
-    """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest
-    element where these are equal.
-
-    Parameters
-    ----------
-    x : array_like
-    bins : int, default 100
-        Number of bins.
-    min : float, default 0.0
-        Where the first one begins.
-    max : float, default 0.0
-        Where the last one ends.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest element where these are equal."""
 def histogram(x: Operand, bins: int = 10, range: Sequence[float] | None = None, weights: Operand | None = None, density: _bool = False) -> _results.HistogramResult:
-    """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins.
-
-    Parameters
-    ----------
-    x : array_like
-    bins : int, default 10
-        Number of bins.
-    range : float or sequence of float or None, default None
-        Where the first bin begins and the last one ends; the least and the greatest element when it is None.
-    weights : array_like or None, default None
-        One for each element; 1 when it is None.
-    density : bool, default False
-        Whether the areas under the result add up to 1.
-
-    Returns
-    -------
-    hist : Tensor
-    bin_edges : Tensor
-    """
+    """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins."""
 def median(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements
-    the one that a stable sort puts there has the gradient.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements the one that a stable sort puts there has the gradient."""
 def nanmax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Largest element that is not NaN, NaN where all are; ties share the gradient equally.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Largest element that is not NaN, NaN where all are; ties share the gradient equally."""
 def nanmedian(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """The median of the elements that are not NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The median of the elements that are not NaN."""
 def nanmin(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Smallest element that is not NaN, NaN where all are; ties share the gradient equally.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Smallest element that is not NaN, NaN where all are; ties share the gradient equally."""
 def nanpercentile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
-    """nanquantile of percentages.
-
-    Parameters
-    ----------
-    x : array_like
-    q : array_like
-        Percentages from 0 to 100.
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    method : str, default 'linear'
-        How a quantile between two elements is found, as NumPy names it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """nanquantile of percentages."""
 def nanprod(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Product of the elements that are not NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Product of the elements that are not NaN."""
 def nanquantile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
-    """quantile of the elements that are not NaN, NaN where there are none.
-
-    Parameters
-    ----------
-    x : array_like
-    q : array_like
-        Probabilities from 0 to 1.
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    method : str, default 'linear'
-        How a quantile between two elements is found, as NumPy names it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """quantile of the elements that are not NaN, NaN where there are none."""
 def nanstd(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
-    """Standard deviation of the elements that are not NaN; the derivative at 0 is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    correction : float, default 0
-        Subtracted from the count: 0 for a population, 1 for a sample.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Standard deviation of the elements that are not NaN; the derivative at 0 is 0."""
 def nanvar(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, correction: float = 0) -> Tensor:
-    """Variance of the elements that are not NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    correction : float, default 0
-        Subtracted from the count: 0 for a population, 1 for a sample.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Variance of the elements that are not NaN."""
 def percentile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
-    """quantile of percentages.
-
-    Parameters
-    ----------
-    x : array_like
-    q : array_like
-        Percentages from 0 to 100.
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    method : str, default 'linear'
-        How a quantile between two elements is found, as NumPy names it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """quantile of percentages."""
 def ptp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Largest element less the smallest one; ties share the gradient equally.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Largest element less the smallest one; ties share the gradient equally."""
 def quantile(x: Operand, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear') -> Tensor:
-    """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An
-    axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient.
-
-    Parameters
-    ----------
-    x : array_like
-    q : array_like
-        Probabilities from 0 to 1.
-    axis : int or sequence of int or None, default None
-        Axes along which it is taken; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    method : str, default 'linear'
-        How a quantile between two elements is found, as NumPy names it.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Hyndman and Fan (1996), Sample quantiles in statistical packages.
-    """
+    """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient."""
 def cummax(x: Operand, axis: int) -> _results.CummaxResult:
-    """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which it runs.
-
-    Returns
-    -------
-    values : Tensor
-    indices : Tensor
-    """
+    """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
 def cummin(x: Operand, axis: int) -> _results.CumminResult:
-    """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which it runs.
-
-    Returns
-    -------
-    values : Tensor
-    indices : Tensor
-    """
+    """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
 def cumprod(x: Operand, axis: int | None = None, *, reverse: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is
-    exact at zeros too.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or None, default None
-        Axis along which it runs; `x` is flattened when it is None.
-    reverse : bool, default False
-        Whether it runs from the end.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is exact at zeros too."""
 def cumsum(x: Operand, axis: int | None = None, *, reverse: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or None, default None
-        Axis along which it runs; `x` is flattened when it is None.
-    reverse : bool, default False
-        Whether it runs from the end.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
 def cumulative_trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: int = -1) -> Tensor:
-    """Integral along `axis` by the trapezoidal rule up to each sample but the first, which lie at `x`, or `dx` apart.
-
-    Parameters
-    ----------
-    y : array_like
-        Samples of the integrand.
-    x : array_like or None, default None
-        Where they were taken, one place for each along `axis`.
-    dx : scalar, default 1.0
-        Distance of neighbouring samples where `x` is None.
-    axis : int, default -1
-        Axis along which the samples lie.
-
-    Returns
-    -------
-    areas : Tensor
-    """
+    """Integral along `axis` by the trapezoidal rule up to each sample but the first, which lie at `x`, or `dx` apart."""
 def diff(x: Operand, n: int = 1, axis: int = -1) -> Tensor:
-    """Each element less the one before it, `n` times.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int, default 1
-        How often differences are taken.
-    axis : int, default -1
-        Axis along which it runs.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Each element less the one before it, `n` times."""
 def ediff1d(x: Operand) -> Tensor:
-    """Each element less the one before it, in C order.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Each element less the one before it, in C order."""
 def logcumsumexp(x: Operand, axis: int, *, out: Tensor | None = None) -> Tensor:
-    """log(cumsum(exp(x))) along `axis`, without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which it runs.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(cumsum(exp(x))) along `axis`, without overflow."""
 def nancumprod(x: Operand, axis: int | None = None) -> Tensor:
-    """cumprod with 1 for NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or None, default None
-        Axis along which it runs.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """cumprod with 1 for NaN."""
 def nancumsum(x: Operand, axis: int | None = None) -> Tensor:
-    """cumsum with 0 for NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or None, default None
-        Axis along which it runs.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """cumsum with 0 for NaN."""
 def trapezoid(y: Operand, x: Operand | None = None, dx: complex = 1.0, axis: int = -1) -> Tensor:
-    """Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None.
-
-    Parameters
-    ----------
-    y : array_like
-        Samples of the integrand.
-    x : array_like or None, default None
-        Where they were taken, one place for each along `axis`.
-    dx : scalar, default 1.0
-        Distance of neighbouring samples where `x` is None.
-    axis : int, default -1
-        Axis along which the samples lie.
-
-    Returns
-    -------
-    area : Tensor
-    """
+    """Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None."""
 def unwrap(x: Operand, discont: float | None = None, axis: int = -1, period: float = 6.283185307179586) -> Tensor:
-    """Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods.
-
-    Parameters
-    ----------
-    x : array_like
-    discont : float or None, default None
-        Least jump that is changed; half a period when it is None.
-    axis : int, default -1
-        Axis along which it runs.
-    period : float, default 6.283185307179586
-        What is added and subtracted.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods."""
 def convolve(a: Operand, b: Operand, mode: str = 'full') -> Tensor:
-    """Convolution of two vectors.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    mode : str, default 'full'
-        'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Convolution of two vectors."""
 def correlate(a: Operand, b: Operand, mode: str = 'valid') -> Tensor:
-    """Cross-correlation of two vectors, the second one conjugated.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    mode : str, default 'valid'
-        'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cross-correlation of two vectors, the second one conjugated."""
 def gradient(x: Operand, spacing: Operand = 1.0, axis: int | None = None, edge_order: int = 1) -> Tensor:
-    """Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends. `axis` may be
-    None for a vector.
-
-    Parameters
-    ----------
-    x : array_like
-    spacing : array_like, default 1.0
-        Distance of neighbouring samples, or the place of each.
-    axis : int or None, default None
-        Axis along which the samples lie; it has to be said unless there is one.
-    edge_order : int, default 1
-        Order of accuracy at the ends, 1 or 2.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends. `axis` may be None for a vector."""
 def interp(x: Operand, xp: Operand, fp: Operand, left: Operand | None = None, right: Operand | None = None) -> Tensor:
-    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last.
-
-    Parameters
-    ----------
-    x : array_like
-    xp : array_like
-        Where the function is known.
-    fp : array_like
-        The value at each of them.
-    left : array_like or None, default None
-        What stands below the first place; the first value when it is None.
-    right : array_like or None, default None
-        What stands above the last place; the last value when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last."""
 def polyfit(x: Operand, y: Operand, deg: int) -> Tensor:
-    """Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least squares.
-
-    Parameters
-    ----------
-    x : array_like
-        Where the points lie.
-    y : array_like
-        What they are there.
-    deg : int
-        Degree.
-
-    Returns
-    -------
-    p : Tensor
-    """
+    """Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least squares."""
 def polyval(p: Operand, x: Operand) -> Tensor:
-    """Polynomial with the coefficients `p`, highest power first, by Horner's rule.
-
-    Parameters
-    ----------
-    p : array_like
-        Coefficients.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Polynomial with the coefficients `p`, highest power first, by Horner's rule."""
 def addbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-    """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.
-
-    Parameters
-    ----------
-    x : array_like
-        What is added to; it broadcasts.
-    a : array_like
-        Matrices along axis 0.
-    b : array_like
-        As many matrices.
-    beta : scalar, default 1
-        Factor of `x`, which is not read where it is 0.
-    alpha : scalar, default 1
-        Factor of the product.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """beta * x plus alpha times the sum of the products of the matrices in `a` and `b`."""
 def addmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-    """beta * x + alpha * (a @ b) of matrices.
-
-    Parameters
-    ----------
-    x : array_like
-        What is added to; it broadcasts.
-    a : array_like
-    b : array_like
-    beta : scalar, default 1
-        Factor of `x`, which is not read where it is 0.
-    alpha : scalar, default 1
-        Factor of the product.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """beta * x + alpha * (a @ b) of matrices."""
 def addmv(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-    """beta * x + alpha * (a @ b) of a matrix and a vector.
-
-    Parameters
-    ----------
-    x : array_like
-        What is added to; it broadcasts.
-    a : array_like
-        A matrix.
-    b : array_like
-        A vector.
-    beta : scalar, default 1
-        Factor of `x`, which is not read where it is 0.
-    alpha : scalar, default 1
-        Factor of the product.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """beta * x + alpha * (a @ b) of a matrix and a vector."""
 def addr(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-    """beta * x + alpha * outer(a, b) of vectors.
-
-    Parameters
-    ----------
-    x : array_like
-        What is added to; it broadcasts.
-    a : array_like
-        A vector, which counts rows.
-    b : array_like
-        A vector, which counts columns.
-    beta : scalar, default 1
-        Factor of `x`, which is not read where it is 0.
-    alpha : scalar, default 1
-        Factor of the product.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """beta * x + alpha * outer(a, b) of vectors."""
 def baddbmm(x: Operand, a: Operand, b: Operand, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
-    """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`.
-
-    Parameters
-    ----------
-    x : array_like
-        What is added to; it broadcasts.
-    a : array_like
-        Matrices along axis 0.
-    b : array_like
-        As many matrices.
-    beta : scalar, default 1
-        Factor of `x`, which is not read where it is 0.
-    alpha : scalar, default 1
-        Factor of the product.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """beta * x + alpha * (a @ b) of as many matrices in `a` as in `b`."""
 def block_diag(*arrays: Operand | Sequence[Operand]) -> Tensor:
-    """Matrices along the diagonal of one, zeros elsewhere; vectors count as rows.
-
-    Parameters
-    ----------
-    arrays : array_like, one or more, or a sequence of array_like
-        Matrices, vectors or numbers.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Matrices along the diagonal of one, zeros elsewhere; vectors count as rows."""
 def cdist(a: Operand, b: Operand, p: float = 2.0) -> Tensor:
-    """The p-norm of the difference of each row of `a` and each row of `b`.
-
-    Parameters
-    ----------
-    a : array_like
-        Vectors along the last axis.
-    b : array_like
-        Vectors of as many components.
-    p : float, default 2.0
-        Order of the norm.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The p-norm of the difference of each row of `a` and each row of `b`."""
 def cholesky_inverse(l: Operand, *, upper: _bool = False) -> Tensor:
-    """Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.
-
-    Parameters
-    ----------
-    l : array_like
-        Triangular factors.
-    upper : bool, default False
-        Whether they are upper triangular.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`."""
 def cholesky_solve(b: Operand, l: Operand, *, upper: _bool = False) -> Tensor:
-    """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`.
-
-    Parameters
-    ----------
-    b : array_like
-        Right-hand sides, in columns.
-    l : array_like
-        Triangular factors.
-    upper : bool, default False
-        Whether they are upper triangular.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`."""
 def cross(a: Operand, b: Operand, axis: int = -1) -> Tensor:
-    """Cross product of vectors of length 3 along `axis`.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    axis : int, default -1
-        Axis that holds the components of a vector.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cross product of vectors of length 3 along `axis`."""
 def dist(a: Operand, b: Operand, p: float = 2.0) -> Tensor:
-    """The p-norm of a - b, as one vector.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    p : float, default 2.0
-        Order of the norm.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The p-norm of a - b, as one vector."""
 def dot(a: Operand, b: Operand) -> Tensor:
-    """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
 def einsum(subscripts: str, *operands: Operand | Sequence[Operand]) -> Tensor:
-    """Einstein summation, pair by pair from the left.
-
-    Parameters
-    ----------
-    subscripts : str
-        One letter an axis, as in 'ij,jk->ik'.
-    operands : array_like, one or more, or a sequence of array_like
-        One array for each group of letters.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Einstein summation, pair by pair from the left."""
 def inner(a: Operand, b: Operand) -> Tensor:
-    """Sum over the last axis of both operands; 0-d operands multiply.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum over the last axis of both operands; 0-d operands multiply."""
 def kron(a: Operand, b: Operand) -> Tensor:
-    """Kronecker product, every element of `a` times all of `b`.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Kronecker product, every element of `a` times all of `b`."""
 def logdet(x: Operand) -> Tensor:
-    """Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Logarithm of the determinant, the principal one; of a negative one NaN where the matrix is real."""
 def lu_unpack(lu: Operand, pivots: Index) -> _results.LuUnpackResult:
-    """The factors of lu from what lu_factor gives.
-
-    Parameters
-    ----------
-    lu : array_like
-        Factors.
-    pivots : index
-        The row exchanged with each in turn.
-
-    Returns
-    -------
-    p : Tensor
-    l : Tensor
-    u : Tensor
-    """
+    """The factors of lu from what lu_factor gives."""
 def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
 def nuclear_norm(x: Operand) -> Tensor:
-    """Sum of the singular values.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum of the singular values."""
 def outer(a: Operand, b: Operand) -> Tensor:
-    """y[i, j] = a[i] * b[j], operands flattened.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """y[i, j] = a[i] * b[j], operands flattened."""
 def renorm(x: Operand, p: float, axis: int, maxnorm: float) -> Tensor:
-    """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float
-        Order of the norm.
-    axis : int
-        Along which axis the slices lie.
-    maxnorm : float
-        Largest norm.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it."""
 def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
-    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    axes : index, default 2
-        Number of axes, or a list of axes for each operand.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes."""
 def trace(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.
-
-    Parameters
-    ----------
-    x : array_like
-    offset : int, default 0
-        Which diagonal; positive ones are above the main one.
-    axis1 : int, default 0
-        Axis of the rows.
-    axis2 : int, default 1
-        Axis of the columns.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
 def tril(x: Operand, k: int = 0) -> Tensor:
-    """Elements on and below diagonal `k`, zeros above.
-
-    Parameters
-    ----------
-    x : array_like
-    k : int, default 0
-        Last diagonal that is kept; positive ones are above the main one.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Elements on and below diagonal `k`, zeros above."""
 def triu(x: Operand, k: int = 0) -> Tensor:
-    """Elements on and above diagonal `k`, zeros below.
-
-    Parameters
-    ----------
-    x : array_like
-    k : int, default 0
-        First diagonal that is kept; positive ones are above the main one.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Elements on and above diagonal `k`, zeros below."""
 def vander(x: Operand, N: int | None = None, increasing: _bool = False) -> Tensor:
-    """Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`.
-
-    Parameters
-    ----------
-    x : array_like
-    N : int or None, default None
-        Number of columns; as many as there are elements when it is None.
-    increasing : bool, default False
-        Whether the powers rise.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`."""
 def vdot(a: Operand, b: Operand) -> Tensor:
-    """Sum of conj(a) * b over all elements.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum of conj(a) * b over all elements."""
 def vecdot(a: Operand, b: Operand, axis: int = -1) -> Tensor:
-    """Sum of conj(a) * b along `axis` of each; the other axes broadcast.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    axis : int, default -1
-        Axis that holds the components of a vector.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
 def adjoint(x: Operand) -> Tensor:
-    """Conjugate transpose of the last two axes; a view of a real array.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Conjugate transpose of the last two axes; a view of a real array."""
 def as_strided(x: Operand, shape: int | Sequence[int], strides: int | Sequence[int], offset: int | None = None) -> Tensor:
-    """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat.
-
-    Parameters
-    ----------
-    x : array_like
-    shape : int or sequence of int
-        Shape of the result.
-    strides : int or sequence of int
-        For each axis of the result, how far apart in memory its elements are.
-    offset : int or None, default None
-        Where in memory the first element stands; where that of `x` stands when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat."""
 def atleast_1d(x: Operand) -> Tensor:
-    """A number as a vector of one element, anything else as it is.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A number as a vector of one element, anything else as it is."""
 def atleast_2d(x: Operand) -> Tensor:
-    """A vector as a row, a number as one element of a matrix, anything else as it is.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A vector as a row, a number as one element of a matrix, anything else as it is."""
 def atleast_3d(x: Operand) -> Tensor:
-    """A vector of length n as (1, n, 1), a matrix with a third axis of length 1, anything beyond as it is.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A vector of length n as (1, n, 1), a matrix with a third axis of length 1, anything beyond as it is."""
 def broadcast_to(x: Operand, shape: int | Sequence[int]) -> Tensor:
-    """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat.
-
-    Parameters
-    ----------
-    x : array_like
-    shape : int or sequence of int
-        Shape of the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
 def contiguous(x: Operand) -> Tensor:
-    """The array itself where its elements lie in C order, a copy in C order where they do not.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The array itself where its elements lie in C order, a copy in C order where they do not."""
 def diag(x: Operand, k: int = 0) -> Tensor:
-    """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`.
-
-    Parameters
-    ----------
-    x : array_like
-    k : int, default 0
-        Which diagonal; positive ones are above the main one.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
 def diag_embed(x: Operand, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
-    """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    offset : int, default 0
-        Which diagonal; positive ones are above the main one.
-    axis1 : int, default -2
-        Axis of the rows in the result.
-    axis2 : int, default -1
-        Axis of the columns in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
 def diagflat(x: Operand, k: int = 0) -> Tensor:
-    """Square matrix that has the elements in C order on diagonal `k`.
-
-    Parameters
-    ----------
-    x : array_like
-    k : int, default 0
-        Which diagonal; positive ones are above the main one.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Square matrix that has the elements in C order on diagonal `k`."""
 def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis.
-
-    Parameters
-    ----------
-    x : array_like
-    offset : int, default 0
-        Which diagonal; positive ones are above the main one.
-    axis1 : int, default 0
-        Axis of the rows.
-    axis2 : int, default 1
-        Axis of the columns.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
 def expand_as(x: Operand, other: Operand) -> Tensor:
-    """Read-only view of `x` in the shape of `other`.
-
-    Parameters
-    ----------
-    x : array_like
-    other : array_like
-        What has the shape.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Read-only view of `x` in the shape of `other`."""
 def expand_dims(x: Operand, axis: int | Sequence[int] = 0) -> Tensor:
-    """New axes of length 1 at the given positions of the result.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, default 0
-        Where the new axes stand in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """New axes of length 1 at the given positions of the result."""
 def flatten(x: Operand, start_axis: int = 0, end_axis: int = -1) -> Tensor:
-    """The axes from `start_axis` to `end_axis` merged into one.
-
-    Parameters
-    ----------
-    x : array_like
-    start_axis : int, default 0
-        First axis to merge.
-    end_axis : int, default -1
-        Last axis to merge.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The axes from `start_axis` to `end_axis` merged into one."""
 def flip(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
-    """Order reversed along `axis`, or along every axis when it is None.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes to reverse; all of them when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Order reversed along `axis`, or along every axis when it is None."""
 def fliplr(x: Operand) -> Tensor:
-    """Order reversed along the second axis.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Order reversed along the second axis."""
 def flipud(x: Operand) -> Tensor:
-    """Order reversed along the first axis.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Order reversed along the first axis."""
 def mH(x: Operand) -> Tensor:
-    """Conjugate transpose of the last two axes; a view of a real array.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Conjugate transpose of the last two axes; a view of a real array."""
 def mT(x: Operand) -> Tensor:
-    """Transpose of the last two axes.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Transpose of the last two axes."""
 def moveaxis(x: Operand, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
-    """Axes `source` moved to `destination`; the others keep their order.
-
-    Parameters
-    ----------
-    x : array_like
-    source : int or sequence of int
-        Where the axes stand.
-    destination : int or sequence of int
-        Where they go.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Axes `source` moved to `destination`; the others keep their order."""
 def permute_dims(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Axes in the given order, reversed when `axes` is None.
-
-    Parameters
-    ----------
-    x : array_like
-    axes : int or sequence of int or None, default None
-        For each axis of the result, which one of `x` it is.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Axes in the given order, reversed when `axes` is None."""
 def ravel(x: Operand) -> Tensor:
-    """One axis that holds every element in C order.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """One axis that holds every element in C order."""
 def reshape(x: Operand, shape: int | Sequence[int]) -> Tensor:
-    """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it.
-
-    Parameters
-    ----------
-    x : array_like
-    shape : int or sequence of int
-        Shape of the result, in which one length may be -1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it."""
 def reshape_as(x: Operand, other: Operand) -> Tensor:
-    """The same elements in C order under the shape of `other`.
-
-    Parameters
-    ----------
-    x : array_like
-    other : array_like
-        Its shape is that of the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The same elements in C order under the shape of `other`."""
 def roll(x: Operand, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
-    """Elements shifted cyclically along `axis`, or in C order when it is None.
-
-    Parameters
-    ----------
-    x : array_like
-    shift : int or sequence of int
-        By how many places, one number for each axis.
-    axis : int or sequence of int or None, default None
-        Axes along which to shift; `x` as one row when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Elements shifted cyclically along `axis`, or in C order when it is None."""
 def rot90(x: Operand, k: int = 1, axes: int | Sequence[int] = (0, 1)) -> Tensor:
-    """Rotation by `k` quarter turns from the first of `axes` towards the second.
-
-    Parameters
-    ----------
-    x : array_like
-    k : int, default 1
-        Number of quarter turns.
-    axes : int or sequence of 2, default (0, 1)
-        The plane of the rotation.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Rotation by `k` quarter turns from the first of `axes` towards the second."""
 def squeeze(x: Operand, axis: int | Sequence[int] | None = None) -> Tensor:
-    """Without the given axes of length 1, or without all of them when `axis` is None.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes of length 1 to drop; all of them when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Without the given axes of length 1, or without all of them when `axis` is None."""
 def swapaxes(x: Operand, axis1: int, axis2: int) -> Tensor:
-    """Two axes exchanged.
-
-    Parameters
-    ----------
-    x : array_like
-    axis1 : int
-    axis2 : int
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Two axes exchanged."""
 def unflatten(x: Operand, axis: int, sizes: int | Sequence[int]) -> Tensor:
-    """View with one axis taken apart into several.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Which axis.
-    sizes : int or sequence of int
-        Lengths of the axes that it becomes, one of which may be -1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """View with one axis taken apart into several."""
 def view_as(x: Operand, other: Operand) -> Tensor:
-    """The same elements under the shape of `other`, never a copy.
-
-    Parameters
-    ----------
-    x : array_like
-    other : array_like
-        Its shape is that of the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The same elements under the shape of `other`, never a copy."""
 def view_as_complex(x: Operand) -> Tensor:
-    """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
 def view_as_real(x: Operand) -> Tensor:
-    """Real and imaginary parts along a new last axis; a view.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Real and imaginary parts along a new last axis; a view."""
 def argwhere(x: Operand) -> Tensor:
-    """Where the elements are not 0, one row for each.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """Where the elements are not 0, one row for each."""
 def compress(condition: Operand, x: Operand, axis: int | None = None) -> Tensor:
-    """Slices of `x` along `axis` for which the condition holds.
-
-    Parameters
-    ----------
-    condition : array_like of bool
-        One truth value for each slice; those that lack count as false.
-    x : array_like
-    axis : int or None, default None
-        Axis along which the slices lie; `x` as one row when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Slices of `x` along `axis` for which the condition holds."""
 def delete(x: Operand, index: Index, axis: int | None = None) -> Tensor:
-    """What is left of `x` without some slices along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    index : index
-        Which slices, an integer, a slice or several integers.
-    axis : int or None, default None
-        Axis along which the slices lie; `x` as one row when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """What is left of `x` without some slices along `axis`."""
 def diagonal_scatter(x: Operand, source: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """A copy of `x` with `source` in the place of a diagonal.
-
-    Parameters
-    ----------
-    x : array_like
-    source : array_like
-        What is written.
-    offset : int, default 0
-        Which diagonal; positive ones are above the main one.
-    axis1 : int, default 0
-        Axis of the rows.
-    axis2 : int, default 1
-        Axis of the columns.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with `source` in the place of a diagonal."""
 def extract(condition: Operand, x: Operand) -> Tensor:
-    """Elements of `x` in C order where the condition holds.
-
-    Parameters
-    ----------
-    condition : array_like of bool
-        As many truth values as `x` has elements.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Elements of `x` in C order where the condition holds."""
 def flatnonzero(x: Operand) -> Tensor:
-    """Where the elements in C order are not 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """Where the elements in C order are not 0."""
 def gather(x: Operand, axis: int, indices: Index) -> Tensor:
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
 def getitem(x: Operand, index: Index) -> Tensor:
-    """x[index]; a view when the index holds only integers, slices, None and Ellipsis.
-
-    Parameters
-    ----------
-    x : array_like
-    index : index
-        What stands between the brackets.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
 def index_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-    source : array_like
-        What is added.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
 def index_copy(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one
-    stays.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-    source : array_like
-        What is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
 def index_fill(x: Operand, axis: int, indices: Index, value: Operand) -> Tensor:
-    """A copy of `x` with `value` in the slices of the given indices along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-    value : array_like
-        A number, or what broadcasts to the slices.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with `value` in the slices of the given indices along `axis`."""
 def index_put(x: Operand, index: Index, value: Operand) -> Tensor:
-    """A copy of `x` after x[index] = value; where an index is repeated the last value stays.
-
-    Parameters
-    ----------
-    x : array_like
-    index : index
-        What stands between the brackets.
-    value : array_like
-        What is written, broadcast to the place.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
 def index_reduce(x: Operand, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-    """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i].
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-    source : array_like
-        What is reduced.
-    reduce : str
-        'prod', 'mean', 'amax', 'amin' or 'sum'.
-    include_self : bool, default True
-        Whether the elements of `x` that are written to take part.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
 def index_select(x: Operand, axis: int, indices: Index) -> Tensor:
-    """Slices of `x` along `axis`, in the order of `indices`.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Slices of `x` along `axis`, in the order of `indices`."""
 def masked_fill(x: Operand, mask: Operand, value: Operand) -> Tensor:
-    """A copy of `x` with `value` where the mask is true.
-
-    Parameters
-    ----------
-    x : array_like
-    mask : array_like of bool
-        Where to write.
-    value : array_like
-        What is written there.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with `value` where the mask is true."""
 def masked_scatter(x: Operand, mask: Operand, source: Operand) -> Tensor:
-    """A copy of `x` with the elements of `source`, in C order, where the mask is true.
-
-    Parameters
-    ----------
-    x : array_like
-    mask : array_like of bool
-        Where to write; it broadcasts to `x`.
-    source : array_like
-        As many elements as the mask holds true, or more.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with the elements of `source`, in C order, where the mask is true."""
 def masked_select(x: Operand, mask: Operand) -> Tensor:
-    """The elements of `x` where the mask is true, in C order; the two broadcast.
-
-    Parameters
-    ----------
-    x : array_like
-    mask : array_like of bool
-        Which elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The elements of `x` where the mask is true, in C order; the two broadcast."""
 def narrow(x: Operand, axis: int, start: int, length: int) -> Tensor:
-    """View of `length` slices of `x` along `axis`, from slice `start` on.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the slices lie.
-    start : int
-        The first of them, counted from the end where it is negative.
-    length : int
-        How many there are.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """View of `length` slices of `x` along `axis`, from slice `start` on."""
 def nonzero(x: Operand) -> list[Tensor]:
-    """Where `x` is not 0, the indices along each axis, in C order.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Where `x` is not 0, the indices along each axis, in C order."""
 def put(x: Operand, indices: Index, source: Operand, accumulate: _bool = False) -> Tensor:
-    """A copy of `x` with elements of `source` at places in C order, or added to them.
-
-    Parameters
-    ----------
-    x : array_like
-    indices : index
-        Which places, of the shape of `source`.
-    source : array_like
-        What is written.
-    accumulate : bool, default False
-        Whether it is added to what is there.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with elements of `source` at places in C order, or added to them."""
 def scatter(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-    source : array_like
-        What is written, broadcast to the indices.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with y[..., indices[..., i, ...], ...] = source[..., i, ...]; of equal indices the last one stays."""
 def scatter_add(x: Operand, axis: int, indices: Index, source: Operand) -> Tensor:
-    """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-    source : array_like
-        What is added.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with y[..., indices[..., i, ...], ...] += source[..., i, ...]; the adjoint of gather."""
 def scatter_reduce(x: Operand, axis: int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
-    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index;
-    equal extremes share the gradient.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the indices count.
-    indices : index
-        Integers, negative ones from the end.
-    source : array_like
-        What is reduced, of the shape of the indices.
-    reduce : str
-        'sum', 'prod', 'mean', 'amax' or 'amin'.
-    include_self : bool, default True
-        Whether the elements of `x` that are written to take part.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` whose element indices[..., i, ...] along `axis` is reduced with all source[..., i, ...] of that index; equal extremes share the gradient."""
 def select(x: Operand, axis: int, index: int) -> Tensor:
-    """View of slice `index` of `x` along `axis`, without that axis.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int
-        Axis along which the slices lie.
-    index : int
-        Which slice, counted from the end where it is negative.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """View of slice `index` of `x` along `axis`, without that axis."""
 def select_scatter(x: Operand, source: Operand, axis: int, index: int) -> Tensor:
-    """A copy of `x` with `source` in the place of one slice along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    source : array_like
-        What is written.
-    axis : int
-        Axis along which the slices lie.
-    index : int
-        Which slice, counted from the end where it is negative.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with `source` in the place of one slice along `axis`."""
 def slice_scatter(x: Operand, source: Operand, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
-    """A copy of `x` with `source` in the place of the slices start:end:step along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    source : array_like
-        What is written.
-    axis : int, default 0
-        Axis along which the slices lie.
-    start : int or None, default None
-        The first of them.
-    end : int or None, default None
-        Where they end, this one left out.
-    step : int, default 1
-        How far apart they are.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with `source` in the place of the slices start:end:step along `axis`."""
 def take(x: Operand, indices: Index, axis: int | None = None) -> Tensor:
-    """Elements of `x` in C order, or slices along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    indices : index
-        Integers, negative ones from the end.
-    axis : int or None, default None
-        Axis along which the indices count; `x` as one row when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Elements of `x` in C order, or slices along `axis`."""
 def take_along_axis(x: Operand, indices: Index, axis: int | None = -1) -> Tensor:
-    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.
-
-    Parameters
-    ----------
-    x : array_like
-    indices : index
-        Integers, negative ones from the end.
-    axis : int or None, default -1
-        Axis along which the indices count; `x` and `indices` as one row when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast."""
 def take_along_dim(x: Operand, indices: Index, axis: int | None = None) -> Tensor:
-    """take_along_axis, of flattened arrays where `axis` is None.
-
-    Parameters
-    ----------
-    x : array_like
-    indices : index
-        Integers, negative ones from the end.
-    axis : int or None, default None
-        Axis along which the indices count; `x` and `indices` as one row when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """take_along_axis, of flattened arrays where `axis` is None."""
 def unravel_index(indices: Index, shape: int | Sequence[int]) -> list[Tensor]:
-    """Places in C order as indices along each axis of an array of the given shape.
-
-    Parameters
-    ----------
-    indices : index
-        Integers, negative ones from the end.
-    shape : int or sequence of int
-        Length of each axis.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Places in C order as indices along each axis of an array of the given shape."""
 def append(x: Operand, values: Operand, axis: int | None = None) -> Tensor:
-    """The elements of `values` behind `x` along `axis`, both flattened when it is None.
-
-    Parameters
-    ----------
-    x : array_like
-    values : array_like
-        What is appended.
-    axis : int or None, default None
-        Axis along which the arrays lie; they are flattened when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The elements of `values` behind `x` along `axis`, both flattened when it is None."""
 def array_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
-    """Views of nearly equal length along `axis`, or of the parts between given indices.
-
-    Parameters
-    ----------
-    x : array_like
-    sections : index
-        Number of parts, or indices where a new part begins.
-    axis : int, default 0
-        Axis along which the arrays lie.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of nearly equal length along `axis`, or of the parts between given indices."""
 def broadcast_arrays(*arrays: Operand | Sequence[Operand]) -> list[Tensor]:
-    """Copies of all arrays in the shape that they broadcast to, and in the dtype.
-
-    Parameters
-    ----------
-    arrays : array_like, one or more, or a sequence of array_like
-        Arrays of any shapes that broadcast.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Copies of all arrays in the shape that they broadcast to, and in the dtype."""
 def cartesian_prod(*arrays: Operand | Sequence[Operand]) -> Tensor:
-    """Every choice of an element from each vector, a row for each.
-
-    Parameters
-    ----------
-    arrays : array_like, one or more, or a sequence of array_like
-        Vectors.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Every choice of an element from each vector, a row for each."""
 def chunk(x: Operand, chunks: int, axis: int = 0) -> list[Tensor]:
-    """Views of at most `chunks` parts along `axis`, all but the last of one length.
-
-    Parameters
-    ----------
-    x : array_like
-    chunks : int
-        Number of parts; there are fewer where fewer of that length suffice.
-    axis : int, default 0
-        Axis along which the arrays lie.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of at most `chunks` parts along `axis`, all but the last of one length."""
 def column_stack(arrays: Sequence[Operand]) -> Tensor:
-    """Vectors as the columns of a matrix, matrices side by side.
-
-    Parameters
-    ----------
-    arrays : sequence of array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Vectors as the columns of a matrix, matrices side by side."""
 def concat(arrays: Sequence[Operand], axis: int | None = 0) -> Tensor:
-    """Arrays one after the other along `axis`, flattened first when it is None.
-
-    Parameters
-    ----------
-    arrays : sequence of array_like
-    axis : int or None, default 0
-        Axis along which the arrays lie; they are flattened when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Arrays one after the other along `axis`, flattened first when it is None."""
 def dsplit(x: Operand, sections: Index) -> list[Tensor]:
-    """Views of equal length along the third axis, or of the parts between given indices.
-
-    Parameters
-    ----------
-    x : array_like
-    sections : index
-        Number of parts, or indices where a new part begins.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of equal length along the third axis, or of the parts between given indices."""
 def dstack(arrays: Sequence[Operand]) -> Tensor:
-    """Arrays one behind the other along a third axis.
-
-    Parameters
-    ----------
-    arrays : sequence of array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Arrays one behind the other along a third axis."""
 def hsplit(x: Operand, sections: Index) -> list[Tensor]:
-    """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices.
-
-    Parameters
-    ----------
-    x : array_like
-    sections : index
-        Number of parts, or indices where a new part begins.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
 def hstack(arrays: Sequence[Operand]) -> Tensor:
-    """Vectors one after the other, matrices side by side.
-
-    Parameters
-    ----------
-    arrays : sequence of array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Vectors one after the other, matrices side by side."""
 def insert(x: Operand, index: Index, values: Operand, axis: int | None = None) -> Tensor:
-    """A copy of `x` with `values` before the slices at `index` along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    index : index
-        Before which slices, an integer, a slice or several integers.
-    values : array_like
-        What is put there; it broadcasts to the place.
-    axis : int or None, default None
-        Axis along which the slices lie; `x` as one row when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with `values` before the slices at `index` along `axis`."""
 def meshgrid(*arrays: Operand | Sequence[Operand], indexing: str = 'xy') -> list[Tensor]:
-    """Coordinates of the points of a grid, an array for each axis.
-
-    Parameters
-    ----------
-    arrays : array_like, one or more, or a sequence of array_like
-        Coordinates along each axis, vectors or numbers.
-    indexing : str, default 'xy'
-        'xy' puts the first array along the second axis, 'ij' along the first.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Coordinates of the points of a grid, an array for each axis."""
 def pad(x: Operand, pad_width: Index, mode: str = 'constant', *, constant_values: complex = 0) -> Tensor:
-    """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap.
-
-    Parameters
-    ----------
-    x : array_like
-    pad_width : index
-        How much before and after each axis, as for numpy.pad.
-    mode : str, default 'constant'
-        What the new elements are.
-    constant_values : scalar, default 0
-        Their value where `mode` is 'constant'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap."""
 def repeat(x: Operand, repeats: Index, axis: int | None = None) -> Tensor:
-    """Every element, or every slice along `axis`, repeated in place.
-
-    Parameters
-    ----------
-    x : array_like
-    repeats : index
-        How often, one number or one for each.
-    axis : int or None, default None
-        Axis along which to repeat; `x` is flattened when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Every element, or every slice along `axis`, repeated in place."""
 def resize(x: Operand, shape: int | Sequence[int]) -> Tensor:
-    """The elements in C order under another shape, from the start again where it holds more.
-
-    Parameters
-    ----------
-    x : array_like
-    shape : int or sequence of int
-        Shape of the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The elements in C order under another shape, from the start again where it holds more."""
 def split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
-    """Views of equal length along `axis`, or of the parts between given indices.
-
-    Parameters
-    ----------
-    x : array_like
-    sections : index
-        Number of parts, or indices where a new part begins.
-    axis : int, default 0
-        Axis along which the arrays lie.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of equal length along `axis`, or of the parts between given indices."""
 def split_with_sizes(x: Operand, sizes: int | Sequence[int], axis: int = 0) -> list[Tensor]:
-    """Views of parts of the given lengths along `axis`, which add up to its own.
-
-    Parameters
-    ----------
-    x : array_like
-    sizes : int or sequence of int
-        Lengths of the parts.
-    axis : int, default 0
-        Axis along which the arrays lie.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of parts of the given lengths along `axis`, which add up to its own."""
 def stack(arrays: Sequence[Operand], axis: int = 0) -> Tensor:
-    """Arrays of one shape along a new axis.
-
-    Parameters
-    ----------
-    arrays : sequence of array_like
-    axis : int, default 0
-        Where the new axis stands in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Arrays of one shape along a new axis."""
 def tile(x: Operand, reps: int | Sequence[int]) -> Tensor:
-    """Copies of the whole of `x` laid along its axes.
-
-    Parameters
-    ----------
-    x : array_like
-    reps : int or sequence of int
-        Number of copies along each axis.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Copies of the whole of `x` laid along its axes."""
 def unsafe_chunk(x: Operand, chunks: int, axis: int = 0) -> list[Tensor]:
-    """Copies of the parts that chunk gives; they can be written to.
-
-    Parameters
-    ----------
-    x : array_like
-    chunks : int
-        Number of parts; there are fewer where fewer of that length suffice.
-    axis : int, default 0
-        Axis along which the arrays lie.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Copies of the parts that chunk gives; they can be written to."""
 def unsafe_split(x: Operand, sections: Index, axis: int = 0) -> list[Tensor]:
-    """Copies of the parts that split gives; they can be written to.
-
-    Parameters
-    ----------
-    x : array_like
-    sections : index
-        Number of parts, or indices where a new part begins.
-    axis : int, default 0
-        Axis along which the arrays lie.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Copies of the parts that split gives; they can be written to."""
 def unstack(x: Operand, axis: int = 0) -> list[Tensor]:
-    """Views of the slices of `x` along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, default 0
-        Axis that is taken apart.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of the slices of `x` along `axis`."""
 def vsplit(x: Operand, sections: Index) -> list[Tensor]:
-    """Views of equal length along the first axis, or of the parts between given indices.
-
-    Parameters
-    ----------
-    x : array_like
-    sections : index
-        Number of parts, or indices where a new part begins.
-
-    Returns
-    -------
-    ys : list of Tensor
-    """
+    """Views of equal length along the first axis, or of the parts between given indices."""
 def vstack(arrays: Sequence[Operand]) -> Tensor:
-    """Vectors as the rows of a matrix, matrices one below the other.
-
-    Parameters
-    ----------
-    arrays : sequence of array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Vectors as the rows of a matrix, matrices one below the other."""
 def argmax(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tensor:
-    """Position of the first largest element along `axis`, or in C order when it is None.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or None, default None
-        Axis to search; all elements in C order when it is None.
-    keepdims : bool, default False
-        Whether `axis` stays, with length 1.
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """Position of the first largest element along `axis`, or in C order when it is None."""
 def argmin(x: Operand, axis: int | None = None, keepdims: _bool = False) -> Tensor:
-    """Position of the first smallest element along `axis`, or in C order when it is None.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or None, default None
-        Axis to search; all elements in C order when it is None.
-    keepdims : bool, default False
-        Whether `axis` stays, with length 1.
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """Position of the first smallest element along `axis`, or in C order when it is None."""
 def argpartition(x: Operand, kth: int, axis: int = -1) -> Tensor:
-    """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind.
-
-    Parameters
-    ----------
-    x : array_like
-    kth : int
-        Which element.
-    axis : int, default -1
-        Axis along which the elements are compared.
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
 def argsort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
-    """The order that sorts `x` along `axis`; equal elements keep theirs.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, default -1
-        Axis along which the elements are compared.
-    descending : bool, default False
-        Whether the largest element comes first.
-    stable : bool, default True
-        Whether equal elements keep their order.
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """The order that sorts `x` along `axis`; equal elements keep theirs."""
 def bincount(x: Index, weights: Operand | None = None, minlength: int = 0) -> Tensor:
-    """How often each number occurs, or the sum of the weights where it does.
-
-    Parameters
-    ----------
-    x : index
-        Integers, not negative.
-    weights : array_like or None, default None
-        One for each; 1 when it is None.
-    minlength : int, default 0
-        Least length of the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """How often each number occurs, or the sum of the weights where it does."""
 def bucketize(x: Operand, boundaries: Operand, *, right: _bool = False) -> Tensor:
-    """Between which two of the rising boundaries each number lies, counted from 0 below the first one.
-
-    Parameters
-    ----------
-    x : array_like
-    boundaries : array_like
-        Numbers in rising order.
-    right : bool, default False
-        Whether a number on a boundary belongs above it.
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """Between which two of the rising boundaries each number lies, counted from 0 below the first one."""
 def digitize(x: Operand, bins: Operand, right: _bool = False) -> Tensor:
-    """Which bin each number belongs to, counted from 1; 0 below the first edge.
-
-    Parameters
-    ----------
-    x : array_like
-    bins : array_like
-        Edges of the bins, rising or falling.
-    right : bool, default False
-        Whether a number on an edge belongs below it.
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """Which bin each number belongs to, counted from 1; 0 below the first edge."""
 def isin(x: Operand, test: Operand) -> Tensor:
-    """Whether each element is one of those of `test`.
-
-    Parameters
-    ----------
-    x : array_like
-    test : array_like
-        What is looked for.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Whether each element is one of those of `test`."""
 def kthvalue(x: Operand, k: int, axis: int = -1, keepdims: _bool = False) -> _results.KthvalueResult:
-    """The `k`-th smallest element along `axis`, counted from 1, and where it stands.
-
-    Parameters
-    ----------
-    x : array_like
-    k : int
-        Which one.
-    axis : int, default -1
-        Axis along which the elements are compared.
-    keepdims : bool, default False
-        Whether `axis` stays, with length 1.
-
-    Returns
-    -------
-    values : Tensor
-    indices : Tensor
-    """
+    """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
 def mode(x: Operand, axis: int = -1, keepdims: _bool = False) -> _results.ModeResult:
-    """The element that occurs most often along `axis`, the smallest of several, and where it stands last.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, default -1
-        Axis along which the elements are compared.
-    keepdims : bool, default False
-        Whether `axis` stays, with length 1.
-
-    Returns
-    -------
-    values : Tensor
-    indices : Tensor
-    """
+    """The element that occurs most often along `axis`, the smallest of several, and where it stands last."""
 def msort(x: Operand) -> Tensor:
-    """Sorted along the first axis.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sorted along the first axis."""
 def partition(x: Operand, kth: int, axis: int = -1) -> Tensor:
-    """Element `kth` where sorting would put it, smaller ones before it and larger ones behind.
-
-    Parameters
-    ----------
-    x : array_like
-    kth : int
-        Which element.
-    axis : int, default -1
-        Axis along which the elements are compared.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
 def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left') -> Tensor:
-    """Where to insert each value so that the sorted sequence stays sorted.
-
-    Parameters
-    ----------
-    sorted_sequence : array_like
-        Numbers in rising order.
-    values : array_like
-        Numbers to insert.
-    side : str, default 'left'
-        Whether equal ones go to the 'left' or to the 'right'.
-
-    Returns
-    -------
-    indices : Tensor
-    """
+    """Where to insert each value so that the sorted sequence stays sorted."""
 def sort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool = True) -> Tensor:
-    """Sorted along `axis`; equal elements keep their order.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, default -1
-        Axis along which the elements are compared.
-    descending : bool, default False
-        Whether the largest element comes first.
-    stable : bool, default True
-        Whether equal elements keep their order.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Sorted along `axis`; equal elements keep their order."""
 def topk(x: Operand, k: int, axis: int = -1, *, largest: _bool = True) -> _results.TopkResult:
-    """The `k` largest or smallest elements along `axis`, in order, and where they stood.
-
-    Parameters
-    ----------
-    x : array_like
-    k : int
-        How many.
-    axis : int, default -1
-        Axis along which the elements are compared.
-    largest : bool, default True
-        Whether the largest ones are wanted, or the smallest.
-
-    Returns
-    -------
-    values : Tensor
-    indices : Tensor
-    """
+    """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
 def unique(x: Operand) -> Tensor:
-    """The different elements, in rising order; the gradient goes to the first of equal ones.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    values : Tensor
-    """
+    """The different elements, in rising order; the gradient goes to the first of equal ones."""
 def unique_all(x: Operand) -> _results.UniqueAllResult:
-    """The different elements, where each stands first in C order, which of them each element is, and how often each occurs.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    values : Tensor
-    indices : Tensor
-    inverse_indices : Tensor
-    counts : Tensor
-    """
+    """The different elements, where each stands first in C order, which of them each element is, and how often each occurs."""
 def unique_counts(x: Operand) -> _results.UniqueCountsResult:
-    """The different elements and how often each occurs.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    values : Tensor
-    counts : Tensor
-    """
+    """The different elements and how often each occurs."""
 def unique_inverse(x: Operand) -> _results.UniqueInverseResult:
-    """The different elements, and which of them each element is.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    values : Tensor
-    inverse_indices : Tensor
-    """
+    """The different elements, and which of them each element is."""
 def arange(start: complex, stop: complex | None = None, step: complex = 1, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
-
-    Parameters
-    ----------
-    start : scalar
-        First number, or the end where it stands alone.
-    stop : scalar or None, default None
-        Where to end, itself left out.
-    step : scalar, default 1
-        Distance of neighbouring numbers.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None."""
 def astype(x: Operand, dtype: npt.DTypeLike) -> Tensor:
-    """A copy of `x` with another dtype.
-
-    Parameters
-    ----------
-    x : array_like
-    dtype : dtype
-        Type of the elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A copy of `x` with another dtype."""
 def copy(x: Operand) -> Tensor:
-    """The same elements in memory of their own.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The same elements in memory of their own."""
 def empty(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """An array that nobody has written to.
-
-    Parameters
-    ----------
-    shape : int, one or more, or a int or sequence of int
-        Length of each axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """An array that nobody has written to."""
 def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """An array of the shape and dtype of `x` that nobody has written to.
-
-    Parameters
-    ----------
-    x : array_like
-    dtype : dtype or None, default None
-        Type of the elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """An array of the shape and dtype of `x` that nobody has written to."""
 def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Ones on diagonal `k`, zeros elsewhere.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    n_cols : int or None, default None
-        Number of columns; that of the rows when it is None.
-    k : int, default 0
-        Which diagonal; positive ones are above the main one.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Ones on diagonal `k`, zeros elsewhere."""
 def full(shape: int | Sequence[int], fill_value: complex, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """One value everywhere.
-
-    Parameters
-    ----------
-    shape : int or sequence of int
-        Length of each axis.
-    fill_value : scalar
-        The value of every element.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """One value everywhere."""
 def full_like(x: Operand, fill_value: complex, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """One value everywhere, in the shape and dtype of `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    fill_value : scalar
-        The value of every element.
-    dtype : dtype or None, default None
-        Type of the elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """One value everywhere, in the shape and dtype of `x`."""
 def linspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = True, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly spaced numbers from `start` to `stop`.
-
-    Parameters
-    ----------
-    start : scalar
-        First number.
-    stop : scalar
-        Last number, or the one after it where not `endpoint`.
-    num : int, default 50
-        How many.
-    endpoint : bool, default True
-        Whether `stop` is one of them.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Evenly spaced numbers from `start` to `stop`."""
 def logspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = True, base: complex = 10.0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`.
-
-    Parameters
-    ----------
-    start : scalar
-        First exponent.
-    stop : scalar
-        Last exponent, or the one behind it.
-    num : int, default 50
-        How many.
-    endpoint : bool, default True
-        Whether `stop` is the last one.
-    base : scalar, default 10.0
-        What the powers are of.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`."""
 def ones(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Ones.
-
-    Parameters
-    ----------
-    shape : int, one or more, or a int or sequence of int
-        Length of each axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Ones."""
 def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Ones in the shape and dtype of `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    dtype : dtype or None, default None
-        Type of the elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Ones in the shape and dtype of `x`."""
 def zeros(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Zeros.
-
-    Parameters
-    ----------
-    shape : int, one or more, or a int or sequence of int
-        Length of each axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Zeros."""
 def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """Zeros in the shape and dtype of `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    dtype : dtype or None, default None
-        Type of the elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Zeros in the shape and dtype of `x`."""
 def bernoulli(p: Operand, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """1 with probability `p`, else 0.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability of a 1, for each element.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """1 with probability `p`, else 0."""
 def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Normal distribution of mean `loc` and standard deviation `scale`.
-
-    Parameters
-    ----------
-    loc : array_like, default 0.0
-        Where the distribution stands.
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Normal distribution of mean `loc` and standard deviation `scale`."""
 def rand(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly distributed over [0, 1).
-
-    Parameters
-    ----------
-    shape : int, one or more, or a int or sequence of int
-        Length of each axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Evenly distributed over [0, 1)."""
 def rand_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Evenly distributed over [0, 1), in the shape and dtype of `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Evenly distributed over [0, 1), in the shape and dtype of `x`."""
 def randint(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.
-
-    Parameters
-    ----------
-    low : int
-        The least one, or the bound where it stands alone.
-    high : int or None, default None
-        Bound, itself left out.
-    size : int or sequence of int or None, default None
-        Shape of the result; one number when it is None.
-    dtype : dtype, default 'int64'
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None."""
 def randn(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Standard normal numbers.
-
-    Parameters
-    ----------
-    shape : int, one or more, or a int or sequence of int
-        Length of each axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Standard normal numbers."""
 def randn_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Standard normal numbers, in the shape and dtype of `x`.
-
-    Parameters
-    ----------
-    x : array_like
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Standard normal numbers, in the shape and dtype of `x`."""
 def randperm(n: int, *, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """The numbers from 0 to n - 1 in random order.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The numbers from 0 to n - 1 in random order."""
 
 abs = absolute
 arccos = acos
@@ -5678,457 +1666,62 @@ row_stack = vstack
 unique_values = unique
 clone = copy
 def alpha_dropout(x: Operand, p: float = 0.5, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability.
-    training : bool, default False
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
-    """
+    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
-    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    alpha : float, default 1.0
-        Minus the limit at -inf.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Barron (2017), Continuously differentiable exponential linear units.
-    """
+    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.
-    """
+    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
 def dropout1d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last axis's rows one.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """dropout of whole channels, each of the last axis's rows one."""
 def dropout2d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last two axes' planes one.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """dropout of whole channels, each of the last two axes' planes one."""
 def dropout3d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last three axes' boxes one.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """dropout of whole channels, each of the last three axes' boxes one."""
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
-    """x where x > 0, alpha * (exp(x) - 1) elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    alpha : float, default 1.0
-        Minus the limit at -inf.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Clevert, Unterthiner and Hochreiter (2015), Fast and accurate deep network learning by exponential linear units (ELUs).
-    """
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:
-    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
-
-    Parameters
-    ----------
-    x : array_like
-    approximate : str, default 'none'
-        'none' or 'tanh'.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).
-    """
+    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
 def glu(x: Operand, axis: int = -1) -> Tensor:
-    """The first half along `axis` times the sigmoid of the second.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, default -1
-        Axis that is halved.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.
-    """
+    """The first half along `axis` times the sigmoid of the second."""
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
-    """x where abs(x) > lambd, 0 elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    lambd : float, default 0.5
-        Largest modulus that becomes 0.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x where abs(x) > lambd, 0 elsewhere."""
 def hardsigmoid(x: Operand) -> Tensor:
-    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
 def hardswish(x: Operand) -> Tensor:
-    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Howard et al. (2019), Searching for MobileNetV3.
-    """
+    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
 def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """x between `min_val` and `max_val`; the derivative at the bounds is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    min_val : float, default -1.0
-        Lower bound.
-    max_val : float, default 1.0
-        Upper bound.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
 def leaky_relu(x: Operand, negative_slope: float = 0.01) -> Tensor:
-    """x where x > 0, negative_slope * x elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    negative_slope : float, default 0.01
-        Slope below 0.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Maas, Hannun and Ng (2013), Rectifier nonlinearities improve neural network acoustic models.
-    """
+    """x where x > 0, negative_slope * x elsewhere."""
 def log_sigmoid(x: Operand) -> Tensor:
-    """log(sigmoid(x)) without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(sigmoid(x)) without overflow."""
 def mish(x: Operand) -> Tensor:
-    """x * tanh(log(1 + exp(x))).
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Misra (2019), Mish, a self regularized non-monotonic neural activation function.
-    """
+    """x * tanh(log(1 + exp(x)))."""
 def prelu(x: Operand, weight: Operand) -> Tensor:
-    """x where x > 0, weight * x elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    weight : array_like
-        One slope, or one for each channel, which stand along axis 1.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.
-    """
+    """x where x > 0, weight * x elsewhere."""
 def relu(x: Operand) -> Tensor:
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
 def relu6(x: Operand) -> Tensor:
-    """x between 0 and 6; the derivative at the bounds is 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x between 0 and 6; the derivative at the bounds is 0."""
 def rrelu(x: Operand, lower: float = 0.125, upper: float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`.
-
-    Parameters
-    ----------
-    x : array_like
-    lower : float, default 0.125
-        Least slope.
-    upper : float, default 0.3333333333333333
-        Largest slope.
-    training : bool, default False
-        Whether slopes are random.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Xu, Wang, Chen and Li (2015), Empirical evaluation of rectified activations in convolutional network.
-    """
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`."""
 def selu(x: Operand) -> Tensor:
-    """elu with the scale and alpha of self-normalising networks.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
-    """
+    """elu with the scale and alpha of self-normalising networks."""
 def silu(x: Operand) -> Tensor:
-    """x * sigmoid(x).
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement
-    learning.
-    """
+    """x * sigmoid(x)."""
 def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
-
-    Parameters
-    ----------
-    x : array_like
-    beta : float, default 1.0
-        Sharpness of the bend.
-    threshold : float, default 20.0
-        Value of beta * x beyond which it is `x`.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
 def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
-    """x moved towards 0 by `lambd`, 0 where it would pass it.
-
-    Parameters
-    ----------
-    x : array_like
-    lambd : float, default 0.5
-        How far towards 0.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x moved towards 0 by `lambd`, 0 where it would pass it."""
 def softsign(x: Operand) -> Tensor:
-    """x / (1 + abs(x)).
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x / (1 + abs(x))."""
 def tanhshrink(x: Operand) -> Tensor:
-    """x - tanh(x), without cancellation near 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x - tanh(x), without cancellation near 0."""
 def threshold(x: Operand, threshold: float, value: float) -> Tensor:
-    """x where x > threshold, `value` elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    threshold : float
-        Bound.
-    value : float
-        What stands for elements that are not above it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x where x > threshold, `value` elsewhere."""
 def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """x - logsumexp(x) along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, default -1
-        Axes along which the results are normalised.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x - logsumexp(x) along `axis`."""
 def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along `axis`, without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, default -1
-        Axes along which the results are normalised.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """exp(x) / sum(exp(x)) along `axis`, without overflow."""
 def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """softmax(-x).
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, default -1
-        Axes along which the results are normalised.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """softmax(-x)."""

@@ -41,6 +41,13 @@ def test_metadata_is_there_before_anything_is_built(tmp_path):
     assert [required.split(";")[0].strip() for required in metadata.get_all("Requires-Dist")] == wanted
 
 
+def test_the_version_is_the_same_wherever_it_stands():
+    versions = [re.search(pattern, (ROOT / path).read_text(), re.MULTILINE)[1] for path, pattern in (
+        ("pyproject.toml", r'^version = "(.*)"'), ("meson.build", r"^  version: '(.*)',"), ("runtime/__init__.py", r'^__version__ = "(.*)"'),
+    )]  # fmt: skip
+    assert len(set(versions)) == 1, versions
+
+
 def test_wheels_are_for_the_pythons_that_are_supported():
     found = [int(minor) for minor in re.findall(r"cp3(\d+)-\*", PROJECT["tool"]["cibuildwheel"]["build"])]
     assert PROJECT["project"]["requires-python"] == f">=3.{found[0]},<3.{found[-1] + 1}" and found == list(range(found[0], found[-1] + 1))

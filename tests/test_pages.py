@@ -1,9 +1,12 @@
 """The pages for readers name what is there: files, and the tests that hold a statement."""
 
 import re
+import runpy
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from test_layers import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -30,3 +33,70 @@ def test_such_names_are_found():
     """The test of the test."""
     assert expanded("a/{b,c}.py") == ["a/b.py", "a/c.py"] and expanded("a/b.py") == ["a/b.py"]
     assert named("`runtime/core/{node,tensor}.pyx`, `x/y`") == ["runtime/core/{node,tensor}.pyx"]
+
+
+def table(page, heading):
+    """The rows of the first table below a heading, a list of cells each."""
+    text = (ROOT / page).read_text()
+    text = text[text.index(f"## {heading}") :]
+    rows = re.search(r"^\|.*\n\|[-:| ]*\n((?:\|.*\n)+)", text, re.MULTILINE)[1]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows.splitlines()]
+
+
+@pytest.mark.parametrize("heading", ["One call followed", "The same call backward"])
+def test_each_step_of_a_call_names_what_its_file_has(heading):
+    rows = table("docs/architecture.md", heading)
+    lost = [(file, name) for _, file, name in rows
+            if not re.search(rf"\b{name.strip('`')}\b", (ROOT / file.strip("`")).read_text())]  # fmt: skip
+    assert len(rows) > 10 and lost == []
+
+
+@pytest.mark.parametrize("package, folders", [("gradspec", "`runtime/` and `generated/`"), ("codegen", "`codegen/`")])
+def test_the_drawing_of_the_folders_is_that_of_the_layers(package, folders):
+    text = (ROOT / "docs/architecture.md").read_text()
+    drawn = re.search(rf"in {folders}:\n\n```\n(.*?)```", text, re.DOTALL)[1].splitlines()
+    _, rows = PACKAGES[package]
+    assert drawn == ["  ".join(row) for row in reversed(rows)], "docs/architecture.md draws the rows of tests/test_layers.py"
+
+
+def names_of_tests(text):
+    return re.findall(r"`(\w+\.py)::(\w+)`", text)
+
+
+def test_every_invariant_names_its_tests_and_the_files_that_may_break_it():
+    text = (ROOT / "docs/invariants.md").read_text()
+    known = defaultdict(str)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        known[path.name] += path.read_text()
+    items = re.split(r"^\*\*(\d+)\. ", text, flags=re.MULTILINE)[1:]
+    assert [int(number) for number in items[::2]] == list(range(1, len(items) // 2 + 1)) and len(items) > 40
+    for number, item in zip(items[::2], items[1::2]):
+        statement, held, broken = re.fullmatch(r"(.*?)\nHeld by (.*?)\.\nBroken in (.*?)\.\n.*", item, re.DOTALL).groups()
+        assert statement and names_of_tests(held) and named(broken), number
+        missing = [f"{file}::{test}" for file, test in names_of_tests(held) if not re.search(rf"def {test}\(", known[file])]
+        assert missing == [], f"invariant {number} names tests that are not there"
+
+
+def test_decisions_are_numbered_and_say_when_to_think_again():
+    pages = sorted((ROOT / "docs/decisions").glob("*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1)) and len(pages) > 5
+    for page in pages:
+        text = page.read_text()
+        assert text.startswith(f"# {int(page.name[:4])}. ")
+        assert [part for part in ("Question", "Decision", "Why", "Price", "Reconsider") if f"**{part}" not in text] == []
+
+
+def test_the_glossary_is_in_order():
+    words = [word.strip("` ") for word in re.findall(r"^\| ([^|]+)\|", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)][1:]
+    assert len(words) > 40 and words == sorted(words, key=str.casefold)
+
+
+def test_the_list_of_modules_is_what_their_docstrings_say():
+    page = runpy.run_path(str(ROOT / "docs/modules.py"))["page"]()
+    assert (ROOT / "docs/modules.md").read_text() == page, "docs/modules.md is stale: run python docs/modules.py"
+
+
+def test_every_module_says_what_it_is():
+    docstring = runpy.run_path(str(ROOT / "docs/modules.py"))["docstring"]
+    paths = [path for folder in ("runtime", "codegen") for suffix in ("py", "pyx") for path in (ROOT / folder).rglob(f"*.{suffix}")]
+    assert len(paths) > 200 and [path for path in paths if path.stat().st_size and not docstring(path)] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable, Iterator
 
 WIDTH = 130
 # A statement: what stands before its expression, the expression, what stands behind it.
@@ -135,3 +136,20 @@ def tidy(text: str) -> str:
     text = re.sub(r"\n{4,}", "\n\n\n", text)
     text = re.sub(r"\n{3,}(?=from |import )", "\n\n", text)
     return text.strip("\n") + "\n" if text.strip() else ""
+
+
+def items(values: Iterable[object]) -> list[str]:
+    """The pieces of a tuple, each with its comma."""
+    return [f"{value!r}," for value in values]
+
+
+def packed(parts: Iterable[str], first: str, indent: str) -> Iterator[str]:
+    """The parts in rows of WIDTH, the opening one on a row with what follows, the closing one on the last row."""
+    row = first
+    for part in parts:
+        if len(row) + len(part) + 1 > WIDTH and row.strip():
+            yield row.rstrip()
+            row = indent
+        glue = "" if not row.strip() or row.endswith("(") or part == ")" else " "
+        row += glue + part
+    yield row

@@ -1,4 +1,4 @@
-"""The records of generated/op_info.py: what tests and documentation read of an operator.
+"""The records of generated/op_info.py: what tests read of an operator.
 
 Owns which facts a record holds and how they are laid out in few lines: the first ones stand without the name of their field,
 a fact that is empty or usual is left out, samples that begin with a preset of the spec name it.  Knows nothing of templates.
@@ -6,14 +6,14 @@ a fact that is empty or usual is left out, samples that begin with a preset of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ..spec.elementwise import has_value, is_elementwise
 from ..spec.model import Formula
+from .layout import WIDTH, items, packed
 from .node import NodeText
 
-WIDTH = 130
-POSITIONAL = ("name", "family", "signature", "doc", "form", "dtype")
+POSITIONAL = ("name", "family", "signature", "form", "dtype")
 USUAL = {"arguments": (("x", "Array", None, False),), "outputs": (("y", "Array"),)}
 
 
@@ -24,12 +24,9 @@ def facts(text: NodeText) -> dict[str, object]:
         name=op.name,
         family=op.family,
         signature=signature.source,
-        doc=op.doc,
         form=op.form,
         dtype=op.dtype,
         namespace=op.namespace,
-        args=tuple(op.args.items()),
-        ref=op.ref,
         numpy=op.numpy,
         result_dtypes=op.result_dtypes,
         domain=op.domain and op.domain.source,
@@ -52,12 +49,12 @@ def facts(text: NodeText) -> dict[str, object]:
 def record(text: NodeText, presets: Mapping[str, tuple[Formula, ...]]) -> str:
     """`OpInfo(...)` in as few lines as hold it."""
     *parts, last = _parts(text, _named(presets))
-    return "\n".join(_rows(["OpInfo(", *parts, f"{last.rstrip(',')}),"], "    ", "        "))
+    return "\n".join(packed(["OpInfo(", *parts, f"{last.rstrip(',')}),"], "    ", "        "))
 
 
 def preset(name: str, samples: tuple[Formula, ...]) -> str:
     """`UNARY = (...)`, the samples that entries name."""
-    return "\n".join(_rows([f"{name.upper()} = (", *_items(s.source for s in samples), ")"], "", "    "))
+    return "\n".join(packed([f"{name.upper()} = (", *items(s.source for s in samples), ")"], "", "    "))
 
 
 def _named(presets: Mapping[str, tuple[Formula, ...]]) -> dict[tuple[str, ...], str]:
@@ -68,16 +65,16 @@ def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str
     """The pieces of a record between which a line may end."""
     for field, value in facts(text).items():
         if field == "samples" and (start := _start(value, named)):
-            rest = _items(value[len(start) :])
+            rest = items(value[len(start) :])
             yield f"samples=(*{named[start]}," if rest else f"samples={named[start]},"
             yield from (*rest[:-1], f"{rest[-1].rstrip(',')}),") if rest else ()
         elif field in POSITIONAL:
             yield f"{value!r},"
         elif isinstance(value, tuple) and len(repr(value)) > WIDTH // 3:
-            items = _items(value)
-            items[0] = f"{field}=({items[0]}"
-            items[-1] += "),"
-            yield from items
+            parts = items(value)
+            parts[0] = f"{field}=({parts[0]}"
+            parts[-1] += "),"
+            yield from parts
         elif value != USUAL.get(field, value if not value else None):
             yield f"{field}={value!r},"
 
@@ -85,19 +82,3 @@ def _parts(text: NodeText, named: Mapping[tuple[str, ...], str]) -> Iterator[str
 def _start(samples: tuple[str, ...], named: Mapping[tuple[str, ...], str]) -> tuple[str, ...]:
     """The longest preset that some samples begin with."""
     return max((calls for calls in named if samples[: len(calls)] == calls), key=len, default=())
-
-
-def _items(values: Iterable[object]) -> list[str]:
-    return [f"{value!r}," for value in values]
-
-
-def _rows(parts: Iterable[str], first: str, indent: str) -> Iterator[str]:
-    """The parts in rows of WIDTH, the opening one on a row with what follows, the closing one on the last row."""
-    row = first
-    for part in parts:
-        if len(row) + len(part) + 1 > WIDTH and row.strip():
-            yield row.rstrip()
-            row = indent
-        glue = "" if not row.strip() or row.endswith("(") or part == ")" else " "
-        row += glue + part
-    yield row

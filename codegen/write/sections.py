@@ -1,37 +1,50 @@
-"""The sections of a docstring after numpydoc, for the stubs and for help(): Parameters, Returns, Notes, References, Examples.
+"""What a docstring says in the sections of numpydoc: Parameters, Returns, Notes, References, Examples.
 
-Owns how types are worded for readers and which lines describe an argument.  The notes are the maths and the example is a
-session, which are worded elsewhere; a stub goes without.
+Owns how types are worded for readers, which lines describe an argument, and how the lines stand in generated/docs.  The notes are
+the maths and the example is a session, both worded elsewhere.  `gradspec.support.docstrings` puts the headings above the lines.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
-from ..spec.model import Argument, Output, Type
+from ..spec.model import Argument, Type
 from .bindings import Bindings
+from .layout import packed
 
-WIDTH = 120  # of a line without its indentation
+WIDTH = 120  # of a line of the docstring
+RETURNS = ["y : Tensor"]  # where nothing else is said
 _WORDS = {"Array": "array_like", "Index": "index", "Mask": "array_like of bool", "Scalar": "scalar", "DType": "dtype",
           "Generator": "numpy.random.Generator or int"}  # fmt: skip
 
 
-def docstring(op: Bindings, notes: Iterable[str] = (), session: Iterable[str] = ()) -> str:
-    """The docstring of a public function, its lines indented by four from the second on."""
-    lines = list(textwrap.wrap(op.doc, WIDTH))
-    parameters = [part for a in op.arguments for part in _entry(a.name, _argument(a), op.op.args.get(a.name, ""))]
-    if "out" in op.op.variants:
-        parameters += _entry("out", "Tensor, optional", "Where the result is written.")
-    if op.is_creation:
-        parameters += _entry("requires_grad", "bool, default False", "Whether the result is a leaf that collects a gradient.")
-    lines += _section("Parameters", parameters)
-    lines += _section("Returns", [part for o in op.visible for part in _entry(o.name, _output(o), "")])
-    lines += _section("Notes", notes)
-    lines += _section("References", textwrap.wrap(op.op.ref, WIDTH))
-    lines += _section("Examples", session)
-    return "\n".join(f"    {line}" if line else "" for line in [*lines, ""]).lstrip() + "    "
+def record(op: Bindings, notes: list[str], session: list[str]) -> str:
+    """`"name": docstring(...)` in as few lines as hold it; a section that is empty or usual is left out."""
+    parts = [f'"{op.name}": docstring(', *_text("", textwrap.wrap(op.doc, WIDTH))]
+    parts += _text("", parameters(op), shared(op))
+    parts += _text("", notes)
+    parts += _text("examples=", session) if session else []
+    parts += _text("returns=", returns(op)) if returns(op) != RETURNS else []
+    parts += _text("references=", textwrap.wrap(op.op.ref, WIDTH)) if op.op.ref else []
+    parts[-1] = f"{parts[-1].rstrip(',')}),"
+    return "\n".join(packed(parts, "    ", "        "))
+
+
+def parameters(op: Bindings) -> list[str]:
+    """The lines of the arguments that the entry names."""
+    return [line for a in op.arguments for line in _entry(a, op.op.args.get(a.name, ""))]
+
+
+def shared(op: Bindings) -> list[str]:
+    """Names, in `gradspec.support.docstrings`, of the lines of the arguments that many functions have."""
+    return ["OUT"] * ("out" in op.op.variants) + ["LEAF"] * op.is_creation
+
+
+def returns(op: Bindings) -> list[str]:
+    """The lines of the results."""
+    return [f"{o.name} : {'list of Tensor' if o.type.is_list else 'Tensor'}" for o in op.visible]
 
 
 def words(type_: Type) -> str:
@@ -52,15 +65,16 @@ def _argument(a: Argument) -> str:
     return said if a.default is None else f"{said}, default {a.default}"
 
 
-def _output(output: Output) -> str:
-    return "list of Tensor" if output.type.is_list else "Tensor"
-
-
-def _entry(name: str, said: str, line: str) -> Iterator[str]:
-    yield f"{name} : {said}"
+def _entry(a: Argument, line: str) -> Iterator[str]:
+    yield f"{a.name} : {_argument(a)}"
     yield from textwrap.wrap(line, WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
-def _section(heading: str, lines: Iterable[str]) -> list[str]:
-    lines = list(lines)
-    return ["", heading, "-" * len(heading), *lines] if lines else []
+def _text(name: str, lines: list[str], constants: list[str] | None = None) -> list[str]:
+    """The pieces of a text of many lines, between which the source may break; what is added by name ends it."""
+    ends = [*["\n"] * (len(lines) - 1), "\n" if constants else ""]
+    pieces = [repr(line + end) for line, end in zip(lines, ends)]
+    for constant in constants or []:
+        pieces[-1:] = [f"{pieces[-1]} + {constant}"] if pieces else [constant]
+    pieces = pieces or ["''"]
+    return [name + pieces[0], *pieces[1:-1], f"{pieces[-1]},"] if len(pieces) > 1 else [f"{name}{pieces[0]},"]

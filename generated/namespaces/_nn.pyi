@@ -16,1977 +16,219 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def bilinear(a: Operand, b: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
-    """a @ weight[k] @ b + bias[k] for each k.
-
-    Parameters
-    ----------
-    a : array_like
-        Vectors along the last axis.
-    b : array_like
-        As many vectors.
-    weight : array_like
-        A matrix for each component of the result.
-    bias : array_like or None, default None
-        What is added to the result; nothing where it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a @ weight[k] @ b + bias[k] for each k."""
 def cosine_similarity(a: Operand, b: Operand, axis: int = -1, eps: float = 1e-8) -> Tensor:
-    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    axis : int, default -1
-        Axis that holds the components of a vector.
-    eps : float, default 1e-8
-        Least norm, against division by 0.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cosine of the angle between vectors along `axis` of both as they broadcast; a norm below `eps` counts as `eps`."""
 def linear(x: Operand, weight: Operand, bias: Operand | None = None) -> Tensor:
-    """x @ weight.T + bias, rows of `weight` for the components of the result.
-
-    Parameters
-    ----------
-    x : array_like
-        Vectors along the last axis.
-    weight : array_like
-        A row for each component of the result, or a vector where there is one without an axis.
-    bias : array_like or None, default None
-        What is added to the result; nothing where it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x @ weight.T + bias, rows of `weight` for the components of the result."""
 def pairwise_distance(a: Operand, b: Operand, p: float = 2.0, eps: float = 1e-06, keepdims: _bool = False) -> Tensor:
-    """The p-norm of a - b + eps along the last axis.
-
-    Parameters
-    ----------
-    a : array_like
-        Vectors along the last axis.
-    b : array_like
-        Vectors of as many components.
-    p : float, default 2.0
-        Order of the norm.
-    eps : float, default 1e-06
-        What is added to each difference.
-    keepdims : bool, default False
-        Whether the last axis stays, of length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The p-norm of a - b + eps along the last axis."""
 def pdist(x: Operand, p: float = 2.0) -> Tensor:
-    """The p-norm of the difference of each two rows.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 2.0
-        Order of the norm.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The p-norm of the difference of each two rows."""
 def embedding(indices: Index, weight: Operand) -> Tensor:
-    """Rows of `weight`.
-
-    Parameters
-    ----------
-    indices : index
-        Which row, for each place of the result.
-    weight : array_like
-        A row for each index.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Rows of `weight`."""
 def alpha_dropout(x: Operand, p: float = 0.5, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability.
-    training : bool, default False
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
-    """
+    """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:
-    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    alpha : float, default 1.0
-        Minus the limit at -inf.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Barron (2017), Continuously differentiable exponential linear units.
-    """
+    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.
-    """
+    """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
 def dropout1d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last axis's rows one.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """dropout of whole channels, each of the last axis's rows one."""
 def dropout2d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last two axes' planes one.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """dropout of whole channels, each of the last two axes' planes one."""
 def dropout3d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last three axes' boxes one.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 0.5
-        Probability of a 0.
-    training : bool, default True
-        Whether anything is dropped.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """dropout of whole channels, each of the last three axes' boxes one."""
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
-    """x where x > 0, alpha * (exp(x) - 1) elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    alpha : float, default 1.0
-        Minus the limit at -inf.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Clevert, Unterthiner and Hochreiter (2015), Fast and accurate deep network learning by exponential linear units (ELUs).
-    """
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:
-    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.
-
-    Parameters
-    ----------
-    x : array_like
-    approximate : str, default 'none'
-        'none' or 'tanh'.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Hendrycks and Gimpel (2016), Gaussian error linear units (GELUs).
-    """
+    """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
 def glu(x: Operand, axis: int = -1) -> Tensor:
-    """The first half along `axis` times the sigmoid of the second.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, default -1
-        Axis that is halved.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.
-    """
+    """The first half along `axis` times the sigmoid of the second."""
 def hardshrink(x: Operand, lambd: float = 0.5) -> Tensor:
-    """x where abs(x) > lambd, 0 elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    lambd : float, default 0.5
-        Largest modulus that becomes 0.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x where abs(x) > lambd, 0 elsewhere."""
 def hardsigmoid(x: Operand) -> Tensor:
-    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
 def hardswish(x: Operand) -> Tensor:
-    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Howard et al. (2019), Searching for MobileNetV3.
-    """
+    """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
 def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """x between `min_val` and `max_val`; the derivative at the bounds is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    min_val : float, default -1.0
-        Lower bound.
-    max_val : float, default 1.0
-        Upper bound.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
 def leaky_relu(x: Operand, negative_slope: float = 0.01) -> Tensor:
-    """x where x > 0, negative_slope * x elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    negative_slope : float, default 0.01
-        Slope below 0.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Maas, Hannun and Ng (2013), Rectifier nonlinearities improve neural network acoustic models.
-    """
+    """x where x > 0, negative_slope * x elsewhere."""
 def log_sigmoid(x: Operand) -> Tensor:
-    """log(sigmoid(x)) without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(sigmoid(x)) without overflow."""
 def mish(x: Operand) -> Tensor:
-    """x * tanh(log(1 + exp(x))).
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Misra (2019), Mish, a self regularized non-monotonic neural activation function.
-    """
+    """x * tanh(log(1 + exp(x)))."""
 def prelu(x: Operand, weight: Operand) -> Tensor:
-    """x where x > 0, weight * x elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    weight : array_like
-        One slope, or one for each channel, which stand along axis 1.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.
-    """
+    """x where x > 0, weight * x elsewhere."""
 def relu(x: Operand) -> Tensor:
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
 def relu6(x: Operand) -> Tensor:
-    """x between 0 and 6; the derivative at the bounds is 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x between 0 and 6; the derivative at the bounds is 0."""
 def rrelu(x: Operand, lower: float = 0.125, upper: float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`.
-
-    Parameters
-    ----------
-    x : array_like
-    lower : float, default 0.125
-        Least slope.
-    upper : float, default 0.3333333333333333
-        Largest slope.
-    training : bool, default False
-        Whether slopes are random.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Xu, Wang, Chen and Li (2015), Empirical evaluation of rectified activations in convolutional network.
-    """
+    """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`."""
 def selu(x: Operand) -> Tensor:
-    """elu with the scale and alpha of self-normalising networks.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.
-    """
+    """elu with the scale and alpha of self-normalising networks."""
 def silu(x: Operand) -> Tensor:
-    """x * sigmoid(x).
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Elfwing et al. (2017), Sigmoid-weighted linear units for neural network function approximation in reinforcement
-    learning.
-    """
+    """x * sigmoid(x)."""
 def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.
-
-    Parameters
-    ----------
-    x : array_like
-    beta : float, default 1.0
-        Sharpness of the bend.
-    threshold : float, default 20.0
-        Value of beta * x beyond which it is `x`.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
 def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
-    """x moved towards 0 by `lambd`, 0 where it would pass it.
-
-    Parameters
-    ----------
-    x : array_like
-    lambd : float, default 0.5
-        How far towards 0.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x moved towards 0 by `lambd`, 0 where it would pass it."""
 def softsign(x: Operand) -> Tensor:
-    """x / (1 + abs(x)).
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x / (1 + abs(x))."""
 def tanhshrink(x: Operand) -> Tensor:
-    """x - tanh(x), without cancellation near 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x - tanh(x), without cancellation near 0."""
 def threshold(x: Operand, threshold: float, value: float) -> Tensor:
-    """x where x > threshold, `value` elsewhere.
-
-    Parameters
-    ----------
-    x : array_like
-    threshold : float
-        Bound.
-    value : float
-        What stands for elements that are not above it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x where x > threshold, `value` elsewhere."""
 def channel_shuffle(x: Operand, groups: int) -> Tensor:
-    """Channels of as many groups laid out in turn.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    groups : int
-        Number of groups of channels.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Zhang, Zhou, Lin and Sun (2018), ShuffleNet.
-    """
+    """Channels of as many groups laid out in turn."""
 def conv1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation along the last axis, as a layer of a network.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    weight : array_like
-        Kernels, (channels out, channels in / groups, ...).
-    bias : array_like or None, default None
-        A number for each channel of the result; nothing where it is None.
-    stride : int or sequence of 1, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 1 or str, default 0
-        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
-    dilation : int or sequence of 1, default 1
-        How far apart the elements are that a kernel sees.
-    groups : int, default 1
-        Number of groups of channels that see nothing of one another.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cross-correlation along the last axis, as a layer of a network."""
 def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation along the last two axes, as a layer of a network.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    weight : array_like
-        Kernels, (channels out, channels in / groups, ...).
-    bias : array_like or None, default None
-        A number for each channel of the result; nothing where it is None.
-    stride : int or sequence of 2, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 2 or str, default 0
-        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
-    dilation : int or sequence of 2, default 1
-        How far apart the elements are that a kernel sees.
-    groups : int, default 1
-        Number of groups of channels that see nothing of one another.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cross-correlation along the last two axes, as a layer of a network."""
 def conv3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation along the last three axes, as a layer of a network.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    weight : array_like
-        Kernels, (channels out, channels in / groups, ...).
-    bias : array_like or None, default None
-        A number for each channel of the result; nothing where it is None.
-    stride : int or sequence of 3, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 3 or str, default 0
-        How many zeros stand before and behind each axis, 'same' for a result as long as `x` or 'valid' for none.
-    dilation : int or sequence of 3, default 1
-        How far apart the elements are that a kernel sees.
-    groups : int, default 1
-        Number of groups of channels that see nothing of one another.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cross-correlation along the last three axes, as a layer of a network."""
 def conv_transpose1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
-    """The adjoint of conv1d with the same weight.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    weight : array_like
-        Kernels, (channels in, channels out / groups, length).
-    bias : array_like or None, default None
-        A number for each channel of the result; nothing where it is None.
-    stride : int or sequence of 1, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 1, default 0
-        How much of the result is left out at both ends.
-    output_padding : int or sequence of 1, default 0
-        How much longer the result is at the end of each axis.
-    groups : int, default 1
-        Number of groups of channels that see nothing of one another.
-    dilation : int or sequence of 1, default 1
-        How far apart the elements are that a kernel sees.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The adjoint of conv1d with the same weight."""
 def conv_transpose2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
-    """The adjoint of conv2d with the same weight.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    weight : array_like
-        Kernels, (channels in, channels out / groups, rows, columns).
-    bias : array_like or None, default None
-        A number for each channel of the result; nothing where it is None.
-    stride : int or sequence of 2, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 2, default 0
-        How much of the result is left out at both ends of each axis.
-    output_padding : int or sequence of 2, default 0
-        How much longer the result is at the end of each axis.
-    groups : int, default 1
-        Number of groups of channels that see nothing of one another.
-    dilation : int or sequence of 2, default 1
-        How far apart the elements are that a kernel sees.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The adjoint of conv2d with the same weight."""
 def conv_transpose3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
-    """The adjoint of conv3d with the same weight.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    weight : array_like
-        Kernels, (channels in, channels out / groups, ...).
-    bias : array_like or None, default None
-        A number for each channel of the result; nothing where it is None.
-    stride : int or sequence of 3, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-    padding : int or sequence of 3, default 0
-        How much of the result is left out at both ends of each axis.
-    output_padding : int or sequence of 3, default 0
-        How much longer the result is at the end of each axis.
-    groups : int, default 1
-        Number of groups of channels that see nothing of one another.
-    dilation : int or sequence of 3, default 1
-        How far apart the elements are that a kernel sees.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The adjoint of conv3d with the same weight."""
 def fold(x: Operand, output_size: int | Sequence[int], kernel_size: int | Sequence[int], dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, stride: int | Sequence[int] = 1) -> Tensor:
-    """Each column added to the places of an image that unfold would take it from; the adjoint of unfold.
-
-    Parameters
-    ----------
-    x : array_like
-        Columns, (batch, channels * elements of the kernel, places) or without the batch.
-    output_size : int or sequence of 2
-        Length of the last two axes of the result.
-    kernel_size : int or sequence of 2
-        Length of the kernel along each axis.
-    dilation : int or sequence of 2, default 1
-        How far apart the elements are that a kernel sees.
-    padding : int or sequence of 2, default 0
-        How many zeros stand before and behind each axis.
-    stride : int or sequence of 2, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Each column added to the places of an image that unfold would take it from; the adjoint of unfold."""
 def pixel_shuffle(x: Operand, upscale_factor: int) -> Tensor:
-    """Blocks of channels laid out as squares of the last two axes.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    upscale_factor : int
-        Side of a square.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Shi et al. (2016), Real-time single image and video super-resolution using an efficient sub-pixel convolutional neural
-    network.
-    """
+    """Blocks of channels laid out as squares of the last two axes."""
 def pixel_unshuffle(x: Operand, downscale_factor: int) -> Tensor:
-    """Squares of the last two axes laid out as channels; the inverse of pixel_shuffle.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.
-    downscale_factor : int
-        Side of a square.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Squares of the last two axes laid out as channels; the inverse of pixel_shuffle."""
 def unfold(x: Operand, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, stride: int | Sequence[int] = 1) -> Tensor:
-    """The elements under a kernel as a column, for each place where it stands in an image.
-
-    Parameters
-    ----------
-    x : array_like
-        Images, (batch, channels, rows, columns) or without the batch.
-    kernel_size : int or sequence of 2
-        Length of the kernel along each axis.
-    dilation : int or sequence of 2, default 1
-        How far apart the elements are that a kernel sees.
-    padding : int or sequence of 2, default 0
-        How many zeros stand before and behind each axis.
-    stride : int or sequence of 2, default 1
-        How far apart the places are where the kernel stands, one number or one for each axis.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The elements under a kernel as a column, for each place where it stands in an image."""
 def adaptive_avg_pool1d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
-    """Means of the parts that divide the last axis as evenly as integers do.
-
-    Parameters
-    ----------
-    x : array_like
-    output_size : int or sequence of 1
-        Length of each axis in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Means of the parts that divide the last axis as evenly as integers do."""
 def adaptive_avg_pool2d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
-    """Means of the parts that divide the last two axes as evenly as integers do.
-
-    Parameters
-    ----------
-    x : array_like
-    output_size : int or sequence of 2
-        Length of each axis in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Means of the parts that divide the last two axes as evenly as integers do."""
 def adaptive_avg_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
-    """Means of the parts that divide the last three axes as evenly as integers do.
-
-    Parameters
-    ----------
-    x : array_like
-    output_size : int or sequence of 3
-        Length of each axis in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Means of the parts that divide the last three axes as evenly as integers do."""
 def adaptive_max_pool1d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
-    """Maxima of the parts that divide the last axis as evenly as integers do.
-
-    Parameters
-    ----------
-    x : array_like
-    output_size : int or sequence of 1
-        Length of each axis in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Maxima of the parts that divide the last axis as evenly as integers do."""
 def adaptive_max_pool2d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
-    """Maxima of the parts that divide the last two axes as evenly as integers do.
-
-    Parameters
-    ----------
-    x : array_like
-    output_size : int or sequence of 2
-        Length of each axis in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Maxima of the parts that divide the last two axes as evenly as integers do."""
 def adaptive_max_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
-    """Maxima of the parts that divide the last three axes as evenly as integers do.
-
-    Parameters
-    ----------
-    x : array_like
-    output_size : int or sequence of 3
-        Length of each axis in the result.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Maxima of the parts that divide the last three axes as evenly as integers do."""
 def affine_grid(theta: Operand, size: int | Sequence[int], align_corners: _bool = False) -> Tensor:
-    """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample.
-
-    Parameters
-    ----------
-    theta : array_like
-        Matrices, (batch, 2, 3) for images or (batch, 3, 4) for volumes, which act on coordinates and a 1 behind them.
-    size : int or sequence of int
-        Shape of the transform, (batch, channels, rows, columns), or with a depth before the rows.
-    align_corners : bool, default False
-        Whether -1 and 1 are the middles of the outermost pixels, or their edges.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.
-    """
+    """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample."""
 def avg_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
-    """Means under windows along the last axis.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 1
-        Length of the window along each axis.
-    stride : int or sequence of 1 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 1, default 0
-        How far the first window stands before each axis and the last one behind it.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-    count_include_pad : bool, default True
-        Whether what stands in the padding counts.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Means under windows along the last axis."""
 def avg_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: int | None = None) -> Tensor:
-    """Means under windows along the last two axes.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 2
-        Length of the window along each axis.
-    stride : int or sequence of 2 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 2, default 0
-        How far the first window stands before each axis and the last one behind it.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-    count_include_pad : bool, default True
-        Whether what stands in the padding counts.
-    divisor_override : int or None, default None
-        By what to divide in place of the number of elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Means under windows along the last two axes."""
 def avg_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: int | None = None) -> Tensor:
-    """Means under windows along the last three axes.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 3
-        Length of the window along each axis.
-    stride : int or sequence of 3 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 3, default 0
-        How far the first window stands before each axis and the last one behind it.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-    count_include_pad : bool, default True
-        Whether what stands in the padding counts.
-    divisor_override : int or None, default None
-        By what to divide in place of the number of elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Means under windows along the last three axes."""
 def grid_sample(x: Operand, grid: Operand, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: _bool = False) -> Tensor:
-    """Images at the places that a grid of coordinates names.
-
-    Parameters
-    ----------
-    x : array_like
-        Images (batch, channels, rows, columns), or volumes with a depth before the rows.
-    grid : array_like
-        Coordinates along the last axis, from -1 to 1 across the image, that of the columns first; (batch, ..., 2 or 3).
-    mode : str, default 'bilinear'
-        'bilinear' between the pixels about a place, of volumes the eight; 'nearest'; or of images 'bicubic'.
-    padding_mode : str, default 'zeros'
-        What lies outside: 'zeros', the nearest pixel for 'border', the mirrored image for 'reflection'.
-    align_corners : bool, default False
-        Whether -1 and 1 are the middles of the outermost pixels, or their edges.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.
-    """
+    """Images at the places that a grid of coordinates names."""
 def interpolate(x: Operand, size: int | Sequence[int] | None = None, scale_factor: float | None = None, mode: str = 'nearest', align_corners: _bool = False) -> Tensor:
-    """The axes behind batch and channels at another length.
-
-    Parameters
-    ----------
-    x : array_like
-    size : int or sequence of int or None, default None
-        Length of these axes in the result, one number or one for each.
-    scale_factor : float or None, default None
-        How much longer they become, in place of `size`.
-    mode : str, default 'nearest'
-        'nearest', 'nearest-exact', 'area', 'linear', 'bilinear', 'trilinear' or 'bicubic'.
-    align_corners : bool, default False
-        Whether the middles of the outermost elements stay where they are, or their edges.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Keys (1981), Cubic convolution interpolation for digital image processing.
-    """
+    """The axes behind batch and channels at another length."""
 def lp_pool1d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last axis.
-
-    Parameters
-    ----------
-    x : array_like
-    norm_type : float
-        Exponent of the norm.
-    kernel_size : int or sequence of 1
-        Length of the window along each axis.
-    stride : int or sequence of 1 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Norms of the elements under windows along the last axis."""
 def lp_pool2d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last two axes.
-
-    Parameters
-    ----------
-    x : array_like
-    norm_type : float
-        Exponent of the norm.
-    kernel_size : int or sequence of 2
-        Length of the window along each axis.
-    stride : int or sequence of 2 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Norms of the elements under windows along the last two axes."""
 def lp_pool3d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last three axes.
-
-    Parameters
-    ----------
-    x : array_like
-    norm_type : float
-        Exponent of the norm.
-    kernel_size : int or sequence of 3
-        Length of the window along each axis.
-    stride : int or sequence of 3 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Norms of the elements under windows along the last three axes."""
 def max_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
-    """Maxima under windows along the last axis.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 1
-        Length of the window along each axis.
-    stride : int or sequence of 1 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 1, default 0
-        How far the first window stands before each axis and the last one behind it.
-    dilation : int or sequence of 1, default 1
-        How far apart the elements are that a window sees.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Maxima under windows along the last axis."""
 def max_pool1d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool1DWithIndicesResult:
-    """max_pool1d, and where along the axis each maximum stands.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 1
-        Length of the window along each axis.
-    stride : int or sequence of 1 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 1, default 0
-        How far the first window stands before each axis and the last one behind it.
-    dilation : int or sequence of 1, default 1
-        How far apart the elements are that a window sees.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    indices : Tensor
-    """
+    """max_pool1d, and where along the axis each maximum stands."""
 def max_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
-    """Maxima under windows along the last two axes.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 2
-        Length of the window along each axis.
-    stride : int or sequence of 2 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 2, default 0
-        How far the first window stands before each axis and the last one behind it.
-    dilation : int or sequence of 2, default 1
-        How far apart the elements are that a window sees.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Maxima under windows along the last two axes."""
 def max_pool2d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool2DWithIndicesResult:
-    """max_pool2d, and where in its plane each maximum stands, in C order.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 2
-        Length of the window along each axis.
-    stride : int or sequence of 2 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 2, default 0
-        How far the first window stands before each axis and the last one behind it.
-    dilation : int or sequence of 2, default 1
-        How far apart the elements are that a window sees.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    indices : Tensor
-    """
+    """max_pool2d, and where in its plane each maximum stands, in C order."""
 def max_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
-    """Maxima under windows along the last three axes.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 3
-        Length of the window along each axis.
-    stride : int or sequence of 3 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 3, default 0
-        How far the first window stands before each axis and the last one behind it.
-    dilation : int or sequence of 3, default 1
-        How far apart the elements are that a window sees.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Maxima under windows along the last three axes."""
 def max_pool3d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool3DWithIndicesResult:
-    """max_pool3d, and where in its room each maximum stands, in C order.
-
-    Parameters
-    ----------
-    x : array_like
-    kernel_size : int or sequence of 3
-        Length of the window along each axis.
-    stride : int or sequence of 3 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 3, default 0
-        How far the first window stands before each axis and the last one behind it.
-    dilation : int or sequence of 3, default 1
-        How far apart the elements are that a window sees.
-    ceil_mode : bool, default False
-        Whether a window may reach beyond the end.
-
-    Returns
-    -------
-    y : Tensor
-    indices : Tensor
-    """
+    """max_pool3d, and where in its room each maximum stands, in C order."""
 def max_unpool1d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
-    """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up.
-
-    Parameters
-    ----------
-    x : array_like
-    indices : index
-        Where along the axis of the result each element stands.
-    kernel_size : int or sequence of 1
-        Length of the window along each axis.
-    stride : int or sequence of 1 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 1, default 0
-        How far the first window stands before each axis and the last one behind it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up."""
 def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
-    """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up.
-
-    Parameters
-    ----------
-    x : array_like
-    indices : index
-        Where in the plane of the result each element stands.
-    kernel_size : int or sequence of 2
-        Length of the window along each axis.
-    stride : int or sequence of 2 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 2, default 0
-        How far the first window stands before each axis and the last one behind it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up."""
 def max_unpool3d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
-    """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up.
-
-    Parameters
-    ----------
-    x : array_like
-    indices : index
-        Where in the room of the result each element stands.
-    kernel_size : int or sequence of 3
-        Length of the window along each axis.
-    stride : int or sequence of 3 or None, default None
-        How far apart the windows are, the length of the window when it is None.
-    padding : int or sequence of 3, default 0
-        How far the first window stands before each axis and the last one behind it.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up."""
 def batch_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, training: _bool = False, *, eps: float = 1e-05) -> Tensor:
-    """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the
-    running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of the batch.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, channels along axis 1.
-    running_mean : array_like or None, default None
-        Mean of each channel, for `training` False.
-    running_var : array_like or None, default None
-        Variance of each channel, for `training` False.
-    weight : array_like or None, default None
-    bias : array_like or None, default None
-    training : bool, default False
-        Whether the mean and the variance are those of the batch.
-    eps : float, default 1e-05
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Ioffe and Szegedy (2015), Batch normalization, accelerating deep network training.
-    """
+    """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of the batch."""
 def group_norm(x: Operand, num_groups: int, weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-05) -> Tensor:
-    """Each group of channels of an example less its mean, divided by the root of its variance plus eps.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, channels along axis 1.
-    num_groups : int
-        Number of groups.
-    weight : array_like or None, default None
-    bias : array_like or None, default None
-    eps : float, default 1e-05
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Wu and He (2018), Group normalization.
-    """
+    """Each group of channels of an example less its mean, divided by the root of its variance plus eps."""
 def gumbel_softmax(x: Operand, tau: float = 1.0, *, axis: int = -1, generator: np.random.Generator | int | None = None) -> Tensor:
-    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`.
-    gradspec.nn.gumbel_softmax rounds it as well, where `hard`.
-
-    Parameters
-    ----------
-    x : array_like
-    tau : float, default 1.0
-        Temperature; the lower it is, the nearer to 1 the largest number.
-    axis : int, default -1
-        Axis along which the classes lie.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.
-    """
+    """softmax along `axis` of (x + Gumbel noise) / tau, a differentiable draw of one of the classes whose logits are `x`. gradspec.nn.gumbel_softmax rounds it as well, where `hard`."""
 def instance_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, use_input_stats: _bool = True, *, eps: float = 1e-05) -> Tensor:
-    """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel
-    where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, channels along axis 1.
-    running_mean : array_like or None, default None
-        Mean of each channel, for `use_input_stats` False.
-    running_var : array_like or None, default None
-        Variance of each channel, for `use_input_stats` False.
-    weight : array_like or None, default None
-    bias : array_like or None, default None
-    use_input_stats : bool, default True
-        Whether the mean and the variance are those of each example.
-    eps : float, default 1e-05
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Ulyanov, Vedaldi and Lempitsky (2016), Instance normalization.
-    """
+    """Each channel of an example less its mean, divided by the root of its variance plus eps; the running ones of the channel where not `use_input_stats`. The operator writes to neither; gradspec.nn.instance_norm moves the running ones."""
 def layer_norm(x: Operand, normalized_shape: int | Sequence[int], weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-05) -> Tensor:
-    """Each block of the given shape less its mean, divided by the root of its variance plus eps.
-
-    Parameters
-    ----------
-    x : array_like
-    normalized_shape : int or sequence of int
-        Lengths of the last axes, those of a block.
-    weight : array_like or None, default None
-        What the results are multiplied by; nothing where it is None.
-    bias : array_like or None, default None
-        What is then added; nothing where it is None.
-    eps : float, default 1e-05
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Ba, Kiros and Hinton (2016), Layer normalization.
-    """
+    """Each block of the given shape less its mean, divided by the root of its variance plus eps."""
 def local_response_norm(x: Operand, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """x / (k + alpha * mean of squares)^beta, the mean over `size` neighbouring channels and 0 beyond the ends.
-
-    Parameters
-    ----------
-    x : array_like
-        The array, channels along axis 1.
-    size : int
-        Number of channels.
-    alpha : float, default 0.0001
-        Factor of the mean.
-    beta : float, default 0.75
-        Exponent.
-    k : float, default 1.0
-        What is added.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Krizhevsky, Sutskever and Hinton (2012), ImageNet classification with deep convolutional neural networks.
-    """
+    """x / (k + alpha * mean of squares)^beta, the mean over `size` neighbouring channels and 0 beyond the ends."""
 def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """x - logsumexp(x) along `axis`.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, default -1
-        Axes along which the results are normalised.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x - logsumexp(x) along `axis`."""
 def normalize(x: Operand, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
-    """Vectors along `axis` divided by their norm, or by `eps` where that is larger.
-
-    Parameters
-    ----------
-    x : array_like
-    p : float, default 2.0
-        Order of the norm.
-    axis : int, default 1
-        Axis that holds the components of a vector.
-    eps : float, default 1e-12
-        Least divisor.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Vectors along `axis` divided by their norm, or by `eps` where that is larger."""
 def rms_norm(x: Operand, normalized_shape: int | Sequence[int], weight: Operand | None = None, eps: float | None = None) -> Tensor:
-    """Each block of the given shape divided by the root of its mean square plus eps.
-
-    Parameters
-    ----------
-    x : array_like
-    normalized_shape : int or sequence of int
-        Lengths of the last axes, those of a block.
-    weight : array_like or None, default None
-        What the results are multiplied by; nothing where it is None.
-    eps : float or None, default None
-        What is added to the mean square; the distance from 1 to the next number where it is None.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Zhang and Sennrich (2019), Root mean square layer normalization.
-    """
+    """Each block of the given shape divided by the root of its mean square plus eps."""
 def scaled_dot_product_attention(query: Operand, key: Operand, value: Operand, attn_mask: Operand | None = None, dropout_p: float = 0.0, is_causal: _bool = False, *, scale: float | None = None, enable_gqa: _bool = False, generator: np.random.Generator | int | None = None) -> Tensor:
-    """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked.
-
-    Parameters
-    ----------
-    query : array_like
-        Vectors along the last axis.
-    key : array_like
-        As many components, as many vectors as `value` has.
-    value : array_like
-        What is averaged.
-    attn_mask : array_like or None, default None
-        What is added to the scores, or where it is boolean which of them count; nothing where it is None.
-    dropout_p : float, default 0.0
-        Probability with which a weight is dropped.
-    is_causal : bool, default False
-        Whether query i sees the keys up to i only.
-    scale : float or None, default None
-        Factor of the scores, one over the root of the number of components when it is None.
-    enable_gqa : bool, default False
-        Whether axis -3 of `query` is longer, and each key and value serves several.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers of the dropout come from, or a seed.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Vaswani et al. (2017), Attention is all you need.
-    """
+    """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked."""
 def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """exp(x) / sum(exp(x)) along `axis`, without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, default -1
-        Axes along which the results are normalised.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """exp(x) / sum(exp(x)) along `axis`, without overflow."""
 def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
-    """softmax(-x).
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int, default -1
-        Axes along which the results are normalised.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """softmax(-x)."""
 def gru_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
-    """The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state.
-
-    Parameters
-    ----------
-    x : array_like
-        What comes in, (batch, components) or (components).
-    h : array_like
-        The state before, (batch, states) or (states).
-    w_ih : array_like
-        A row of factors of what comes in for each number of a gate.
-    w_hh : array_like
-        A row of factors of the state for each number of a gate.
-    b_ih : array_like or None, default None
-        What is added to the one; nothing where it is None.
-    b_hh : array_like or None, default None
-        What is added to the other; nothing where it is None.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Cho et al. (2014), Learning phrase representations using RNN encoder-decoder for statistical machine translation.
-    """
+    """The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state."""
 def lstm_cell(x: Operand, hx: Sequence[Operand], w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> _results.LstmCellResult:
-    """The state and the cell behind a unit of long short-term memory; rows of the weights for its input gate, its forget gate,
-    its cell and its output gate.
-
-    Parameters
-    ----------
-    x : array_like
-        What comes in, (batch, components) or (components).
-    hx : sequence of array_like
-        The state and the cell before.
-    w_ih : array_like
-        A row of factors of what comes in for each number of a gate.
-    w_hh : array_like
-        A row of factors of the state for each number of a gate.
-    b_ih : array_like or None, default None
-        What is added to the one; nothing where it is None.
-    b_hh : array_like or None, default None
-        What is added to the other; nothing where it is None.
-
-    Returns
-    -------
-    h : Tensor
-    c : Tensor
-
-    References
-    ----------
-    Hochreiter and Schmidhuber (1997), Long short-term memory.
-    """
+    """The state and the cell behind a unit of long short-term memory; rows of the weights for its input gate, its forget gate, its cell and its output gate."""
 def rnn_relu_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
-    """The state behind a simple recurrent unit, relu of both sums.
-
-    Parameters
-    ----------
-    x : array_like
-        What comes in, (batch, components) or (components).
-    h : array_like
-        The state before, (batch, states) or (states).
-    w_ih : array_like
-        A row of factors of what comes in for each number of a gate.
-    w_hh : array_like
-        A row of factors of the state for each number of a gate.
-    b_ih : array_like or None, default None
-        What is added to the one; nothing where it is None.
-    b_hh : array_like or None, default None
-        What is added to the other; nothing where it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The state behind a simple recurrent unit, relu of both sums."""
 def rnn_tanh_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
-    """The state behind a simple recurrent unit, tanh of both sums.
-
-    Parameters
-    ----------
-    x : array_like
-        What comes in, (batch, components) or (components).
-    h : array_like
-        The state before, (batch, states) or (states).
-    w_ih : array_like
-        A row of factors of what comes in for each number of a gate.
-    w_hh : array_like
-        A row of factors of the state for each number of a gate.
-    b_ih : array_like or None, default None
-        What is added to the one; nothing where it is None.
-    b_hh : array_like or None, default None
-        What is added to the other; nothing where it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The state behind a simple recurrent unit, tanh of both sums."""
 def binary_cross_entropy(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean') -> Tensor:
-    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the
-    slope below 1e-12 as 1e-12.
-
-    Parameters
-    ----------
-    x : array_like
-        Probabilities.
-    target : array_like
-        Probabilities, or 0 and 1.
-    weight : array_like or None, default None
-        Factor of each loss; none when it is None.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """-(target * log(x) + (1 - target) * log(1 - x)) of probabilities; a logarithm below -100 counts as -100, a divisor of the slope below 1e-12 as 1e-12."""
 def binary_cross_entropy_with_logits(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean', *, pos_weight: Operand | None = None) -> Tensor:
-    """binary_cross_entropy(sigmoid(x), target) without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-        Logits.
-    target : array_like
-        Probabilities, or 0 and 1.
-    weight : array_like or None, default None
-        Factor of each loss; none when it is None.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-    pos_weight : array_like or None, default None
-        Factor of the part of `target`; none when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """binary_cross_entropy(sigmoid(x), target) without overflow."""
 def cosine_embedding_loss(a: Operand, b: Operand, target: Operand, margin: float = 0.0, reduction: str = 'mean') -> Tensor:
-    """1 - cosine where the target is positive, else how far the cosine is above `margin`.
-
-    Parameters
-    ----------
-    a : array_like
-        Vectors along the last axis.
-    b : array_like
-        Vectors of as many components.
-    target : array_like
-        1 or -1 for each pair; its sign counts.
-    margin : float, default 0.0
-        Cosine up to which there is no loss where the target is negative.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """1 - cosine where the target is positive, else how far the cosine is above `margin`."""
 def cross_entropy(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean', *, ignore_index: int = -100, label_smoothing: float = 0.0) -> Tensor:
-    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...).
-
-    Parameters
-    ----------
-    x : array_like
-        Logits, classes along axis 1, or 0 where it is the only one.
-    target : array_like
-        The class of each example as an integer, or the probability of each class.
-    weight : array_like or None, default None
-        Factor of each class; none when it is None.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-    ignore_index : int, default -100
-        A class that is not counted.
-    label_smoothing : float, default 0.0
-        How much of each probability is spread over all classes.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Szegedy et al. (2016), Rethinking the inception architecture for computer vision.
-    """
+    """logsumexp(x) - x[target] of logits (N, C, ...) and classes (N, ...), or of their probabilities (N, C, ...)."""
 def gaussian_nll_loss(x: Operand, target: Operand, var: Operand, full: _bool = False, eps: float = 1e-06, reduction: str = 'mean') -> Tensor:
-    """Half of log(var) + (x - target)^2 / var.
-
-    Parameters
-    ----------
-    x : array_like
-        Predictions.
-    target : array_like
-        What is to be predicted.
-    var : array_like
-        Variance of each prediction.
-    full : bool, default False
-        Whether half of log(2 pi) is added.
-    eps : float, default 1e-06
-        Least variance.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Nix and Weigend (1994), Estimating the mean and variance of the target probability distribution.
-    """
+    """Half of log(var) + (x - target)^2 / var."""
 def hinge_embedding_loss(x: Operand, target: Operand, margin: float = 1.0, reduction: str = 'mean') -> Tensor:
-    """x where the target is positive, else how far x is below `margin`.
-
-    Parameters
-    ----------
-    x : array_like
-        Distances.
-    target : array_like
-        1 or -1 for each distance; its sign counts.
-    margin : float, default 1.0
-        Distance from which there is no loss where the target is negative.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """x where the target is positive, else how far x is below `margin`."""
 def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: float = 1.0) -> Tensor:
-    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.
-
-    Parameters
-    ----------
-    x : array_like
-        Predictions.
-    target : array_like
-        What is to be predicted.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-    delta : float, default 1.0
-        Error from which the loss is linear.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Huber (1964), Robust estimation of a location parameter.
-    """
+    """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
 def kl_div(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """target * (log(target) - x) of log-probabilities x.
-
-    Parameters
-    ----------
-    x : array_like
-        Log-probabilities.
-    target : array_like
-        Probabilities.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """target * (log(target) - x) of log-probabilities x."""
 def l1_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """Absolute error.
-
-    Parameters
-    ----------
-    x : array_like
-        Predictions.
-    target : array_like
-        What is to be predicted.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Absolute error."""
 def margin_ranking_loss(a: Operand, b: Operand, target: Operand, margin: float = 0.0, reduction: str = 'mean') -> Tensor:
-    """How far target * (a - b) is below `margin`.
-
-    Parameters
-    ----------
-    a : array_like
-        First of two scores.
-    b : array_like
-        Second of them.
-    target : array_like
-        1 where the first is to be the higher one, else -1.
-    margin : float, default 0.0
-        By how much.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """How far target * (a - b) is below `margin`."""
 def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """Squared error.
-
-    Parameters
-    ----------
-    x : array_like
-        Predictions.
-    target : array_like
-        What is to be predicted.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Squared error."""
 def multi_margin_loss(x: Operand, target: Index, p: int = 1, margin: float = 1.0, reduction: str = 'mean') -> Tensor:
-    """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`.
-
-    Parameters
-    ----------
-    x : array_like
-        Scores, classes along the last axis.
-    target : index
-        The class of each example.
-    p : int, default 1
-        Exponent, 1 or 2.
-    margin : float, default 1.0
-        By how much the class's score has to be above the others.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
 def multilabel_soft_margin_loss(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean') -> Tensor:
-    """binary_cross_entropy_with_logits of each class, averaged over classes.
-
-    Parameters
-    ----------
-    x : array_like
-        Logits, classes along the last axis.
-    target : array_like
-        0 or 1 for each class.
-    weight : array_like or None, default None
-        Factor of each class; none when it is None.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """binary_cross_entropy_with_logits of each class, averaged over classes."""
 def nll_loss(x: Operand, target: Index, weight: Operand | None = None, reduction: str = 'mean', *, ignore_index: int = -100) -> Tensor:
-    """-x[target] of log-probabilities (N, C, ...) and classes (N, ...).
-
-    Parameters
-    ----------
-    x : array_like
-        Log-probabilities, classes along axis 1, or 0 where it is the only one.
-    target : index
-        The class of each example.
-    weight : array_like or None, default None
-        Factor of each class; none when it is None.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-    ignore_index : int, default -100
-        A class that is not counted.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """-x[target] of log-probabilities (N, C, ...) and classes (N, ...)."""
 def poisson_nll_loss(x: Operand, target: Operand, log_input: _bool = True, full: _bool = False, eps: float = 1e-08, reduction: str = 'mean') -> Tensor:
-    """exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm.
-
-    Parameters
-    ----------
-    x : array_like
-        Rates, or their logarithms.
-    target : array_like
-        What is to be predicted.
-    log_input : bool, default True
-        Whether `x` is a logarithm.
-    full : bool, default False
-        Whether Stirling's approximation is added for targets above 1.
-    eps : float, default 1e-08
-        What is added to `x` under the logarithm.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm."""
 def smooth_l1_loss(x: Operand, target: Operand, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
-    """huber_loss divided by `beta`, l1_loss where it is 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Predictions.
-    target : array_like
-        What is to be predicted.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-    beta : float, default 1.0
-        Error from which the loss is linear.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Girshick (2015), Fast R-CNN.
-    """
+    """huber_loss divided by `beta`, l1_loss where it is 0."""
 def soft_margin_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
-    """log(1 + exp(-target * x)) without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-        Predictions.
-    target : array_like
-        1 or -1.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(1 + exp(-target * x)) without overflow."""
 def triplet_margin_loss(anchor: Operand, positive: Operand, negative: Operand, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, swap: _bool = False, reduction: str = 'mean') -> Tensor:
-    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0.
-
-    Parameters
-    ----------
-    anchor : array_like
-        Vectors along the last axis.
-    positive : array_like
-        What is to be near.
-    negative : array_like
-        What is to be farther.
-    margin : float, default 1.0
-        By how much.
-    p : float, default 2.0
-        Order of the norm.
-    eps : float, default 1e-06
-        What is added to each difference.
-    swap : bool, default False
-        Whether the negative is as far as it is from the positive where that is nearer.
-    reduction : str, default 'mean'
-        'mean', 'sum', or 'none' for one loss an element.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Balntas, Riba, Ponsa and Mikolajczyk (2016), Learning local feature descriptors with triplets.
-    """
+    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0."""
 def one_hot(indices: Index, num_classes: int, *, dtype: npt.DTypeLike | None = None) -> Tensor:
-    """A new last axis with 1 at each index and 0 elsewhere.
-
-    Parameters
-    ----------
-    indices : index
-        Classes, from 0.
-    num_classes : int
-        Length of the new axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """A new last axis with 1 at each index and 0 elsewhere."""
 
 hard_swish = hardswish
 logsigmoid = log_sigmoid
 swish = silu
 def sigmoid(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """1 / (1 + exp(-x)), without overflow."""
 def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hyperbolic tangent.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Hyperbolic tangent."""
 __all__ = [
     "bilinear",
     "cosine_similarity",

@@ -16,401 +16,50 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def binomial(n: Index, p: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """How many of `n` trials succeed.
-
-    Parameters
-    ----------
-    n : index
-        Number of trials.
-    p : array_like
-        Probability of success.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """How many of `n` trials succeed."""
 def cauchy(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Cauchy distribution.
-
-    Parameters
-    ----------
-    loc : array_like, default 0.0
-        Where the distribution stands.
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cauchy distribution."""
 def choice(x: Operand, size: int | Sequence[int] | None = None, replace: _bool = True, p: Sequence[float] | None = None, axis: int = 0, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Slices of `x` along `axis`, drawn at random.
-
-    Parameters
-    ----------
-    x : array_like
-        What is drawn from.
-    size : int or sequence of int or None, default None
-        Shape of the draw; one slice when it is None.
-    replace : bool, default True
-        Whether a slice can be drawn again.
-    p : float or sequence of float or None, default None
-        Weight of each slice; they are equal when it is None.
-    axis : int, default 0
-        Axis along which the slices lie.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Slices of `x` along `axis`, drawn at random."""
 def exponential(scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Exponential distribution.
-
-    Parameters
-    ----------
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Exponential distribution."""
 def geometric(p: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Number of trials up to and with the first success.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability of success.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Number of trials up to and with the first success."""
 def gumbel(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Gumbel distribution.
-
-    Parameters
-    ----------
-    loc : array_like, default 0.0
-        Where the distribution stands.
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Gumbel distribution."""
 def integers(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike = 'int64', endpoint: _bool = False, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.
-
-    Parameters
-    ----------
-    low : int
-        The least one, or the bound where it stands alone.
-    high : int or None, default None
-        Bound, itself left out unless `endpoint`.
-    size : int or sequence of int or None, default None
-        Shape of the result; one number when it is None.
-    dtype : dtype, default 'int64'
-        Type of the elements.
-    endpoint : bool, default False
-        Whether the bound can be drawn.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None."""
 def laplace(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Laplace distribution.
-
-    Parameters
-    ----------
-    loc : array_like, default 0.0
-        Where the distribution stands.
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Laplace distribution."""
 def logistic(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Logistic distribution.
-
-    Parameters
-    ----------
-    loc : array_like, default 0.0
-        Where the distribution stands.
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Logistic distribution."""
 def lognormal(mean: Operand = 0.0, sigma: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Exponential of a normal distribution.
-
-    Parameters
-    ----------
-    mean : array_like, default 0.0
-        Mean of the logarithm.
-    sigma : array_like, default 1.0
-        Standard deviation of the logarithm.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Exponential of a normal distribution."""
 def pareto(a: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Pareto distribution of the second kind (Lomax).
-
-    Parameters
-    ----------
-    a : array_like
-        Exponent of the tail.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Pareto distribution of the second kind (Lomax)."""
 def permutation(x: Operand, axis: int = 0, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Slices of `x` along `axis` in random order.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int, default 0
-        Axis along which the slices lie.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Slices of `x` along `axis` in random order."""
 def poisson(lam: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Poisson distribution.
-
-    Parameters
-    ----------
-    lam : array_like, default 1.0
-        Expected count.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Poisson distribution."""
 def random(size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly distributed over [0, 1).
-
-    Parameters
-    ----------
-    size : int or sequence of int or None, default None
-        Shape of the result; one number when it is None.
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Evenly distributed over [0, 1)."""
 def rayleigh(scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Rayleigh distribution.
-
-    Parameters
-    ----------
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Rayleigh distribution."""
 def standard_normal(size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Normal numbers of mean 0 and standard deviation 1.
-
-    Parameters
-    ----------
-    size : int or sequence of int or None, default None
-        Shape of the result; one number when it is None.
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Normal numbers of mean 0 and standard deviation 1."""
 def uniform(low: Operand = 0.0, high: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Evenly distributed over [low, high).
-
-    Parameters
-    ----------
-    low : array_like, default 0.0
-        Lower bound.
-    high : array_like, default 1.0
-        Upper bound.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Evenly distributed over [low, high)."""
 def weibull(a: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Weibull distribution of scale 1.
-
-    Parameters
-    ----------
-    a : array_like
-        Exponent.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Weibull distribution of scale 1."""
 
 def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Normal distribution of mean `loc` and standard deviation `scale`.
-
-    Parameters
-    ----------
-    loc : array_like, default 0.0
-        Where the distribution stands.
-    scale : array_like, default 1.0
-        How wide it is.
-    size : int or sequence of int or None, default None
-        Shape of the result; that of the arguments as they broadcast when it is None.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Normal distribution of mean `loc` and standard deviation `scale`."""
 def rand(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly distributed over [0, 1).
-
-    Parameters
-    ----------
-    shape : int, one or more, or a int or sequence of int
-        Length of each axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Evenly distributed over [0, 1)."""
 def randint(low: int, high: int | None = None, size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.
-
-    Parameters
-    ----------
-    low : int
-        The least one, or the bound where it stands alone.
-    high : int or None, default None
-        Bound, itself left out.
-    size : int or sequence of int or None, default None
-        Shape of the result; one number when it is None.
-    dtype : dtype, default 'int64'
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None."""
 def randn(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
-    """Standard normal numbers.
-
-    Parameters
-    ----------
-    shape : int, one or more, or a int or sequence of int
-        Length of each axis.
-    dtype : dtype or None, default None
-        Type of the elements.
-    generator : numpy.random.Generator or int or None, default None
-        Where the random numbers come from, or a seed; the default one of manual_seed when it is None.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Standard normal numbers."""
 __all__ = [
     "binomial",
     "cauchy",

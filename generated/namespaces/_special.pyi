@@ -16,984 +16,138 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def beta(a: Operand, b: Operand) -> Tensor:
-    """Beta function, gamma(a) * gamma(b) / gamma(a + b).
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Beta function, gamma(a) * gamma(b) / gamma(a + b)."""
 def betainc(a: Operand, b: Operand, x: Operand) -> Tensor:
-    """Regularised incomplete beta function.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    x : array_like
-        Upper end of the integral.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 8.
-    """
+    """Regularised incomplete beta function."""
 def betaln(a: Operand, b: Operand) -> Tensor:
-    """Logarithm of the modulus of the beta function.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Logarithm of the modulus of the beta function."""
 def dawsn(x: Operand) -> Tensor:
-    """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 7.
-    """
+    """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
 def erfcinv(x: Operand) -> Tensor:
-    """Inverse of erfc.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse of erfc."""
 def exp1(x: Operand) -> Tensor:
-    """Exponential integral E1, the integral of exp(-t) / t from x to infinity.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 6.
-    """
+    """Exponential integral E1, the integral of exp(-t) / t from x to infinity."""
 def expi(x: Operand) -> Tensor:
-    """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 6.
-    """
+    """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x."""
 def gamma(x: Operand) -> Tensor:
-    """Gamma function.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Gamma function."""
 def gammainc(a: Operand, x: Operand) -> Tensor:
-    """Regularised lower incomplete gamma function.
-
-    Parameters
-    ----------
-    a : array_like
-    x : array_like
-        Upper end of the integral.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 8.
-    """
+    """Regularised lower incomplete gamma function."""
 def gammaincc(a: Operand, x: Operand) -> Tensor:
-    """Regularised upper incomplete gamma function.
-
-    Parameters
-    ----------
-    a : array_like
-    x : array_like
-        Lower end of the integral.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 8.
-    """
+    """Regularised upper incomplete gamma function."""
 def i0(x: Operand) -> Tensor:
-    """Modified Bessel function of the first kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the first kind of order 0."""
 def i0e(x: Operand) -> Tensor:
-    """exp(-abs(x)) * i0(x), without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """exp(-abs(x)) * i0(x), without overflow."""
 def i1(x: Operand) -> Tensor:
-    """Modified Bessel function of the first kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the first kind of order 1."""
 def i1e(x: Operand) -> Tensor:
-    """exp(-abs(x)) * i1(x), without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """exp(-abs(x)) * i1(x), without overflow."""
 def iv(v: float, x: Operand) -> Tensor:
-    """Modified Bessel function of the first kind.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the first kind."""
 def ive(v: float, x: Operand) -> Tensor:
-    """exp(-abs(x)) * iv(v, x), without overflow.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """exp(-abs(x)) * iv(v, x), without overflow."""
 def j0(x: Operand) -> Tensor:
-    """Bessel function of the first kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the first kind of order 0."""
 def j1(x: Operand) -> Tensor:
-    """Bessel function of the first kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the first kind of order 1."""
 def jv(v: float, x: Operand) -> Tensor:
-    """Bessel function of the first kind.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the first kind."""
 def k0(x: Operand) -> Tensor:
-    """Modified Bessel function of the second kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the second kind of order 0."""
 def k1(x: Operand) -> Tensor:
-    """Modified Bessel function of the second kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the second kind of order 1."""
 def kl_terms(a: Operand, b: Operand) -> Tensor:
-    """a * log(a / b) - a + b, the summand of a divergence.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * log(a / b) - a + b, the summand of a divergence."""
 def kv(v: float, x: Operand) -> Tensor:
-    """Modified Bessel function of the second kind.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the second kind."""
 def log_ndtr(x: Operand) -> Tensor:
-    """Logarithm of the normal distribution function, without underflow.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Logarithm of the normal distribution function, without underflow."""
 def multigammaln(a: Operand, d: int) -> Tensor:
-    """Logarithm of the multivariate gamma function of dimension `d`.
-
-    Parameters
-    ----------
-    a : array_like
-    d : int
-        Dimension.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Logarithm of the multivariate gamma function of dimension `d`."""
 def ndtr(x: Operand) -> Tensor:
-    """Normal distribution function.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Normal distribution function."""
 def ndtri(x: Operand) -> Tensor:
-    """Inverse of the normal distribution function.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse of the normal distribution function."""
 def rel_entr(a: Operand, b: Operand) -> Tensor:
-    """a * log(a / b), the summand of a relative entropy.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * log(a / b), the summand of a relative entropy."""
 def spherical_jn(n: int, x: Operand) -> Tensor:
-    """Spherical Bessel function of the first kind.
-
-    Parameters
-    ----------
-    n : int
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Spherical Bessel function of the first kind."""
 def spherical_yn(n: int, x: Operand) -> Tensor:
-    """Spherical Bessel function of the second kind.
-
-    Parameters
-    ----------
-    n : int
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Spherical Bessel function of the second kind."""
 def stdtr(df: Operand, t: Operand) -> Tensor:
-    """Student's distribution function.
-
-    Parameters
-    ----------
-    df : array_like
-        Degrees of freedom.
-    t : array_like
-        Upper end of the integral.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 8.
-    """
+    """Student's distribution function."""
 def xlog1py(a: Operand, b: Operand) -> Tensor:
-    """a * log(1 + b), and 0 where a is 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * log(1 + b), and 0 where a is 0."""
 def y0(x: Operand) -> Tensor:
-    """Bessel function of the second kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the second kind of order 0."""
 def y1(x: Operand) -> Tensor:
-    """Bessel function of the second kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the second kind of order 1."""
 def yv(v: float, x: Operand) -> Tensor:
-    """Bessel function of the second kind.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the second kind."""
 def zeta(s: float, q: Operand = 1.0) -> Tensor:
-    """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0; differentiates in `q`.
-
-    Parameters
-    ----------
-    s : float
-        Exponent, above 1.
-    q : array_like, default 1.0
-        Where the sum starts.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 25.
-    """
+    """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0; differentiates in `q`."""
 
 def cbrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Cube root.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Cube root."""
 def digamma(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Derivative of lgamma. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Derivative of lgamma. Needs SciPy."""
 def psi(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Derivative of lgamma. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Derivative of lgamma. Needs SciPy."""
 def entr(x: Operand) -> Tensor:
-    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """-x * log(x), the summand of an entropy, 0 at 0 and -inf below."""
 def erf(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 7.
-    """
+    """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
 def erfc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(x) without cancellation.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 7.
-    """
+    """1 - erf(x) without cancellation."""
 def erfcx(x: Operand) -> Tensor:
-    """exp(x**2) * erfc(x) without overflow. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 7.
-    """
+    """exp(x**2) * erfc(x) without overflow. Needs SciPy."""
 def erfinv(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse of erf. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse of erf. Needs SciPy."""
 def exp2(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """2 to the power x.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """2 to the power x."""
 def expm1(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) - 1 without cancellation.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """exp(x) - 1 without cancellation."""
 def gammaln(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Logarithm of the modulus of the gamma function.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Logarithm of the modulus of the gamma function."""
 def log1p(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(1 + x) without cancellation.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(1 + x) without cancellation."""
 def logit(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(x / (1 - x)), the inverse of sigmoid."""
 def polygamma(n: int, x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Derivative n of digamma. Needs SciPy.
-
-    Parameters
-    ----------
-    n : int
-        Order of the derivative.
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 5.
-    """
+    """Derivative n of digamma. Needs SciPy."""
 def expit(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """1 / (1 + exp(-x)), without overflow."""
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0.
-
-    Parameters
-    ----------
-    x : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """sin(pi x) / (pi x), and 1 at 0."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * log(b), and 0 where a is 0."""
 def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
 def log_expit(x: Operand) -> Tensor:
-    """log(sigmoid(x)) without overflow.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """log(sigmoid(x)) without overflow."""
 def modified_bessel_i0(x: Operand) -> Tensor:
-    """Modified Bessel function of the first kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the first kind of order 0."""
 def modified_bessel_i1(x: Operand) -> Tensor:
-    """Modified Bessel function of the first kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the first kind of order 1."""
 def bessel_j0(x: Operand) -> Tensor:
-    """Bessel function of the first kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the first kind of order 0."""
 def bessel_j1(x: Operand) -> Tensor:
-    """Bessel function of the first kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the first kind of order 1."""
 def jn(v: float, x: Operand) -> Tensor:
-    """Bessel function of the first kind.
-
-    Parameters
-    ----------
-    v : float
-        Order.
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the first kind."""
 def modified_bessel_k0(x: Operand) -> Tensor:
-    """Modified Bessel function of the second kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the second kind of order 0."""
 def modified_bessel_k1(x: Operand) -> Tensor:
-    """Modified Bessel function of the second kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Modified Bessel function of the second kind of order 1."""
 def kl_div(a: Operand, b: Operand) -> Tensor:
-    """a * log(a / b) - a + b, the summand of a divergence.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """a * log(a / b) - a + b, the summand of a divergence."""
 def mvlgamma(a: Operand, d: int) -> Tensor:
-    """Logarithm of the multivariate gamma function of dimension `d`.
-
-    Parameters
-    ----------
-    a : array_like
-    d : int
-        Dimension.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Logarithm of the multivariate gamma function of dimension `d`."""
 def bessel_y0(x: Operand) -> Tensor:
-    """Bessel function of the second kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the second kind of order 0."""
 def bessel_y1(x: Operand) -> Tensor:
-    """Bessel function of the second kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    NIST Digital Library of Mathematical Functions, chapter 10.
-    """
+    """Bessel function of the second kind of order 1."""
 __all__ = [
     "beta",
     "betainc",

@@ -16,373 +16,49 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def fft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Discrete Fourier transform along one axis.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int or None, default None
-        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
-    axis : int, default -1
-        Axis that is transformed.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Discrete Fourier transform along one axis."""
 def fft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
-    """Discrete Fourier transform along two axes.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default (-2, -1)
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Discrete Fourier transform along two axes."""
 def fftfreq(n: int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Frequencies of the places of a transform of length `n`, in cycles for each unit of `d`.
-
-    Parameters
-    ----------
-    n : int
-        Length of the transform.
-    d : scalar, default 1.0
-        Distance of neighbouring samples.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Frequencies of the places of a transform of length `n`, in cycles for each unit of `d`."""
 def fftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
-    """Discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default None
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Discrete Fourier transform along several axes."""
 def fftshift(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Frequency 0 moved to the middle of each axis.
-
-    Parameters
-    ----------
-    x : array_like
-    axes : int or sequence of int or None, default None
-        Axes that are shifted; all of them when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Frequency 0 moved to the middle of each axis."""
 def ifftshift(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Frequency 0 moved from the middle of each axis to its front; the inverse of fftshift, and its adjoint.
-
-    Parameters
-    ----------
-    x : array_like
-    axes : int or sequence of int or None, default None
-        Axes that are shifted; all of them when it is None.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Frequency 0 moved from the middle of each axis to its front; the inverse of fftshift, and its adjoint."""
 def hfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Transform, which is real, of numbers along one axis whose other half is the conjugate of this one.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int or None, default None
-        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
-    axis : int, default -1
-        Axis that is transformed.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Transform, which is real, of numbers along one axis whose other half is the conjugate of this one."""
 def hfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
-    """hfftn along the last two axes.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default (-2, -1)
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """hfftn along the last two axes."""
 def hfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
-    """Transform, which is real, of numbers along several axes whose other half is the conjugate of this one.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default None
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Transform, which is real, of numbers along several axes whose other half is the conjugate of this one."""
 def ifft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Inverse discrete Fourier transform along one axis.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int or None, default None
-        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
-    axis : int, default -1
-        Axis that is transformed.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse discrete Fourier transform along one axis."""
 def ifft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
-    """Inverse discrete Fourier transform along two axes.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default (-2, -1)
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse discrete Fourier transform along two axes."""
 def ifftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
-    """Inverse discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default None
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Inverse discrete Fourier transform along several axes."""
 def ihfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """First half of the inverse transform of real numbers along one axis; the inverse of hfft.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int or None, default None
-        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
-    axis : int, default -1
-        Axis that is transformed.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """First half of the inverse transform of real numbers along one axis; the inverse of hfft."""
 def ihfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
-    """ihfftn along the last two axes.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default (-2, -1)
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """ihfftn along the last two axes."""
 def ihfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
-    """First half of the inverse transform of real numbers along several axes; the inverse of hfftn.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default None
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """First half of the inverse transform of real numbers along several axes; the inverse of hfftn."""
 def irfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Real numbers along one axis from the first half of their transform; `n` of them, by default an even number.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int or None, default None
-        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
-    axis : int, default -1
-        Axis that is transformed.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Real numbers along one axis from the first half of their transform; `n` of them, by default an even number."""
 def irfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
-    """Real numbers along two axes from their transform, of the last of them its first half.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default (-2, -1)
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Real numbers along two axes from their transform, of the last of them its first half."""
 def irfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
-    """Real numbers along several axes from their transform, of the last of them its first half.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default None
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Real numbers along several axes from their transform, of the last of them its first half."""
 def rfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """First half of the discrete Fourier transform of real numbers along one axis.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int or None, default None
-        Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.
-    axis : int, default -1
-        Axis that is transformed.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """First half of the discrete Fourier transform of real numbers along one axis."""
 def rfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
-    """Discrete Fourier transform of real numbers along two axes, of the last of them the first half.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default (-2, -1)
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Discrete Fourier transform of real numbers along two axes, of the last of them the first half."""
 def rfftfreq(n: int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Frequencies of the places of the transform of `n` real numbers, in cycles for each unit of `d`.
-
-    Parameters
-    ----------
-    n : int
-        Length of the transform.
-    d : scalar, default 1.0
-        Distance of neighbouring samples.
-    dtype : dtype or None, default None
-        Type of the elements.
-    requires_grad : bool, default False
-        Whether the result is a leaf that collects a gradient.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Frequencies of the places of the transform of `n` real numbers, in cycles for each unit of `d`."""
 def rfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
-    """Discrete Fourier transform of real numbers along several axes, of the last of them the first half.
-
-    Parameters
-    ----------
-    x : array_like
-    s : int or sequence of int or None, default None
-        Length of each transformed axis, for which `x` is cut or padded with zeros; their own when it is None.
-    axes : int or sequence of int or None, default None
-        Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.
-    norm : str or None, default None
-        'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Discrete Fourier transform of real numbers along several axes, of the last of them the first half."""
 
 __all__ = [
     "fft",

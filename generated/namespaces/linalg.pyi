@@ -16,445 +16,66 @@ _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
 def vector_norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative
-    at 0 is 0.
-
-    Parameters
-    ----------
-    x : array_like
-    ord : float, default 2
-        Power of the moduli; inf, -inf and 0 are limits.
-    axis : int or sequence of int or None, default None
-        Axes along which to reduce; all of them when it is None.
-    keepdims : bool, default False
-        Whether the reduced axes stay, with length 1.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
 def array_norm(x: Operand, ord: complex | str | None = None, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is
-    given, else of a vector or a matrix.
-
-    Parameters
-    ----------
-    x : array_like
-    ord : scalar or str or None, default None
-        Which norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.
-    axis : int or sequence of int or None, default None
-        One axis, or two; those of `x` when it is None.
-    keepdims : bool, default False
-        Whether the axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
 def cholesky(x: Operand) -> Tensor:
-    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Murray (2016), Differentiation of the Cholesky decomposition.
-    """
+    """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
 def cond(x: Operand) -> Tensor:
-    """Largest singular value over the smallest.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Largest singular value over the smallest."""
 def det(x: Operand) -> Tensor:
-    """Determinant; every derivative is exact at singular matrices too.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
-    """
+    """Determinant; every derivative is exact at singular matrices too."""
 def eig(x: Operand) -> _results.EigResult:
-    """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    eigenvalues : Tensor
-    eigenvectors : Tensor
-
-    References
-    ----------
-    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
-    """
+    """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal."""
 def eigh(x: Operand) -> _results.EighResult:
-    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The
-    largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    eigenvalues : Tensor
-    eigenvectors : Tensor
-
-    References
-    ----------
-    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
-    """
+    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN."""
 def eigvals(x: Operand) -> Tensor:
-    """Eigenvalues of a square matrix, in no order.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    values : Tensor
-    """
+    """Eigenvalues of a square matrix, in no order."""
 def eigvalsh(x: Operand) -> Tensor:
-    """Eigenvalues of a Hermitian matrix in rising order.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    values : Tensor
-    """
+    """Eigenvalues of a Hermitian matrix in rising order."""
 def inv(x: Operand) -> Tensor:
-    """Inverse.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
-    """
+    """Inverse."""
 def lstsq(a: Operand, b: Operand) -> Tensor:
-    """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns.
-
-    Parameters
-    ----------
-    a : array_like
-        Matrices.
-    b : array_like
-        Right-hand sides.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
-    """
+    """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns."""
 def lu(x: Operand) -> _results.LuResult:
-    """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    p : Tensor
-    l : Tensor
-    u : Tensor
-    """
+    """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy."""
 def lu_factor(x: Operand) -> _results.LuFactorResult:
-    """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    lu : Tensor
-    pivots : Tensor
-    """
+    """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy."""
 def lu_solve(lu: Operand, pivots: Index, b: Operand) -> Tensor:
-    """y with a @ y = b for columns `b` and what lu_factor gives of `a`.
-
-    Parameters
-    ----------
-    lu : array_like
-        Factors.
-    pivots : index
-        The row exchanged with each in turn.
-    b : array_like
-        Right-hand sides, in columns.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """y with a @ y = b for columns `b` and what lu_factor gives of `a`."""
 def matrix_exp(x: Operand) -> Tensor:
-    """Sum of the powers of a square matrix over their factorials. Needs SciPy.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Najfeld and Havel (1995), Derivatives of the matrix exponential and their computation.
-    """
+    """Sum of the powers of a square matrix over their factorials. Needs SciPy."""
 def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool = False) -> Tensor:
-    """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest
-    sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2).
-
-    Parameters
-    ----------
-    x : array_like
-    ord : scalar or str or None, default 'fro'
-        Which norm; Frobenius' when it is None.
-    keepdims : bool, default False
-        Whether both axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
 def matrix_power(x: Operand, n: int) -> Tensor:
-    """Product of `n` copies of a square matrix, of its inverse where `n` is negative.
-
-    Parameters
-    ----------
-    x : array_like
-    n : int
-        Exponent; negative ones take the inverse.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.
-    """
+    """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
 def matrix_rank(x: Operand) -> Tensor:
-    """Number of singular values above the rounding errors of the largest.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    rank : Tensor
-    """
+    """Number of singular values above the rounding errors of the largest."""
 def multi_dot(arrays: Sequence[Operand]) -> Tensor:
-    """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors.
-
-    Parameters
-    ----------
-    arrays : sequence of array_like
-        Matrices.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Cormen, Leiserson, Rivest and Stein (2009), Introduction to Algorithms, section 15.2.
-    """
+    """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors."""
 def pinv(x: Operand) -> Tensor:
-    """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at
-    constant rank.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.
-    """
+    """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at constant rank."""
 def qr(x: Operand) -> _results.QrResult:
-    """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    Q : Tensor
-    R : Tensor
-
-    References
-    ----------
-    Roberts and Roberts (2020), QR and LQ decomposition matrix backpropagation algorithms for square, wide, and deep
-    matrices.
-    """
+    """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`."""
 def slogdet(x: Operand) -> _results.SlogdetResult:
-    """Sign (of modulus 1) and logarithm of the modulus of the determinant.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    sign : Tensor
-    logabsdet : Tensor
-    """
+    """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
 def solve(a: Operand, b: Operand) -> Tensor:
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.
-
-    Parameters
-    ----------
-    a : array_like
-        Square matrices.
-    b : array_like
-        Right-hand sides.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
 def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
-    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
-    otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on.
-
-    Parameters
-    ----------
-    a : array_like
-        Square matrices, of which one triangle is read.
-    b : array_like
-        Right-hand sides, in columns.
-    lower : bool or None, default None
-        Whether the lower triangle is read.
-    upper : bool or None, default None
-        Whether the upper triangle is read.
-    unit_diagonal : bool, default False
-        Whether the diagonal is taken as ones, and not read.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
 def svd(x: Operand, *, full_matrices: _bool = False) -> _results.SvdResult:
-    """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is
-    real; between equal values the derivative of the vectors is NaN.
-
-    Parameters
-    ----------
-    x : array_like
-    full_matrices : bool, default False
-        Whether `U` and `Vh` are square.
-
-    Returns
-    -------
-    U : Tensor
-    S : Tensor
-    Vh : Tensor
-
-    References
-    ----------
-    Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.
-    """
+    """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is real; between equal values the derivative of the vectors is NaN."""
 def svdvals(x: Operand) -> Tensor:
-    """Singular values, falling.
-
-    Parameters
-    ----------
-    x : array_like
-
-    Returns
-    -------
-    s : Tensor
-    """
+    """Singular values, falling."""
 def tensorinv(x: Operand, ind: int = 2) -> Tensor:
-    """The y for which tensordot(y, x, ind) is the identity.
-
-    Parameters
-    ----------
-    x : array_like
-    ind : int, default 2
-        How many axes stand for the rows.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The y for which tensordot(y, x, ind) is the identity."""
 def tensorsolve(a: Operand, b: Operand) -> Tensor:
-    """The y for which tensordot(a, y, y.ndim) is b.
-
-    Parameters
-    ----------
-    a : array_like
-    b : array_like
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """The y for which tensordot(a, y, y.ndim) is b."""
 
 inverse = inv
 expm = matrix_exp
 def norm(x: Operand, ord: complex | str | None = None, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
-    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is
-    given, else of a vector or a matrix.
-
-    Parameters
-    ----------
-    x : array_like
-    ord : scalar or str or None, default None
-        Which norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.
-    axis : int or sequence of int or None, default None
-        One axis, or two; those of `x` when it is None.
-    keepdims : bool, default False
-        Whether the axes stay, with length 1.
-
-    Returns
-    -------
-    y : Tensor
-    """
+    """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
 __all__ = [
     "vector_norm",
     "array_norm",

@@ -664,6 +664,27 @@ ROWS = """\
 """
 
 
+TURNED = """\
+- op: turned(x) -> y
+  doc: The rows, the last one first.
+  shape: x -> x
+  forward: np.copy(x[::-1])
+  linear: [x]
+  vjp:
+    x: turned(grad)
+  samples:
+  - only
+  - f(x(3))
+"""
+
+
+def test_rows_that_are_of_another_row_or_shape(small):
+    right = "rows: f(x, axis if axis < 0 else axis + 1)"
+    for rows, message in (("rows: turned(f(x, axis if axis < 0 else axis + 1))", "is something else than the op of each row"),
+                          ("rows: sum(f(x, axis), 0)", "gives (3, 4) for rows that give (3, 3, 4)")):  # fmt: skip
+        assert f"error: f: rows: {message} at f(x(3, 4), -1)" in small.refusal("check", ROWS.replace(right, rows) + TURNED)
+
+
 def test_what_is_stated_of_rows_is_compared_with_each_of_them(small):
     assert small.check(ROWS) == []
     assert small.refusal("check", ROWS.replace(" if axis < 0 else axis + 1", "")) == """\

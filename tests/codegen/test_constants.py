@@ -77,3 +77,10 @@ def test_places_stay_those_of_the_file(small):
 derivatives.yaml:15:19: error: f: dy/dx: unknown function 'coss'; did you mean 'cos'?
   dy/dx: 2 * pi * coss(x)
                   ^"""
+
+
+@pytest.mark.parametrize("source", ["sqrt(4)", "-sqrt(4)", "1 - 3", "inf", "-inf", "x", "x if y else 2 * pi"])
+def test_a_number_stands_where_its_expression_stood(source):
+    tree = ast.parse(f"(  {source})", mode="eval").body
+    found = folded(ast.parse(f"(  {source})", mode="eval").body, ())
+    assert (found.lineno, found.col_offset, found.end_col_offset) == (tree.lineno, tree.col_offset, tree.end_col_offset)

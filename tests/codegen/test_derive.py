@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.rules.derive import tangents_in
 from codegen.spec.model import Spec
 from codegen.write.spelling import Spelling
 
@@ -46,10 +47,13 @@ def derived(small, signature: str, *lines: str, dtype: str = "any") -> Rules:
         ("1 - y*y", "grad * conj(1 - y * y)", "x_t * (1 - y * y)"),
         ("y if n else 1", "grad * conj(y) if n else grad", "x_t * y if n else x_t"),
         ("conj(x)", "grad * x", "x_t * conj(x)"),
+        ("(n + 1) * y", "grad * ((n + 1) * conj(y))", "x_t * ((n + 1) * y)"),
+        ("y / (2 * x.ndim)", "grad * (conj(y) / (2 * x.ndim))", "x_t * (y / (2 * x.ndim))"),
+        ("y * w", "grad * conj(y * w)", "x_t * (y * w)"),
     ],
 )
 def test_partials(small, partial, vjp, jvp):
-    found = derived(small, "f(x, int n=1) -> y", f"  dy/dx: {partial}")
+    found = derived(small, f"f(x, int n=1{', Scalar w=1' if 'w' in partial else ''}) -> y", f"  dy/dx: {partial}")
     assert found.vjp["x"] == vjp
     assert found.jvp == {"y": jvp}
 
@@ -69,6 +73,16 @@ def test_what_a_formula_names_is_saved(small):
     assert [(s.field, s.kind) for s in found.derived.saved_for["a"]] == [("y", "output"), ("b_ndim", "ndim")]
     assert [(s.field, s.kind) for s in found.derived.saved_for["b"]] == [("a", "input"), ("n", "static")]
     assert [s.field for s in found.derived.saved] == ["y", "b_ndim", "a", "n"]
+
+
+@pytest.mark.parametrize("first, second, read", [
+    ("a_t * 2", "b_t", (["a"], ["b"])), ("a_t + v", "v * a", (["a", "b"], ["b"])), ("v", "a_t * b", (["b"], ["a"])),
+])  # fmt: skip
+def test_the_tangents_that_a_formula_reads(small, first, second, read):
+    """By way of lets as well."""
+    lets = ("  let:", "    u: b_t * 2", "    v: u / 3") if "v" in first else ()
+    found = derived(small, "f(a, b) -> y, z", *lets, "  vjp:", "    a: grad_y", "    b: grad_z", "  jvp:", f"    y: {first}", f"    z: {second}")
+    assert tuple(tangents_in(found.op, found.op.jvp[name].expression) for name in "yz") == read
 
 
 def test_saved_values_of_lets_count(small):

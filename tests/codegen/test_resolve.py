@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from codegen.spec.expression import Sequence
+
 HELPER = """\
 def first(shape):
     return shape[0]
@@ -49,6 +51,37 @@ def test_metadata_of_an_overwritten_input_is_left(small):
     x: zeros_like(grad) if x.ndim else grad * 0
   samples: one
 """)
+
+
+WINDOW = """\
+- op: window(x, int[2] size=1) -> y
+  doc: A window.
+  forward: np.sin(x)
+  nondifferentiable: true
+  samples: one
+"""
+
+
+@pytest.mark.parametrize("given, several", [
+    ("2", True), ("n", True), ("x.ndim", True), ("x.size", True), ("n + 1", True), ("2 * n - x.ndim", True), ("n // 2 % 3", True),
+    ("x.shape", False), ("x.shape + (1,)", False), ("(n, 2)", False), ("n / 2", False), ("n == 2", False), ("w", False),
+    ("2 * x.shape", False), ("x.dtype", False), ("True", False),
+])  # fmt: skip
+def test_one_int_for_several(small, given, several):
+    """What is known to be an int stands for as many as the type says."""
+    entry = f"- op: f(x, int n=1, float w=1.0) -> y\n  doc: F.\n  composite: window(x, {given})\n  samples: one\n"
+    size = small.analyze(entry + WINDOW).ops["f"].composite.expression.arguments[1]
+    assert (isinstance(size, Sequence) and len(size.items) == 2 and size.items[0] == size.items[1]) == several
+
+
+def test_attributes_of_arrays_in_forward(small):
+    entry = "- op: f(x) -> y\n  doc: F.\n  forward: np.sin({})\n  nondifferentiable: true\n  samples: one\n"
+    for attribute in ("x.T", "x.real", "np.add(x, 1).T"):
+        small.analyze(entry.format(attribute))
+    assert small.refusal("analyze", entry.format("x.rel")) == """\
+derivatives.yaml:14:21: error: f: forward: arrays have no .rel; did you mean 'real'?
+  forward: np.sin(x.rel)
+                    ^"""
 
 
 REFUSED = {

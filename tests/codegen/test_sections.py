@@ -1,4 +1,4 @@
-"""The sections of the docstrings in the stubs."""
+"""The lines of the sections of docstrings, as generated/docs has them."""
 
 import pytest
 
@@ -17,34 +17,30 @@ ENTRY = """\
   nondifferentiable: true
   samples: one
 """
-DOCSTRING = """\
-Longer.
-
-    Parameters
-    ----------
-    x : array_like
-    width : int or sequence of 2, default 1
-    axis : int or None, default None
-    twice : bool, default False
-        Whether both ends grow.
-    out : Tensor, optional
-        Where the result is written.
-
-    Returns
-    -------
-    y : Tensor
-
-    References
-    ----------
-    Somebody (1999).
-    """
+RECORD = """\
+    "pad": docstring('Longer.', 'x : array_like\\n' 'width : int or sequence of 2, default 1\\n'
+        'axis : int or None, default None\\n' 'twice : bool, default False\\n' '    Whether both ends grow.\\n' + OUT, 'two\\n'
+        'lines', references='Somebody (1999).'),"""
 
 
-def test_docstring(small):
-    op = next(iter(small.analyze(ENTRY).ops.values()))
-    assert sections.docstring(OpText(op, {}, {})) == DOCSTRING
-    notes = DOCSTRING.replace("    References\n", "    Notes\n    -----\n    two\n    lines\n\n    References\n")
-    assert sections.docstring(OpText(op, {}, {}), ["two", "lines"]) == notes
+def only(small, entry):
+    return OpText(next(iter(small.analyze(entry).ops.values())), {}, {})
+
+
+def test_record(small):
+    op = only(small, ENTRY)
+    assert sections.record(op, ["two", "lines"], []) == RECORD
+    session = RECORD.replace(", references=", ", examples='>>> 1\\n' '1', references=")
+    assert sections.record(op, ["two", "lines"], [">>> 1", "1"]) == session
+
+
+def test_what_is_not_usual(small):
+    """Several results, a summary of two lines, an operator without arguments."""
+    summary = " ".join(["word"] * 30)
+    entry = "- op: f() -> y, z\n  doc: SUMMARY\n  forward: np.zeros(3), np.ones(3)\n  nondifferentiable: true\n  samples: [f()]\n"
+    text = sections.record(only(small, entry.replace("SUMMARY", summary)), ["note"], [])
+    assert "LEAF, 'note', returns='y : Tensor\\n' 'z : Tensor')," in text
+    assert "\\n'\n        'word word" in text
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from .tests_of import tests_of
 from .trial import ROOT, Trial, Verdict
 
 EQUIVALENT = Path(__file__).parent / "equivalent.yaml"
-_WORDS = ("killed", "timed out", "survived", "equivalent", "refused")
+_WORDS = ("killed", "timed out", "survived", "equivalent", "refused", "untested")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
             counts.setdefault(path.parent.relative_to(ROOT).as_posix(), Counter()).update(try_all(path, chosen, options.tests))
     if counts:
         summarise(counts)
-    return int(any(count["survived"] for count in counts.values()))
+    return int(any(count["survived"] or count["untested"] for count in counts.values()))
 
 
 def files_of(module: str) -> list[tuple[Path, int]]:
@@ -93,9 +93,12 @@ def try_all(path: Path, chosen: list[Mutant], tests: list[str]) -> Counter[str]:
         return count
     if not found:
         print(f"{name}: no tests", flush=True)
-        return Counter(survived=len(chosen))
+        return Counter(untested=len(chosen))
     trial, text, reasons = Trial(path, found), path.read_text(), equivalents(name)
-    trial.begin()
+    begun = trial.begin()
+    if begun.word != "survived":
+        print(f"{name}: without a mutant its tests fail: {begun}", flush=True)
+        return Counter(untested=len(chosen))
     print(f"{name}: {len(chosen)} mutants, {' '.join(found)} in {trial.seconds:.0f} s", flush=True)
     for number, mutant in enumerate(chosen, 1):
         verdict = Verdict("equivalent", reasons[mutant.name]) if mutant.name in reasons else trial.of(mutant.of(text))

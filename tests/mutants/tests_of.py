@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_FOLDERS = ("tests/runtime", "tests/kernels", "tests/codegen", "tests")
 ELSEWHERE = {
     "codegen/build.py": ["tests/codegen/test_cli.py"],
     "codegen/progress.py": ["tests/codegen/test_cli.py"],
@@ -127,5 +126,5 @@ def tests_of(module: Path) -> list[str]:
     name = module.relative_to(ROOT).as_posix()
     stem = module.stem if module.stem != "__init__" else module.parent.name
     stems = dict.fromkeys([stem, stem.removesuffix("_loops"), stem.strip("_")])
-    named = [f"{folder}/test_{s}.py" for folder in _FOLDERS for s in stems if (ROOT / folder / f"test_{s}.py").is_file()]
-    return list(dict.fromkeys([*named, *ELSEWHERE.get(name, [])]))
+    named = [path.relative_to(ROOT).as_posix() for s in stems for path in sorted((ROOT / "tests").rglob(f"test_{s}.py"))]
+    return list(dict.fromkeys([path for path in named if not path.startswith("tests/ops/")] + ELSEWHERE.get(name, [])))

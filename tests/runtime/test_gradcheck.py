@@ -276,6 +276,16 @@ def test_a_backward_that_makes_something_of_nothing(fast_mode):
         gradcheck(without_materializing(made_up), leaf(3), fast_mode=fast_mode)
 
 
+@FAST
+def test_warnings_are_of_the_line_that_calls(fast_mode):
+    careless = without_materializing(lambda ctx, one, other: one * 2 + other * 3)
+    made_up = without_materializing(lambda ctx, one, other: gs.ones((3,)) if one is None else careful(ctx, one, other))
+    for function, x in ((careless, leaf(3)), (made_up, leaf(3)), (gs.sin, leaf(3, dtype=np.float32))):
+        with pytest.warns(UserWarning) as record:
+            gradcheck(function, x, raise_exception=False, fast_mode=fast_mode)
+        assert [warning.filename for warning in record] == [__file__]
+
+
 class Tangents(Function):
     """Notes the tangents that its jvp gets."""
 
@@ -454,6 +464,64 @@ def test_cotangents_may_be_given():
     seen.clear()
     assert gradgradcheck(function, leaf(2, 3), gen_non_contig_grad_outputs=True)
     assert gradgradcheck(function, leaf(2), check_undefined_grad=False, check_fwd_over_rev=True, check_rev_over_rev=False)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({}, "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"),
+    ({"check_fwd_over_rev": True}, "Setting check_undefined_grad=True requires check_rev_over_rev to be True"),
+    ({"check_fwd_over_rev": True, "check_undefined_grad": False, "check_batched_grad": True},
+     "Setting check_batched_grad=True requires check_rev_over_rev to be True"),
+])  # fmt: skip
+def test_what_gradgradcheck_refuses(options, message):
+    with pytest.raises(AssertionError, match=message):
+        gradgradcheck(gs.sin, leaf(2), check_rev_over_rev=False, **options)
+
+
+@FAST
+def test_the_modes_of_gradgradcheck(fast_mode):
+    """The gradient's value is right, and its derivative wrong in one mode, which is seen in that mode only."""
+    def cube(slope):
+        class Cube(Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                ctx.save_for_forward(x)
+                return x * x * x / 3
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad * slope(ctx.saved_tensors[0])
+
+            @staticmethod
+            def jvp(ctx, x_t):
+                (x,) = ctx.saved_tensors
+                return x_t * x * x
+
+        return Cube.apply
+
+    only_forward = {"check_fwd_over_rev": True, "check_rev_over_rev": False, "check_undefined_grad": False, "fast_mode": fast_mode}
+    for slope, right, wrong in ((wrong_by(2.0), only_forward, {"fast_mode": fast_mode}),
+                                (wrong_by(1.0, 2.0), {"fast_mode": fast_mode}, only_forward)):  # fmt: skip
+        assert gradgradcheck(cube(slope), leaf(3), **right)
+        with pytest.raises(GradcheckError):
+            gradgradcheck(cube(slope), leaf(3), **wrong)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_cotangents_that_are_not_contiguous(dtype):
+    seen = set()
+
+    def function(x):
+        y = x * x
+        y.register_hook(lambda g: seen.add(g.strides))
+        return y
+
+    size = np.dtype(dtype).itemsize
+    for wanted, strides in ((True, (6 * size, 2 * size)), (False, (3 * size, size))):
+        seen.clear()
+        assert gradgradcheck(function, leaf(2, 3, dtype=dtype), gen_non_contig_grad_outputs=wanted)
+        assert strides in seen
+    assert gradgradcheck(lambda x: (x * x).sum(), leaf(2), gen_non_contig_grad_outputs=True)
 
 
 def test_inputs_are_as_they_were():

@@ -91,7 +91,8 @@ def test_any_calls_once_with_the_first_gradient():
     plain = gs.tensor([1.0])
     h = a * 3
     k = h * b
-    with register_multi_grad_hook([plain, a, h, k, b], calls, mode="any"):
+    with register_multi_grad_hook([plain, a, h, k, b], calls, mode="any") as handle:
+        assert callable(handle.remove)
         (k * 5).sum().backward(retain_graph=True)
         assert calls == [[5.0]]
         (h * 7).sum().backward()
