@@ -92,6 +92,11 @@ def formulas_of(op: Op) -> dict[str, Formula]:
     }
 
 
+def called_by(op: Op) -> set[str]:
+    """The operators and helpers that the formulas of an entry call, as they are written."""
+    return {name for formula in formulas_of(op).values() for name in formula.calls}
+
+
 def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:
     """The lets that a formula reads, through other lets too, in the order in which they are defined."""
     needed: set[str] = set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .formula import calls_in, formulas_of, grad_names
+from .formula import called_by, grad_names
 from .model import Op
 
 _OF = ("both modes", "the cotangents", "the tangents")
@@ -20,7 +20,7 @@ def owners(ops: Iterable[Op]) -> dict[str, str]:
     by_name = {op.name: op for op in ops}
     users: dict[str, set[str]] = {name: set() for name, op in by_name.items() if op.private}
     for op in by_name.values():
-        for name in _called(op) & users.keys() - {op.name}:
+        for name in called_by(op) & users.keys() - {op.name}:
             users[name].add(op.name)
     only = {name: next(iter(found)) for name, found in users.items() if len(found) == 1}
     return {name: user for name, user in only.items() if by_name[user].family == by_name[name].family}
@@ -98,8 +98,5 @@ def _longest_rising(ops: list[Op]) -> list[Op]:
 
 def _calls(caller: Op, callee: Op) -> bool:
     formulas = [*caller.vjp.values(), *caller.lets.values()]
-    return any(call.func.id in (callee.name, *callee.aliases) for f in formulas for call in calls_in(f.tree))
+    return any(name in formula.calls for formula in formulas for name in (callee.name, *callee.aliases))
 
-
-def _called(op: Op) -> set[str]:
-    return {call.func.id for formula in formulas_of(op).values() for call in calls_in(formula.tree)}
