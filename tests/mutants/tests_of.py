@@ -26,6 +26,8 @@ ELSEWHERE = {
     "codegen/verify/batched.py": ["tests/codegen/test_check.py"],
     "codegen/verify/case.py": ["tests/codegen/test_evaluate.py", "tests/codegen/test_check.py"],
     "codegen/verify/check.py": ["tests/codegen/test_stated.py", "tests/codegen/test_coverage.py"],
+    "codegen/verify/equations.py": ["tests/codegen/test_laws.py"],
+    "codegen/verify/loops.py": ["tests/codegen/test_laws.py"],
     "codegen/verify/proofs.py": ["tests/codegen/test_prove.py"],
     "codegen/verify/reference.py": ["tests/codegen/test_stated.py"],
     "codegen/verify/tried.py": ["tests/codegen/test_coverage.py"],
