@@ -29,9 +29,9 @@ build: setup
 test: build
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-# The tests of the runtime with AddressSanitizer and UndefinedBehaviorSanitizer, on a build and an install of their own.
+# The tests of the runtime and of the kernels with AddressSanitizer and UndefinedBehaviorSanitizer, on a build and an install of their own.
 # TESTS=... for others.  The editable install is told to stand back; Python's allocator, which would hide a use after free, too.
-TESTS ?= tests/runtime
+TESTS ?= tests/runtime tests/kernels
 SANITIZED := $(CURDIR)/build/sanitize
 sanitize: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --disable-pip-version-check -q --no-build-isolation --no-deps \

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -49,8 +50,11 @@ def test_the_version_is_the_same_wherever_it_stands():
 
 def test_wheels_are_for_the_pythons_that_are_supported():
     found = [int(minor) for minor in re.findall(r"cp3(\d+)-\*", PROJECT["tool"]["cibuildwheel"]["build"])]
-    assert PROJECT["project"]["requires-python"] == f">=3.{found[0]}" and found == list(range(found[0], found[-1] + 1))
-    assert (ROOT / re.search(r"\{project\}/(\S+)", PROJECT["tool"]["cibuildwheel"]["test-command"])[1]).exists()
+    assert PROJECT["project"]["requires-python"] == f">=3.{found[0]},<3.{found[-1] + 1}" and found == list(range(found[0], found[-1] + 1))
+    tested = re.findall(r"\{project\}/(\S+)", PROJECT["tool"]["cibuildwheel"]["test-command"])
+    assert tested and all((ROOT / path).exists() for path in tested)
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
+    assert [int(version.removeprefix("3.")) for version in workflow["jobs"]["tests"]["strategy"]["matrix"]["python"]] == found
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..package import Package
 from ..spec.constants import CONSTANTS
-from ..spec.expression import ARRAY, STATIC, Constant, Expression, lets_in
+from ..spec.expression import ARRAY, STATIC, Call, Constant, Expression, lets_in
 from ..spec.formula import bind_call, calls_in, declared_kind, formulas_of, grad_names
 from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
@@ -28,6 +28,7 @@ from .resolve import Resolver, Vocabulary
 from .statements import check_terms
 
 _A = {"samples": "a sample", "examples": "an example", "kinks": "a kink"}
+ANY = "c"  # any positive number, in a law of an op that has no argument of this name
 WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 
 
@@ -39,7 +40,8 @@ def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | No
         errors.add_source(file, source)
     analysis = Analysis(spec, library)
     families = tuple(replace(family, ops=tuple(analysis.op(op, errors) for op in family.ops)) for family in spec.families)
-    called = {call.func.id for op in spec.ops.values() for f in formulas_of(op).values() for call in calls_in(f.tree)}
+    written = [formula for op in spec.ops.values() for formula in (*formulas_of(op).values(), *op.laws)]
+    called = {call.func.id for formula in written for call in calls_in(formula.tree)}
     for helper in unused_helpers(library, called):
         errors.add(f"no formula calls the helper '{helper.name}'", helper.location)
     errors.raise_if_any()
@@ -120,6 +122,7 @@ class _OpAnalysis:
             partials={(o, i): whole(f"d{o}/d{i}", formula) for (o, i), formula in op.partials.items()},
             vjp={name: whole(f"vjp: {name}", formula) for name, formula in op.vjp.items()},
             jvp={name: whole(f"jvp: {name}", formula) for name, formula in op.jvp.items()},
+            laws=tuple(whole(f"law: {law.source}", law) for law in op.laws),
         )  # fmt: skip
 
     def report(self, message: str, key: str, at: object = None, suggestion: str = "") -> None:
@@ -174,6 +177,18 @@ class _OpAnalysis:
         for key, formula in formulas.items():
             if not key.startswith("let:"):
                 self._resolve(key, formula, self._names(key) | self.op.lets.keys(), _is_numpy(key))
+        for law in self.op.laws:
+            self._resolve_law(law)
+
+    def _resolve_law(self, law: Formula) -> None:
+        """An equation between arrays, of what the op is given and what it gives."""
+        key, names = f"law: {law.source}", self.arguments | {o.name for o in self.op.signature.visible}
+        before = len(self.errors.errors)
+        self._resolve(key, law, names | {ANY}, numpy=False)
+        if not law.names & self.outputs and self.op.name not in {call.func.id for call in calls_in(law.tree)}:
+            self.report(f"says nothing of {self.op.name}, which is not called, nor of what it gives", key, law.location)
+        elif not isinstance(self.resolved[key], Call) and len(self.errors.errors) == before:
+            self.report("is no equation between arrays", key, law.location)
 
     def _names(self, key: str) -> set[str]:
         """The names that the formula under `key` may use, lets apart."""

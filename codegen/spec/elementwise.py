@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from .expression import Call, Expression, Foreign, walk
-from .model import Op, Spec
+from .model import Op
 from .numpy_names import functions
 
 _PLAIN = ("Array", "float", "Scalar", "int", "str")
@@ -31,10 +31,10 @@ def is_elementwise(op: Op, ops: Mapping[str, Op]) -> bool:
     )
 
 
-def has_value(op: Op, spec: Spec) -> bool:
+def has_value(op: Op, ops: Mapping[str, Op]) -> bool:
     """Whether the value of an elementwise entry is one of NumPy's functions, of a `reference:`, or of such operators."""
     if op.composite is not None:
-        return all(has_value(spec.ops[name], spec) for name in called_by(op))
+        return all(has_value(ops[name], ops) for name in called_by(op))
     if op.reference is not None or op.forward is None:
         return op.reference is not None
     parts = list(walk(op.forward.expression)) if op.forward.expression is not None else []

@@ -18,7 +18,7 @@ from .cases import ELSE, by_cases
 from .constants import folded
 from .formula import names_in, parse_formula
 from .given import alike, fitting, repeated
-from .model import NAMESPACES, VARIANTS, Formula, Location, Op, Signature, Stated, Text
+from .model import LAWS, NAMESPACES, VARIANTS, Formula, Location, Op, Signature, Stated, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .nodes import Nodes
 from .numpy_names import function_named, numpy_names
@@ -31,7 +31,7 @@ PARTIAL = "dy/dx"
 ENTRY_KEYS = (
     "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
     "forward", "inplace", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
-    "unimplemented", "vjp", "jvp", "batched", "rows", "samples", "examples", "kinks",
+    "unimplemented", "vjp", "jvp", "batched", "rows", "law", "breaks", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FURTHER_KEYS = ("samples", "examples")  # of which an entry shows SHOWN at most; the others stand in a file of the family
@@ -178,6 +178,11 @@ class EntryReader(Nodes):
                 return {"jvp": self._jvp(op, node)}
             case "samples":
                 return {"samples": self._samples(op, node)}
+            case "law":
+                return {"laws": tuple(map(self._law, self._sequence(node)))}
+            case "breaks":
+                items = self.items(node, LAWS, key=key, op=op.name)
+                return {key: {name: self._reason(value) for name, (_, value) in items.items()}}
             case "examples" | "kinks":
                 stated = self._stated(op, key, node)
                 if key == "examples":
@@ -247,6 +252,12 @@ class EntryReader(Nodes):
         tree = folded(formula.tree, self.names)
         return replace(formula, tree=tree, names=frozenset(names_in(tree)))
 
+    def _law(self, node: yaml.Node) -> Formula:
+        formula = self._formula(node)
+        if not (isinstance(formula.tree, ast.Compare) and len(formula.tree.ops) == 1 and isinstance(formula.tree.ops[0], ast.Eq)):
+            raise SpecError("a law is an equation: left == right", formula.location)
+        return formula
+
     def _check_let(self, name: str, at: Location, signature: Signature) -> None:
         check_value_name(name, at, let=True)
         taken = {a.name: "an argument already" for a in signature.arguments}
@@ -292,6 +303,11 @@ class EntryReader(Nodes):
         return self.presets[text.value]
 
     # Values.
+
+    def _reason(self, node: yaml.Node) -> Text:
+        """Words of one line, which must not be empty."""
+        self._line(node)
+        return self._text(node)
 
     def _operator(self, op: Op, text: Text) -> str:
         if text.value not in OPERATOR_METHODS:

@@ -81,7 +81,7 @@ def calls_in(tree: ast.AST) -> list[ast.Call]:
 
 
 def formulas_of(op: Op) -> dict[str, Formula]:
-    """Every formula of an entry except samples and domain, by key."""
+    """Every formula of an entry except laws, samples and domain, by key."""
     whole = {"forward": op.forward, "inplace": op.inplace, "composite": op.composite, "rows": op.rows}
     return {
         **{key: formula for key, formula in whole.items() if formula is not None},

@@ -23,6 +23,7 @@ FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondiffere
 WITHOUT_RULE = ("nondifferentiable", "unimplemented")
 VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
+LAWS = ("memory", "axes", "parts")  # that an entry may except
 DTYPES = ("any", "float", "real", "complex", "int", "bool")
 
 
@@ -240,6 +241,8 @@ class Op:
     jvp: dict[str, Formula] = field(default_factory=dict)
     batched: bool = False  # the rules act on each row of cotangents with one more axis at the front
     rows: Formula | None = None  # of a linear op: the same for each row of an `x` with one more axis at the front
+    laws: tuple[Formula, ...] = ()  # equations that hold of real numbers
+    breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS -> why it does not hold
     samples: tuple[Formula, ...] = ()
     examples: tuple[Stated, ...] = ()  # calls and their values, one for each output
     kinks: tuple[Stated, ...] = ()  # calls and the derivatives of the sum of the outputs, one for each array input

@@ -27,6 +27,7 @@ from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .composites import check_composite
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks
+from .laws import check_laws
 from .numeric import TOLERANCE, Value
 from .passed import Passed
 from .promises import check_generators, check_integers, check_promises
@@ -44,8 +45,7 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
     """
     evaluator = Evaluator(spec, Package.at(place), kernels)
     errors = ErrorList(spec.file, spec.source, spec.further)
-    deferred = []
-    ops = spec.ops
+    deferred, ops = [], spec.ops
     with quiet():
         for done, op in enumerate(ops.values()):
             if progress is not None:
@@ -85,6 +85,7 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = F
         check_tried(op, evaluator, errors, calls)
         if integers:
             check_integers(op, evaluator, report)
+        check_laws(op, evaluator, report, calls)
 
 
 def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:

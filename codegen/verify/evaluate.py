@@ -323,8 +323,8 @@ def _as_array(argument: Argument, value: Any) -> Any:
 
 
 def _expressions_of(op: Op) -> list[Expression]:
-    """What the derivatives of an op are made of."""
-    rules = [*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values()]
+    """What the derivatives of an op are made of, and what is said of it."""
+    rules = [*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values(), *op.laws]
     return [formula.expression for formula in rules]
 
 

@@ -22,6 +22,7 @@ from .case import Report
 from .check import Progress, check_calls, quiet
 from .coverage import string_arguments
 from .evaluate import Evaluator
+from .laws import check_laws
 from .promises import check_generators, check_integers, check_promises
 from .stated import check_stated
 from .tried import check_words
@@ -103,6 +104,7 @@ def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator) -
             check_integers(changed, evaluator, report)
             for name in string_arguments(changed):
                 check_words(changed, name, evaluator, errors, calls)
+            check_laws(changed, evaluator, report, calls)
     except (Refused, SpecError):
         return True
     finally:

@@ -72,7 +72,7 @@ def _called(op: Op) -> Iterator[str]:
 def _expressions(op: Op) -> Iterator[Expression]:
     """What an op is computed by, with the rules that follow from what the entry writes."""
     rules = (*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values())
-    for formula in (op.forward, op.inplace, op.composite, op.rows, *rules):
+    for formula in (op.forward, op.inplace, op.composite, op.rows, *rules, *op.laws):
         if formula is not None and formula.expression is not None:
             yield formula.expression
     if op.derived is not None:

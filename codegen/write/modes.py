@@ -43,7 +43,7 @@ class Modes:
         given = [a for a in op.signature.arguments if a.type.base in ("Array", "Index", "Mask")]
         found = ["NumPy"] if op.name in self.answering and given else []
         found += ["examples"] if op.examples else []
-        found += ["mpmath"] if is_elementwise(op, self.spec.ops) and has_value(op, self.spec) else []
+        found += ["mpmath"] if is_elementwise(op, self.spec.ops) and has_value(op, self.spec.ops) else []
         found += ["SciPy"] if op.namespace == "special" or any(place == "special" for place, _ in op.elsewhere) else []
         return ", ".join(found) or "its rules"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ..spec.elementwise import has_value, is_elementwise
 from ..spec.model import Formula
 from .layout import WIDTH, items, packed
 from .node import NodeText
@@ -41,6 +42,7 @@ def facts(text: NodeText) -> dict[str, object]:
         samples=tuple(sample.source for sample in op.samples),
         examples=tuple((example.call.source, example.value.source) for example in op.examples),
         kinks=tuple((kink.call.source, kink.value.source) for kink in op.kinks),
+        exact=is_elementwise(op, text.ops) and has_value(op, text.ops),
     )
 
 

@@ -50,10 +50,13 @@ class _Worker:
         self._begin.release()
         while True:
             try:
-                if self._end.acquire(timeout=_PATIENCE):
-                    break
+                while not self._end.acquire(timeout=_PATIENCE):  # the jump back is inside of `try`: an exception may arrive at it
+                    pass
+                break
             except BaseException as error:
                 interruption = error
+                if self._call is None:  # it arrived when the call was over, and perhaps `acquire` with it
+                    break
                 _send(self._thread.ident, type(error))
         error, result, self._error, self._result = self._error, self._result, None, None
         if interruption is None and len(_idle) < IDLE_LIMIT:

@@ -15,8 +15,12 @@ from .sampling import gumbel_softmax as gumbel_softmax
 
 if TYPE_CHECKING:
     from . import functional, utils
-    from .connectionist import ctc_loss
-    from .recurrent import gru, lstm, pad_sequence, rnn_relu, rnn_tanh
+    from .connectionist import ctc_loss as ctc_loss
+    from .recurrent import gru as gru
+    from .recurrent import lstm as lstm
+    from .recurrent import pad_sequence as pad_sequence
+    from .recurrent import rnn_relu as rnn_relu
+    from .recurrent import rnn_tanh as rnn_tanh
 
 __all__ = sorted([
     "ctc_loss", "functional", "gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh", "utils", *_nn.__all__,

@@ -22,6 +22,9 @@ DOT = """\
   linear: [x]
   vjp:
     x: sum(grad, axis)
+  breaks:
+    axes: the axis is one of the result
+    parts: the axis is one of the result
   samples:
   - f(x(3))
   - f(x(3, 4), 1)

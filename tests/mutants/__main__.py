@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import warnings
 from collections import Counter
@@ -32,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tests", action="append", default=[], help="run these tests too")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # which leaves no tests running and no folder behind
     counts: dict[str, Counter[str]] = {}
     for module in options.modules:
         for path, line in files_of(module):

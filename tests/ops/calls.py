@@ -1,18 +1,17 @@
 """The calls that these tests make: every sample of every entry, in every dtype that the entry takes.
 
-Owns how a row of op_info becomes tensors and a function of them.  Nothing here knows an operator by name.
+Owns how a row of op_info becomes tensors and a function of them.  Knows no operator by name, and no test.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pytest
 
 import gradspec as gs
 from gradspec.codegen.spec.samples import evaluate_sample, seed_of
@@ -25,6 +24,7 @@ DOUBLE = {
     "any": (np.float64, np.complex128), "float": (np.float64, np.complex128), "real": (np.float64,), "complex": (np.complex128,),
     "int": (np.int64,), "bool": (np.bool_,),
 }  # fmt: skip
+REAL = {key: dtypes[:1] for key, dtypes in DOUBLE.items()}  # the first one of each
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,15 @@ class Case:
     index: int
     dtype: type
 
-    def __str__(self) -> str:
-        return f"{self.op.name}-{self.index}-{np.dtype(self.dtype)}"
+    @property
+    def source(self) -> str:
+        """The sample as the entry writes it: `f(x(3, 4), axis=1)`."""
+        return self.op.samples[self.index]
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the dtype is the first one in which the sample is asked: what does not depend on it is asked once."""
+        return self.dtype is REAL[self.op.dtype][0]
 
     def arguments(self) -> dict[str, Any]:
         """Every argument by name, defaults included: NumPy arrays, new in each call."""
@@ -119,15 +126,9 @@ def in_place_only(op: OpInfo) -> bool:
     return op.name.endswith("_")
 
 
-def cases(where: Callable[[OpInfo], Any] = lambda op: True, dtypes: dict[str, tuple] = DOUBLE) -> list[Any]:
-    """Parameters for `pytest.mark.parametrize`: each sample of the ops for which `where` holds."""
-    found = (Case(op, i, dtype) for op in OPS if where(op) for i in range(len(op.samples)) for dtype in dtypes[op.dtype])
-    return [pytest.param(case, id=str(case)) for case in found]
-
-
-def entries(where: Callable[[OpInfo], Any] = lambda op: True) -> list[Any]:
-    """Parameters for `pytest.mark.parametrize`: the ops for which `where` holds."""
-    return [pytest.param(op, id=op.name) for op in OPS if where(op)]
+def samples_of(op: OpInfo, dtypes: dict[str, tuple] = DOUBLE) -> list[Case]:
+    """Each sample of an entry in each dtype, in the order of the entry."""
+    return [Case(op, index, dtype) for index in range(len(op.samples)) for dtype in dtypes[op.dtype]]
 
 
 def array(tensor: Any) -> np.ndarray:

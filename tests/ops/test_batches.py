@@ -7,7 +7,6 @@ Which rules take a batch as it is follows from what they are made of; the others
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad
@@ -15,9 +14,9 @@ from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.autograd.passes import push
 from gradspec.codegen.verify import numeric
 
-from .calls import array, cases
+from .calls import array
+from .questions import of_samples
 
-CASES = cases(lambda op: op.inputs)
 ROWS = 3
 
 
@@ -31,8 +30,7 @@ def weighted(values, weights):
     return sum(gs.sum(gs.real(value * gs.asarray(weight))) for value, weight in zip(values, weights))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_batch_is_its_rows(case):
+def a_batch_is_its_rows(case):
     leaves, random = case.leaves(), np.random.default_rng(3)
     outputs = [y for y in case(*leaves) if y.requires_grad]
     if not leaves or not outputs:
@@ -60,8 +58,7 @@ def test_a_batch_is_its_rows(case):
             close(one, other, f"second derivative by input {i}")
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_batch_of_tangents_is_its_rows(case):
+def a_batch_of_tangents_is_its_rows(case):
     """All arrays move, or one of them."""
     leaves, random = case.leaves(False), np.random.default_rng(4)
     if not leaves:
@@ -76,8 +73,7 @@ def test_a_batch_of_tangents_is_its_rows(case):
                 close(found[row], expected, f"row {row}, moving {moving}")
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_a_batch_of_tangents_is_differentiated_again(case):
+def a_batch_of_tangents_is_differentiated_again(case):
     """By reverse mode, whose gradients have tangents of a level further out."""
     leaves, random = case.leaves(), np.random.default_rng(5)
     if not leaves:
@@ -104,3 +100,8 @@ def test_a_batch_of_tangents_is_differentiated_again(case):
             assert not np.any(array(other if one is None else one) if one is not other else 0), i
         else:
             close(one, other, f"result {i}")
+
+
+@of_samples(lambda op: op.inputs, question=[a_batch_is_its_rows, a_batch_of_tangents_is_its_rows, a_batch_of_tangents_is_differentiated_again])
+def test_batches(case, question):
+    question(case)

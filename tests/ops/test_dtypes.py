@@ -11,13 +11,14 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.generated.op_info import OPS
 from gradspec.support.dispatch import ops
 
-from .calls import NAMESPACES, Case, array, cases, entries, flat
+from .calls import NAMESPACES, array, flat, samples_of
+from .questions import of_entries, of_samples
 
 KINDS = {"any": "fciub", "float": "fciub", "real": "fiub", "complex": "c", "int": "iub", "bool": "b"}
 DTYPES = (np.complex128, np.complex64, np.float64, np.float32, np.float16, np.int64, np.uint8, np.bool_)
+
 
 def unclaimed(op):
     return [np.dtype(d) for d in DTYPES if np.dtype(d).kind not in KINDS[op.dtype]]
@@ -40,7 +41,7 @@ def replaced(value, dtype):
 
 def refusals(op, make):
     """(argument, its refused value, the other arguments) of the first sample, for each array argument."""
-    case = cases(lambda o: o is op)[0].values[0]
+    case = samples_of(op)[0]
     for name in array_arguments(op):
         arguments = case.arguments()
         value = make(arguments[name])
@@ -52,11 +53,7 @@ def refused(op, entry, name, given):
     return pytest.raises(TypeError, match=rf"^{entry}: argument '{name}' is of {given}, but {entry} takes \w+.*; ")
 
 
-RESTRICTED = entries(lambda op: unclaimed(op) and array_arguments(op))
-
-
-@pytest.mark.parametrize("op", RESTRICTED)
-def test_function_and_method(op):
+def function_and_method(op):
     count = 0
     for dtype in unclaimed(op):
         for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
@@ -71,8 +68,9 @@ def test_function_and_method(op):
     assert count >= len(unclaimed(op))
 
 
-@pytest.mark.parametrize("op", entries(lambda op: unclaimed(op) and "inplace" in op.variants))
-def test_in_place_changes_nothing(op):
+def in_place_changes_nothing(op):
+    if "inplace" not in op.variants:
+        return
     for dtype in unclaimed(op):
         for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
             written, *others = (argument for argument, *_ in op.arguments)
@@ -86,9 +84,10 @@ def test_in_place_changes_nothing(op):
             assert x._version == 0
 
 
-@pytest.mark.parametrize("op", entries(lambda op: unclaimed(op) and "out" in op.variants))
-def test_out_changes_nothing(op):
-    expected = cases(lambda o: o is op)[0].values[0]
+def out_changes_nothing(op):
+    if "out" not in op.variants:
+        return
+    expected = samples_of(op)[0]
     shape = expected.all_outputs(*expected.arrays)[0].shape
     for dtype in unclaimed(op):
         for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
@@ -98,14 +97,18 @@ def test_out_changes_nothing(op):
             assert not array(out).any() and out._version == 0
 
 
-@pytest.mark.parametrize("number", [1.0, 1j], ids=["float", "complex"])
-@pytest.mark.parametrize("op", RESTRICTED)
-def test_python_numbers(op, number):
-    if np.dtype(type(number)).kind in KINDS[op.dtype]:
-        return
-    for name, arguments in refusals(op, lambda value: number if isinstance(value, np.ndarray) else None):
-        with refused(op, op.name, name, f"type {type(number).__name__}"):
-            getattr(ops, op.name)(**arguments)
+def python_numbers(op):
+    for number in (1.0, 1j):
+        if np.dtype(type(number)).kind in KINDS[op.dtype]:
+            continue
+        for name, arguments in refusals(op, lambda value: number if isinstance(value, np.ndarray) else None):  # noqa: B023
+            with refused(op, op.name, name, f"type {type(number).__name__}"):
+                getattr(ops, op.name)(**arguments)
+
+
+@of_entries(lambda op: unclaimed(op) and array_arguments(op), way=[function_and_method, in_place_changes_nothing, out_changes_nothing, python_numbers])
+def test_what_an_entry_does_not_claim_is_refused(op, way):
+    way(op)
 
 
 def takes_numbers(op):
@@ -114,10 +117,7 @@ def takes_numbers(op):
     return bool(wanted) and set(wanted) == {"Array"} and op.dtype != "complex" and not op.name.startswith("_")
 
 
-FLOATS = [op for op in OPS if takes_numbers(op)]
-
-
-@pytest.mark.parametrize("op", FLOATS, ids=lambda op: op.name)
+@of_entries(takes_numbers)
 def test_python_numbers_alone_are_of_double_precision(op):
     """As NumPy takes them: `np.sin(0.5)` is a float64, whatever kernel computes it."""
     count = sum(a[2] is None for a in op.arguments)
@@ -151,22 +151,24 @@ def answered(node, cotangents):
     raise AssertionError(node)
 
 
-def single_cases(op):
-    """Samples in single precision all of whose floating-point results are single."""
-    for dtype in SINGLE:
-        if np.dtype(dtype).kind in KINDS[op.dtype]:
-            for index in range(len(op.samples)):
-                case = Case(op, index, dtype)
-                if case.places and not widths(case.arrays):
-                    yield case
+# Samples of single precision are those whose arrays all are.
+SINGLES = {name: tuple(dtype for dtype in SINGLE if np.dtype(dtype).kind in kinds) for name, kinds in KINDS.items()}
+
+
+def is_single(case):
+    return case.places and not widths(case.arrays)
+
+
+def has_rules(op):
+    return op.dtype not in ("int", "bool") and op.form != "nondifferentiable"
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("op", entries(lambda op: op.dtype not in ("int", "bool") and op.form != "nondifferentiable"))
+@of_entries(has_rules)
 def test_single_precision_stays_single(op):
     """The rules themselves, before the engine casts what they give: those of the last nodes that an operator makes."""
-    tried = False
-    for case in single_cases(op):
+    tried, wrong = False, []
+    for case in filter(is_single, samples_of(op, SINGLES)):
         ys = case(*case.leaves())
         if widths(ys):
             continue  # a number that came as an array of double precision
@@ -176,8 +178,10 @@ def test_single_precision_stays_single(op):
                 nodes.setdefault(y.grad_fn, {})[y.output_nr] = gs.ones_like(y.detach())
         for node, cotangents in nodes.items():
             found = answered(node, cotangents)
-            assert not widths(found), f"{node} gives {[str(t.dtype) for t in found]} at {op.samples[case.index]}"
+            if widths(found):
+                wrong.append(f"{node} gives {[str(t.dtype) for t in found]} at {case.source} in {np.dtype(case.dtype)}")
             tried = True
+    assert not wrong, "\n".join(wrong)
     if not tried:
         pytest.skip("no result of single precision has a history: it is a constant, or was asked for in double")
 
@@ -193,33 +197,28 @@ def nodes_behind(ys):
     return found
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("op", entries(lambda op: op.dtype not in ("int", "bool") and op.form != "nondifferentiable"))
-def test_the_plain_rules_stay_single(op):
+def plain_rules(case, monkeypatch):
     """What every node gives where nothing is recorded, seen by a hook before the engine casts it to the dtype of the input."""
-    for case in single_cases(op):
-        leaves = case.leaves()
-        live = [y for y in case(*leaves) if y.requires_grad]
-        if widths(live) or not live:
-            continue
-        wide = []
+    leaves = case.leaves()
+    live = [y for y in case(*leaves) if y.requires_grad]
+    if widths(live) or not live:
+        return
+    wide = []
 
-        def look(node, given, _, wide=wide):
-            for (following, place), gradient in zip(node.next_functions, given):
-                if gradient is not None and following is not None and widths([gradient]):
-                    wanted = following._input_metadata[place].dtype
-                    wide += [f"{node.name()} gives {gradient.dtype}"] * (not widths([gs.zeros((), dtype=wanted)]))
+    def look(node, given, _):
+        for (following, place), gradient in zip(node.next_functions, given):
+            if gradient is not None and following is not None and widths([gradient]):
+                wanted = following._input_metadata[place].dtype
+                wide.extend([f"{node.name()} gives {gradient.dtype}"] * (not widths([gs.zeros((), dtype=wanted)])))
 
-        for node in nodes_behind(live):
-            if node.next_functions:
-                node.register_hook(functools.partial(look, node))
-        grad(live, leaves, [gs.ones_like(y.detach()) for y in live], materialize_grads=True)
-        assert not wide, f"{wide} at {op.samples[case.index]}"
+    for node in nodes_behind(live):
+        if node.next_functions:
+            node.register_hook(functools.partial(look, node))
+    grad(live, leaves, [gs.ones_like(y.detach()) for y in live], materialize_grads=True)
+    assert not wide
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("op", entries(lambda op: op.dtype not in ("int", "bool") and op.form != "nondifferentiable"))
-def test_forward_mode_stays_single(op, monkeypatch):
+def forward_mode(case, monkeypatch):
     """No tangent is computed in double precision, and cast to that of the result."""
     cast = []
     original = ops.astype
@@ -230,13 +229,17 @@ def test_forward_mode_stays_single(op, monkeypatch):
             cast.append(x.shape)  # what a formula makes of a Python number has one value
         return original(x, dtype, *rest, **keywords)
 
-    monkeypatch.setattr(ops, "astype", astype)
-    for case in single_cases(op):
-        with forward_ad.dual_level():
-            leaves = case.leaves(requires_grad=False)
-            tangents = [np.asarray(np.cos(np.arange(x.size)).reshape(x.shape), x.dtype) for x in leaves]
-            duals = [forward_ad.make_dual(x, gs.tensor(t)) for x, t in zip(leaves, tangents)]
-            ys = case(*duals)
-            if not widths(ys):
-                assert not cast, op.samples[case.index]
-            cast.clear()
+    with monkeypatch.context() as patched, forward_ad.dual_level():
+        patched.setattr(ops, "astype", astype)
+        leaves = case.leaves(requires_grad=False)
+        tangents = [np.asarray(np.cos(np.arange(x.size)).reshape(x.shape), x.dtype) for x in leaves]
+        duals = [forward_ad.make_dual(x, gs.tensor(t)) for x, t in zip(leaves, tangents)]
+        ys = case(*duals)
+        assert widths(ys) or not cast
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@of_samples(has_rules, SINGLES, rules=[plain_rules, forward_mode])
+def test_what_is_not_recorded_stays_single(case, rules, monkeypatch):
+    if is_single(case):
+        rules(case, monkeypatch)

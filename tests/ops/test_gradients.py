@@ -6,6 +6,8 @@ the exact first derivatives, in the four orders: reverse over reverse, forward o
 
 from __future__ import annotations
 
+from functools import wraps
+
 import numpy as np
 import pytest
 
@@ -13,17 +15,20 @@ import gradspec as gs
 from gradspec.autograd import forward_ad, grad, gradcheck, gradgradcheck
 from gradspec.codegen.verify import numeric
 
-from .calls import Case, array, cases
+from .calls import Case, array
+from .questions import of_samples
 
-DIFFERENTIABLE = cases(lambda op: op.inputs)
 
+def of_arrays(question):
+    """A question of every sample that holds an array of floats, of every entry that has a gradient."""
 
-@pytest.fixture
-def case(request: pytest.FixtureRequest) -> Case:
-    case = request.param
-    if not case.places:
-        pytest.skip("every array of the sample is a number: nothing to differentiate")
-    return case
+    @wraps(question)
+    def asked(case):
+        if not case.places:
+            pytest.skip("every array of the sample is a number: nothing to differentiate")
+        question(case)
+
+    return of_samples(lambda op: op.inputs)(asked)
 
 
 def settle(values):
@@ -72,14 +77,14 @@ class Directions:
         self.weights_out = numeric.random_like(self.outputs, random)
 
 
-@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+@of_arrays
 def test_gradcheck(case):
     """Every element of every Jacobian, in reverse and in forward mode."""
     assert gradcheck(lambda *leaves: tuple(case(*leaves)), tuple(case.leaves()), check_forward_ad=True, check_grad_dtypes=True,
                      atol=1e-6, rtol=1e-6)  # fmt: skip
 
 
-@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+@of_arrays
 def test_gradgradcheck(case):
     """The derivatives of the gradients by the inputs and by the cotangents, along a random direction."""
     if not any(y.requires_grad for y in case(*case.leaves())):
@@ -88,7 +93,7 @@ def test_gradgradcheck(case):
                          check_grad_dtypes=True, fast_mode=True)  # fmt: skip
 
 
-@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+@of_arrays
 def test_first_derivatives_by_extrapolated_differences(case):
     """Tighter than gradcheck: differences extrapolated to 1e-6 or better, and reverse is the adjoint of forward."""
     at = Directions(case)
@@ -99,7 +104,7 @@ def test_first_derivatives_by_extrapolated_differences(case):
     assert numeric.inner(gradients, at.one) == pytest.approx(numeric.inner(at.cotangents, forward), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("case", DIFFERENTIABLE, indirect=True)
+@of_arrays
 def test_second_derivatives(case):
     at = Directions(case)
 

@@ -21,7 +21,7 @@ from gradspec.codegen.verify.reference import derivatives, domain_test, number
 from gradspec.support.dispatch import ops
 
 from .calls import array
-from .test_hard_points import MODES, REFERENCE, found_at, functions, wrong
+from .test_hard_points import MODES, found_at, of_hard_points, reference, wrong
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 SIZES = {np.float64: (0, 1e-300, 1e-8, 0.3, 2.5, 40, 1e8, 1e155), np.float32: (0, 1e-30, 1e-4, 0.3, 2.5, 20, 1e4, 1e19)}
@@ -43,14 +43,14 @@ def exact_in(op, given, name, other, fixed, x):
     inside = domain_test(op, {**given, other: fixed})
 
     def value(v, w=mpf(fixed)):
-        return REFERENCE.value(op, {**given, name: v, other: w})
+        return reference().value(op, {**given, name: v, other: w})
 
     if not inside({name: x}):
         return None
     try:
         if math.isinf(fixed):
             return far_in_both(value, x, fixed) if math.isinf(x) else far_beside(value, lambda v: inside({name: v}), x, fixed)
-        found = derivatives(value, x, lambda v: inside({name: v}), REFERENCE.digits(op), fixed)
+        found = derivatives(value, x, lambda v: inside({name: v}), reference().digits(op), fixed)
     except (ValueError, ZeroDivisionError, OverflowError):
         return None
     if found and math.isinf(x):
@@ -92,28 +92,27 @@ def stated_pairs(op):
     return [dict(zip(names, evaluate_sample(kink.call.source, None, np.float64, 0)[0])) for kink in op.kinks]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("op", "given"), functions(2))
-def test_in_one_argument(op, given, dtype):
+@of_hard_points(2, dtype=[np.float64, np.float32])
+def test_in_one_argument(entry, given, dtype):
     wrongs = []
-    for name, other in pairs_of(op):
+    for name, other in pairs_of(entry):
         for fixed in points(dtype):
             x = np.array(points(dtype), dtype)
-            found = found_at(op, {**given, other: gs.tensor(np.full(x.shape, fixed, dtype))}, x, name)
+            found = found_at(entry, {**given, other: gs.tensor(np.full(x.shape, fixed, dtype))}, x, name)
             for place, point in enumerate(x.tolist()):
-                exact = exact_in(op, given, name, other, fixed, point)
+                exact = exact_in(entry, given, name, other, fixed, point)
                 far = not math.isfinite(fixed) or not math.isfinite(point)
-                if exact is None or math.isnan(exact[0]) or far and op.private or {name: point, other: fixed} in stated_pairs(op):
+                if exact is None or math.isnan(exact[0]) or far and entry.private or {name: point, other: fixed} in stated_pairs(entry):
                     continue
                 *expected, kink = exact
                 at = f"{name} = {point!r}, {other} = {fixed!r}"
-                if kink and not op.kinks:
+                if kink and not entry.kinks:
                     wrongs.append(f"{at} is a kink, and the entry has no `kinks:`")
                 corner = all(map(math.isfinite, kink))
                 if kink and not corner:  # a jump, where the slope is that of the side which the value belongs to
                     expected[1:] = next((side for side in kink if math.isfinite(side)), math.nan), math.nan
                 for mode, order in zip(MODES, (0, 1, 1, 2, 2, 2, 2)):
-                    if order and (kink and corner or op.private or far and order > 1):
+                    if order and (kink and corner or entry.private or far and order > 1):
                         continue
                     shift = point * expected[order + 1] if order < 2 else 0.0
                     if wrong(found[mode][place].item(), expected[order], dtype, order, shift):
@@ -135,7 +134,7 @@ def mixed(op, given, names, at):
                     if not inside(moved):
                         return None
                     try:
-                        total += i * k * REFERENCE.value(op, {**given, **moved})
+                        total += i * k * reference().value(op, {**given, **moved})
                     except (ValueError, ZeroDivisionError, OverflowError, TypeError):
                         return None
             if not mp.isfinite(total):
@@ -174,17 +173,17 @@ def mixed_at(op, given, names, arrays):
     return results
 
 
-@pytest.mark.parametrize(("op", "given"), functions(2))
-def test_mixed_second_derivatives(op, given):
-    if op.private:
+@of_hard_points(2)
+def test_mixed_second_derivatives(entry, given):
+    if entry.private:
         return  # what formulas call; the operators that call them are tested here
-    names = [a.name for a in op.signature.arrays]
+    names = [a.name for a in entry.signature.arrays]
     values = [v for v in points(np.float64) if math.isfinite(v)]
     grid = np.array([(a, b) for a in values[::2] for b in values[1::3]])
-    found = mixed_at(op, given, names, [grid[:, 0].copy(), grid[:, 1].copy()])
+    found = mixed_at(entry, given, names, [grid[:, 0].copy(), grid[:, 1].copy()])
     wrongs = []
     for place, at in enumerate(grid.tolist()):
-        exact = mixed(op, given, names, at)
+        exact = mixed(entry, given, names, at)
         if exact is None or not math.isfinite(exact):
             continue
         wrongs += [f"{order} at {at}: {found[order][place].item()!r}, exact {exact!r}" for order in ORDERS

@@ -9,28 +9,23 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.codegen.package import Package
-from gradspec.codegen.rules.analyze import analyze
 from gradspec.codegen.spec.elementwise import is_elementwise
-from gradspec.codegen.spec.reader import read
 from gradspec.codegen.spec.samples import evaluate_sample
 from gradspec.codegen.verify.reference import NoReference, Reference, derivatives, domain_test
+from gradspec.generated.op_info import OPS
 from gradspec.support.dispatch import ops
 
 from .calls import array
+from .questions import of_each
+from .spec import the_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-ROOT = Path(__file__).parents[2]
-PACKAGE = Package(ROOT)
-SPEC = analyze(read(PACKAGE.path(PACKAGE.spec)), PACKAGE)
-REFERENCE = Reference(SPEC)
 MODES = ("value", "reverse", "forward", "reverse of reverse", "forward of reverse", "reverse of forward", "forward of forward")
 
 
@@ -62,35 +57,50 @@ def static(op, source):
     return {a.name: given[a.name] for a in op.signature.arguments if not a.is_array and a.name in given}
 
 
+@cache
+def reference():
+    return Reference(the_spec())
+
+
 def has_reference(op):
     """Whether mpmath computes it; what SciPy computes is compared with SciPy, in test_special."""
     try:
-        REFERENCE.value(op, {**static(op, op.samples[0].source), **{a.name: 0.3 for a in op.signature.arrays}})
+        reference().value(op, {**static(op, op.samples[0].source), **{a.name: 0.3 for a in op.signature.arrays}})
     except NoReference:
         return False
     return True
 
 
 def test_all_but_what_scipy_computes_has_a_reference():
-    missing = {op.family for op in SPEC.ops.values() if is_elementwise(op, SPEC.ops) and not has_reference(op)}
-    assert missing <= {"special"}
+    ops = the_spec().ops
+    elementwise = [op for op in ops.values() if is_elementwise(op, ops)]
+    assert {op.family for op in elementwise if not has_reference(op)} <= {"special"}
+    assert {op.name for op in elementwise if has_reference(op)} == {op.name for op in OPS if op.exact}
 
 
-@cache
-def functions(count):
-    """The elementwise operators of so many arrays, each with the static arguments that its samples try."""
-    found = []
-    for op in SPEC.ops.values():
-        arrays = [a for a in op.signature.arrays if a.default is None] or op.signature.arrays[:1]
-        if not is_elementwise(op, SPEC.ops) or not has_reference(op) or len(arrays) != count:
-            continue
-        tried = []
-        for sample in op.samples:
-            given = static(op, sample.source)
-            if given not in tried:
-                tried.append(given)
-        found += [pytest.param(op, given, id="-".join([op.name, *map(str, given.values())])) for given in tried]
-    return found
+def of_arrays(count):
+    """Asks about the elementwise operators of so many arrays, each with the static arguments that its samples try."""
+
+    def where(op):
+        arrays = [(type_, default) for _, type_, default, _ in op.arguments if type_.startswith("Array")]
+        return op.exact and (len([1 for _, default in arrays if default is None]) or min(len(arrays), 1)) == count
+
+    return where
+
+
+def calls_of(op):
+    """The operator as the spec has it, with each choice of static arguments that its samples try."""
+    entry, tried = the_spec().ops[op.name], []
+    for sample in entry.samples:
+        given = static(entry, sample.source)
+        if given not in tried:
+            tried.append(given)
+    return [(entry, given) for given in tried]
+
+
+def of_hard_points(count, **ways):
+    """Makes a test of an entry of a function of the `entry` of the spec and of the static arguments `given`."""
+    return of_each(of_arrays(count), calls_of, "entry", "given", **ways)
 
 
 def exact_at(op, given, x, dtype):
@@ -99,7 +109,7 @@ def exact_at(op, given, x, dtype):
     inside = domain_test(op, given)
     if not inside({name: x}):
         return None
-    return derivatives(lambda v: REFERENCE.value(op, {**given, name: v}), x, lambda v: inside({name: v}), REFERENCE.digits(op))
+    return derivatives(lambda v: reference().value(op, {**given, name: v}), x, lambda v: inside({name: v}), reference().digits(op))
 
 
 def found_at(op, given, x, name=None):
@@ -216,28 +226,26 @@ def faults(op, x, found, exact, dtype, static_kinks, static_values):
     return wrongs
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("op", "given"), functions(1))
-def test_one_array(op, given, dtype):
-    x = np.array([*dict.fromkeys([*points(dtype), *edges(op, dtype)])], dtype)
-    found = found_at(op, given, x)
-    kinks = stated(op, [(k.call.source, k.value.source) for k in op.kinks])
-    values = stated(op, [(e.call.source, e.value.source) for e in op.examples])
+@of_hard_points(1, dtype=[np.float64, np.float32])
+def test_one_array(entry, given, dtype):
+    x = np.array([*dict.fromkeys([*points(dtype), *edges(entry, dtype)])], dtype)
+    found = found_at(entry, given, x)
+    kinks = stated(entry, [(k.call.source, k.value.source) for k in entry.kinks])
+    values = stated(entry, [(e.call.source, e.value.source) for e in entry.examples])
     wrongs = []
     for place, point in enumerate(x.tolist()):
-        exact = exact_at(op, given, point, dtype)
+        exact = exact_at(entry, given, point, dtype)
         if exact is not None:
             here = {mode: numbers[place].item() for mode, numbers in found.items()}
-            wrongs += faults(op, point, here, exact, dtype, kinks, values)
+            wrongs += faults(entry, point, here, exact, dtype, kinks, values)
     assert not wrongs, "\n".join(wrongs)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(("op", "given"), functions(1))
-def test_nan(op, given, dtype):
+@of_hard_points(1, dtype=[np.float64, np.float32])
+def test_nan(entry, given, dtype):
     """What is not a number stays so, in the value and, where the derivative is no constant, in the slope."""
-    if "nan" in {v for e in (*op.examples, *op.kinks) for v in re.findall(r"nan", e.call.source)}:
+    if "nan" in {v for e in (*entry.examples, *entry.kinks) for v in re.findall(r"nan", e.call.source)}:
         return  # test_stated holds it to what the entry says
     x = gs.tensor(np.array([np.nan], dtype), requires_grad=True)
-    y = getattr(ops, op.name)(**{op.signature.arrays[0].name: x}, **given)
+    y = getattr(ops, entry.name)(**{entry.signature.arrays[0].name: x}, **given)
     assert np.isnan(array(y)).all()

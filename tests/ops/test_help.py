@@ -3,14 +3,18 @@
 import doctest
 import re
 
-import pytest
-
 import gradspec as gs
 from gradspec.generated.op_info import OPS
 
-FUNCTIONS = [op for op in OPS if not op.name.startswith("_") and "function" in op.variants]
+from .questions import of_entries
+
+
+def has_help(op):
+    return not op.name.startswith("_") and "function" in op.variants
+
+
 # What is different each time, or whatever the memory held.
-RANDOM = {op.name for op in FUNCTIONS if op.namespace == "random" or "generator" in op.signature or "empty" in op.name}
+RANDOM = {op.name for op in OPS if op.namespace == "random" or "generator" in op.signature or "empty" in op.name}
 LONG = {"pixel_unshuffle"}  # of too many lines, whatever it is called with
 
 
@@ -29,7 +33,7 @@ def documented(op):
     return getattr(getattr(gs, op.namespace) if op.namespace else gs, op.name)
 
 
-@pytest.mark.parametrize("op", FUNCTIONS, ids=lambda op: op.name)
+@of_entries(has_help)
 def test_the_example_prints_what_it_says(op):
     text = documented(op).__doc__
     test = doctest.DocTestParser().get_doctest(text, {"gs": gs}, op.name, None, 0)

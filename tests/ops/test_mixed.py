@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import gradspec as gs
 from gradspec.autograd import gradcheck
 from gradspec.support.dispatch import ops
 
-from .calls import array, entries
-
-ELEMENTWISE = entries(
-    lambda op: op.family == "pointwise_binary" and op.form != "nondifferentiable" and op.dtype in ("any", "float")
-    and all(type_ == "Array" for _, type_, *_ in op.arguments)
-)  # fmt: skip
+from .calls import array
+from .questions import of_entries
 
 
-@pytest.mark.parametrize("op", ELEMENTWISE)
+def elementwise(op):
+    every = all(type_ == "Array" for _, type_, *_ in op.arguments)
+    return every and op.family == "pointwise_binary" and op.form != "nondifferentiable" and op.dtype in ("any", "float")
+
+
+@of_entries(elementwise)
 def test_against_differences_in_both_modes(op):
     """One operand real and of either sign, the others complex, and the other way round."""
     count, function, tried = len(op.arguments), getattr(ops, op.name), 0

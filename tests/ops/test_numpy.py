@@ -7,7 +7,8 @@ import gradspec as gs
 from gradspec.generated.numpy_table import FUNCTIONS, UNIVERSAL
 from gradspec.methods.numpy_parameters import dotted
 
-from .calls import BY_NAME, DOUBLE, Case, array, flat, in_place_only
+from .calls import BY_NAME, REAL, array, flat, in_place_only, samples_of
+from .questions import of_each
 
 NAMES = {**{name: op for name, op in UNIVERSAL.items()}, **{name: row[0] for name, row in FUNCTIONS.items()}}
 # What the two may have different ideas of: elements that nobody set, and a basis that is one of many.
@@ -41,14 +42,18 @@ def numpy_call(name, arguments):
 ORDERED = {"interp": "xp"}  # what NumPy's function wants in order, and does not look at
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
-def test_as_on_arrays(name):
-    op, function, compared = BY_NAME[NAMES[name]], dotted(name), 0
+def names_of(op):
+    """The functions of NumPy that an operator answers to."""
+    return sorted(name for name, own in NAMES.items() if own == op.name)
+
+
+@of_each(names_of, lambda op: [(name,) for name in names_of(op)], "name")
+def test_as_on_arrays(op, name):
+    function, compared = dotted(name), 0
     if function is None:
         pytest.skip(f"this NumPy has no {name}")
     assert not op.inputs or op.samples
-    for index in range(len(op.samples)):
-        case = Case(op, index, DOUBLE[op.dtype][0])
+    for case in samples_of(op, REAL):
         for (argument, _), values in zip(case.places, case.arrays):
             if ORDERED.get(name) == argument:
                 values.sort()
@@ -77,12 +82,12 @@ def test_as_on_arrays(name):
             function(*call[0], **call[1])
             result, expected = places[0], call[0][0]
         elif op.inputs and any(o[1] in ("Array", "Array[]") for o in op.outputs):
-            assert all(isinstance(y, gs.Tensor) for y in flat(result)), op.samples[index]
+            assert all(isinstance(y, gs.Tensor) for y in flat(result)), case.source
             of_operator = case.apply(arguments)
-            assert [y.requires_grad for y in flat(result)] == [y.requires_grad for y in flat(of_operator)], op.samples[index]
+            assert [y.requires_grad for y in flat(result)] == [y.requires_grad for y in flat(of_operator)], case.source
         if op.family in UNSETTLED:
-            assert [np.shape(y) for y in flat(result)] == [np.shape(y) for y in flat(expected)], op.samples[index]
+            assert [np.shape(y) for y in flat(result)] == [np.shape(y) for y in flat(expected)], case.source
             continue
         for y, wanted in zip(flat(result), flat(expected), strict=True):
-            np.testing.assert_allclose(array(y), wanted, rtol=1e-13, atol=1e-14, err_msg=f"{name}: {op.samples[index]}")
+            np.testing.assert_allclose(array(y), wanted, rtol=1e-13, atol=1e-14, err_msg=f"{name}: {case.source}")
     assert compared or not op.inputs, f"no sample of {op.name} is a call of {name}"

@@ -17,7 +17,8 @@ import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.generated.op_info import OPS
 
-from .calls import array, cases, flat, in_place_only
+from .calls import array, flat, in_place_only
+from .questions import of_samples
 
 torch = pytest.importorskip("torch", reason="PyTorch is the reference; it is installed by hand")
 
@@ -122,7 +123,7 @@ def torch_list(results):
     return [torch.as_tensor(results)]  # allclose gives a bool
 
 
-@pytest.mark.parametrize("case", cases(lambda op: op.name in NAMES))
+@of_samples(lambda op: op.name in NAMES)
 def test_same_values_and_gradients(case):
     arguments = case.arguments()
     ours = case.leaves()

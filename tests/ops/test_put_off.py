@@ -1,16 +1,15 @@
 """Gradients that are put off and computed as one program have the bits of one call after another, for every sample of every entry."""
 
 import numpy as np
-import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.kernels.program import fusion
 
-from .calls import cases
+from .questions import of_samples
 
 
-@pytest.mark.parametrize("case", cases(lambda op: op.inputs))
+@of_samples(lambda op: op.inputs)
 def test_what_is_put_off_has_the_bits_of_what_is_not(case):
     """What arrives at the operator has been put off, and what it gives may be."""
     found = []

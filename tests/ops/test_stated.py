@@ -10,13 +10,11 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 from gradspec.codegen.spec.samples import evaluate_sample, evaluate_stated
-from gradspec.generated.op_info import OPS
 
 from .calls import applied, array, flat, in_place_only
+from .questions import of_each
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of the infinities that are meant
-EXAMPLES = [pytest.param(op, *example, id=f"{op.name}-{example[0]}") for op in OPS for example in op.examples]
-KINKS = [pytest.param(op, *kink, id=f"{op.name}-{kink[0]}") for op in OPS for kink in op.kinks]
 
 
 def bind(op: Any, call: str) -> dict[str, Any]:
@@ -39,7 +37,7 @@ def floats_of(op: Any, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
     return {name: value for name, value in arrays_of(op, arguments).items() if value.dtype.kind in "fc"}
 
 
-@pytest.mark.parametrize(("op", "call", "stated"), EXAMPLES)
+@of_each(lambda op: op.examples, lambda op: op.examples, "call", "stated")
 def test_examples(op, call, stated):
     arguments = bind(op, call)
     given = arrays_of(op, arguments)
@@ -53,7 +51,7 @@ def test_examples(op, call, stated):
         np.testing.assert_allclose(array(got), wanted, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("op", "call", "stated"), KINKS)
+@of_each(lambda op: op.kinks, lambda op: op.kinks, "call", "stated")
 def test_reverse_mode(op, call, stated):
     arguments = bind(op, call)
     leaves = {name: gs.tensor(value, requires_grad=True) for name, value in floats_of(op, arguments).items()}
@@ -63,7 +61,7 @@ def test_reverse_mode(op, call, stated):
         np.testing.assert_allclose(array(got), wanted, rtol=1e-9)
 
 
-@pytest.mark.parametrize(("op", "call", "stated"), KINKS)
+@of_each(lambda op: op.kinks, lambda op: op.kinks, "call", "stated")
 def test_forward_mode(op, call, stated):
     arguments = bind(op, call)
     arrays = floats_of(op, arguments)

@@ -586,8 +586,9 @@ def test_the_choice_should_be_explicit():
         checkpoint(smooth, x).sum().backward()
     assert caught[0].filename == __file__
     same(x.grad, slope(A))
-    with pytest.warns(UserWarning, match="the use_reentrant parameter should be passed explicitly"):
+    with pytest.warns(UserWarning, match="the use_reentrant parameter should be passed explicitly") as caught:
         checkpoint_sequential([gs.sin], 1, x)
+    assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         keep_inputs(smooth, x)

@@ -63,6 +63,17 @@ def test_an_attribute_that_a_number_lacks_is_a_type_error():
     assert type(found) is TypeError and "op: an array is needed" in str(found)
 
 
+def test_an_attribute_that_another_object_lacks_stays_what_it_is():
+    class Holder:
+        pass
+
+    try:
+        Holder().shape  # noqa: B018
+    except AttributeError as error:
+        found = explain(error, "op", x=1.5)
+    assert type(found) is AttributeError and "op: 'Holder' object has no attribute 'shape' (called with x=1.5)" == str(found)
+
+
 def test_describe():
     assert describe(np.ones((2, 0), "float32")) == "float32[2, 0]"
     assert describe([np.ones(2), gs.tensor(1)]) == "[float64[2], int64[]]"

@@ -24,7 +24,7 @@ def test_a_seed_makes_the_default_repeat_itself():
 
 
 def test_without_a_seed_two_runs_differ():
-    code = "from gradspec.generator import as_generator; print(as_generator(None, 'op', 'generator').standard_normal())"
+    code = "from gradspec.support.generator import as_generator; print(as_generator(None, 'op', 'generator').standard_normal())"
     runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)}
     assert len(runs) == 2
 

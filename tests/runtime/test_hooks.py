@@ -188,6 +188,10 @@ def test_removed_hooks_do_not_run():
         (x * 1).backward()
     (x * 1).backward()
     assert [name for name, _ in log] == ["stays", "inside", "stays"]
+    with x.register_hook(noting(log, "early")) as handle:
+        handle.remove()
+        (x * 1).backward()
+    assert [name for name, _ in log[3:]] == ["stays"]
 
 
 def test_a_hook_may_remove_itself_and_others():

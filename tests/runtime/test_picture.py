@@ -1,7 +1,9 @@
 """Pictures of the graph: what they show, and that they change nothing."""
 
+import os
 import re
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -110,3 +112,13 @@ def test_svg(monkeypatch):
     assert picture._repr_svg_() is None
     with pytest.raises(RuntimeError, match="a picture needs graphviz's program `dot`"):
         picture.svg()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a program by a line that names its interpreter")
+def test_svg_is_what_the_program_makes_of_the_source(monkeypatch, tmp_path):
+    program = tmp_path / "dot"
+    program.write_text(f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:], sys.stdin.read())\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    picture = make_dot(gs.ones((3,), requires_grad=True) * 2)
+    assert picture.svg() == picture._repr_svg_() == f"['-Tsvg'] {picture.source}\n"

@@ -50,6 +50,22 @@ def test_elements_swap_as_in_numpy():
     same(a, [3, 2, 1])
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_elements_of_any_size_swap_and_rows_are_views(dtype):
+    """As in NumPy, where `rows[0]` shows what its memory holds and an element of a vector is a number."""
+    for shape in ((3,), (3, 1), (3, 2)):
+        for first, second in ((0, 1), (1, 2), (2, 0)):
+            expected = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype) * (1j if "c" in dtype else 1)
+            a = gs.tensor(expected.copy(), requires_grad=True) * 1
+            a[first], a[second] = a[second], a[first]
+            expected[first], expected[second] = expected[second], expected[first]
+            same(a, expected)
+            if len(shape) == 2:
+                a[first, 0], a[second, 0] = a[second, 0], a[first, 0]
+                expected[first, 0], expected[second, 0] = expected[second, 0], expected[first, 0]
+                same(a, expected)
+
+
 def test_the_gradient_of_a_swap():
     x = leaf(1.0, 2.0, 3.0)
     a = x * 1

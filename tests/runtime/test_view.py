@@ -366,3 +366,15 @@ def test_read_only_arrays_are_not_written_to():
     with pytest.raises(ValueError, match="read-only"):
         x[0] = 3.0
     assert x._version == 0
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("reshape", ((1,),)), ("expand_dims", (0,)), ("broadcast_to", ((1,),)), ("permute_dims", ((),)), ("squeeze", (())),
+])  # fmt: skip
+def test_a_number_has_no_view(name, arguments):
+    """What is made of a Python number shares memory with nobody."""
+    y = getattr(gs, name)(2.0, *arguments)
+    assert not y._is_view() and y._base is None and not y.requires_grad
+    z = y * gs.tensor([3.0], requires_grad=True)
+    z.sum().backward()
+    assert y.numpy().ravel().tolist() == [2.0]

@@ -252,7 +252,7 @@ def _phases(vectors):
 
 def _squares(x):
     """The sum of the squares of the moduli in each matrix."""
-    x = x.reshape(*x.shape[:-2], -1)
+    x = x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
     return np.vecdot(x, x).real
 
 

@@ -1,0 +1,119 @@
+"""Equations: what an entry states of itself under `law:`, as `exp(-x) == 1 / exp(x)`.
+
+Owns the check of them at the entry's samples and at other values of its domain, and the refusal of one that says nothing: it has
+to fail if the op gives something else.  A law is of real numbers, in which `c` is any positive one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..spec.model import Formula, Op
+from ..spec.samples import seed_of
+from . import numeric
+from .case import BoundCall, Report, dtypes_of, make_call, what
+from .evaluate import ArrayList, Evaluator, as_arrays
+
+_ANY = (0.75, 2.5)  # what `c` is at a sample, and at other values for it
+_MOST = 4  # samples of an entry
+
+
+def check_equations(op: Op, evaluator: Evaluator, report: Report) -> None:
+    """Reports the laws that do not hold, and those that would hold of another op as well."""
+    calls = [*_calls(op)] if op.laws else []
+    for law in op.laws:
+        key = f"law: {law.source}"
+        try:
+            for call, number in calls:
+                if wrong := _difference(law, op, evaluator, call, number):
+                    report(f"does not hold at {call}: {wrong}", key, law)
+                    break
+            else:
+                if not any(_breaks(law, op, bent, calls) for bent in _bent(op, evaluator)):
+                    report(f"says nothing: it holds whatever {op.name} gives", key, law)
+        except Exception as error:
+            report(f"fails at {call}: {what(error)}", key, law)
+
+
+def _calls(op: Op) -> Iterator[tuple[BoundCall, float]]:
+    """The samples, each with other values too."""
+    domain = op.domain.source if op.domain else None
+    for index, sample in enumerate(op.samples[:_MOST]):
+        for draw, number in enumerate(_ANY):
+            call = make_call(op, sample.source, dtypes_of(op)[0], domain, seed_of(op.name, index) + 1000 * draw)
+            yield replace(call, arguments=as_arrays(op, call.arguments)), number
+
+
+def _difference(law: Formula, op: Op, evaluator: Evaluator, call: BoundCall, number: float) -> str:
+    """The numbers in which the sides of a law differ most; empty where they agree."""
+    named = {o.name: y for o, y in zip(op.signature.outputs, evaluator.forward(op, call.arguments))}
+    names = {"c": number, **named, **call.arguments}
+    left, right = (evaluator.value(side, names) for side in law.expression.arguments)
+    wrong = numeric.worst(*np.broadcast_arrays(left, right))
+    return " is not ".join(f"{numeric.plain(value):.7g}" for value in wrong) if wrong else ""
+
+
+def _breaks(law: Formula, op: Op, bent: Evaluator, calls: list[tuple[BoundCall, float]]) -> bool:
+    """Whether a law fails where the op is another; one that takes no such numbers is no such op."""
+    for call, number in calls:
+        with contextlib.suppress(Exception):
+            if _difference(law, op, bent, call, number):
+                return True
+    return False
+
+
+class _Bent(Evaluator):
+    """An evaluator for which one op gives something else."""
+
+    def __init__(self, evaluator: Evaluator, op: Op, bend: Callable[..., list[Any]]):
+        vars(self).update(vars(evaluator))
+        self._op, self._bend = op, bend
+
+    def _forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
+        straight = super()._forward
+        return self._bend(straight, op, arguments) if op.name == self._op.name else straight(op, arguments)
+
+
+def _bent(op: Op, evaluator: Evaluator) -> Iterator[Evaluator]:
+    """Evaluators for which the op gives other numbers, or those of other arguments."""
+    for change in _CHANGES:
+
+        def outputs(straight: Callable[..., list[Any]], op: Op, arguments: Mapping[str, Any]) -> list[Any]:
+            return [_changed(y, change) for y in straight(op, arguments)]  # noqa: B023
+
+        yield _Bent(evaluator, op, outputs)
+    for name in [a.name for a in op.signature.arrays]:
+
+        def inputs(straight: Callable[..., list[Any]], op: Op, arguments: Mapping[str, Any]) -> list[Any]:
+            return straight(op, {**arguments, name: _changed(arguments[name], _uneven)})  # noqa: B023
+
+        yield _Bent(evaluator, op, inputs)
+
+
+def _changed(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
+    if isinstance(value, list):
+        return ArrayList(_changed(item, change) for item in value)
+    return np.asarray(change(value)).astype(value.dtype) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _more(y: np.ndarray) -> np.ndarray:
+    return ~y if y.dtype == bool else y + (1 if y.dtype.kind in "iu" else 0.3125)
+
+
+def _larger(y: np.ndarray) -> np.ndarray:
+    return y if y.dtype == bool else 2 * y if y.dtype.kind in "iu" else 1.25 * y
+
+
+def _uneven(y: np.ndarray) -> np.ndarray:
+    """Other numbers at each place."""
+    if y.dtype.kind not in "fc":
+        return np.roll(y, 1)
+    return y * (1 + 0.0625 * (1 + np.arange(y.size).reshape(y.shape)) / (1 + y.size))
+
+
+_CHANGES = (_more, _larger, _uneven)

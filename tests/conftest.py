@@ -1,0 +1,83 @@
+"""What the whole suite has in common: tests of chosen entries, the order of the files, and the list of what may be skipped.
+
+Owns `pytest --op NAME`, which test runs before which, and tests/skips.toml: a test that is skipped for another reason, or more
+often than that list says, is a failure on CI, and printed everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+OPS = TESTS / "ops"
+# What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
+FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes")
+skipped: Counter[str] = Counter()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--op", action="append", default=[], metavar="NAME", help="run what tests/ops asks of this operator; may be given again")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Chosen entries are asked about in one folder only."""
+    inside = collection_path == OPS or OPS in collection_path.parents or collection_path in OPS.parents
+    return True if config.getoption("--op") and not inside else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        return next((i for i, start in enumerate(FIRST) if item.path.stem.startswith(start)), len(FIRST))
+
+    items.sort(key=rank)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        skipped[reason_of(report)] += 1
+    if report.when == "call":
+        skipped.update(value for name, value in report.user_properties if name == "left out")
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.skipped:
+        skipped[reason_of(report)] += 1
+
+
+def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
+
+
+def allowed() -> dict[str, int]:
+    """Reason, as a regular expression -> how many tests or samples may be skipped for it."""
+    return tomllib.loads((TESTS / "skips.toml").read_text())["skips"]
+
+
+def judged(found: Counter[str], listed: dict[str, int]) -> tuple[list[str], list[str]]:
+    """Lines that say how many were skipped for which reason, and those of them that the list does not allow."""
+    counts: Counter[str] = Counter()
+    for reason, count in found.items():
+        counts[next((pattern for pattern in listed if re.fullmatch(pattern, reason, re.DOTALL)), reason)] += count
+    lines = [f"{count:5} of at most {listed.get(reason, 0):4}  {reason}" for reason, count in sorted(counts.items())]
+    return lines, [line for line, (reason, count) in zip(lines, sorted(counts.items())) if count > listed.get(reason, 0)]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if os.environ.get("CI") and not hasattr(session.config, "workerinput") and judged(skipped, allowed())[1] and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    lines, refused = judged(skipped, allowed())
+    if lines:
+        terminalreporter.section("skipped or left out, and how often tests/skips.toml allows it")
+    for line in lines:
+        terminalreporter.write_line(f"{line}  NOT ALLOWED" if line in refused else line, red=line in refused)
