@@ -7,6 +7,7 @@ to fail if the op gives something else.  A law is of real numbers, in which `c` 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,8 +20,8 @@ from . import numeric
 from .case import BoundCall, Report, dtypes_of, make_call, what
 from .evaluate import ArrayList, Evaluator, as_arrays
 
-_ANY = (0.75, 2.5)  # what `c` is at a sample, and at other values for it
-_MOST = 4  # samples of an entry
+_MOST = 2  # samples of an entry
+_ANY = (0.75, 2.5, 1.25)  # what `c` is at each, and at other values for the first
 
 
 def check_equations(op: Op, evaluator: Evaluator, report: Report) -> None:
@@ -41,20 +42,20 @@ def check_equations(op: Op, evaluator: Evaluator, report: Report) -> None:
 
 
 def _calls(op: Op) -> Iterator[tuple[BoundCall, float]]:
-    """The samples, each with other values too."""
+    """The first samples, and one with other values; each with a number for `c`."""
     domain = op.domain.source if op.domain else None
-    for index, sample in enumerate(op.samples[:_MOST]):
-        for draw, number in enumerate(_ANY):
-            call = make_call(op, sample.source, dtypes_of(op)[0], domain, seed_of(op.name, index) + 1000 * draw)
-            yield replace(call, arguments=as_arrays(op, call.arguments)), number
+    drawn = [(index, seed_of(op.name, index)) for index in range(min(_MOST, len(op.samples)))]
+    for number, (index, seed) in zip(_ANY, [*drawn, (0, seed_of(op.name, 0) + 1000)]):
+        call = make_call(op, op.samples[index].source, dtypes_of(op)[0], domain, seed)
+        yield replace(call, arguments=as_arrays(op, call.arguments)), number
 
 
 def _difference(law: Formula, op: Op, evaluator: Evaluator, call: BoundCall, number: float) -> str:
     """The numbers in which the sides of a law differ most; empty where they agree."""
     named = {o.name: y for o, y in zip(op.signature.outputs, evaluator.forward(op, call.arguments))}
     names = {"c": number, **named, **call.arguments}
-    left, right = (evaluator.value(side, names) for side in law.expression.arguments)
-    wrong = numeric.worst(*np.broadcast_arrays(left, right))
+    left, right = np.broadcast_arrays(*(evaluator.value(side, names) for side in law.expression.arguments))
+    wrong = numeric.worst(left, right if right.dtype.kind in "fc" else right.astype(float))
     return " is not ".join(f"{numeric.plain(value):.7g}" for value in wrong) if wrong else ""
 
 
@@ -62,7 +63,7 @@ def _breaks(law: Formula, op: Op, bent: Evaluator, calls: list[tuple[BoundCall, 
     """Whether a law fails where the op is another; one that takes no such numbers is no such op."""
     for call, number in calls:
         with contextlib.suppress(Exception):
-            if _difference(law, op, bent, call, number):
+            if "nan" not in (_difference(law, op, bent, call, number) or "nan"):
                 return True
     return False
 
@@ -87,10 +88,10 @@ def _bent(op: Op, evaluator: Evaluator) -> Iterator[Evaluator]:
             return [_changed(y, change) for y in straight(op, arguments)]  # noqa: B023
 
         yield _Bent(evaluator, op, outputs)
-    for name in [a.name for a in op.signature.arrays]:
+    for name, change in itertools.product([a.name for a in op.signature.arrays], _CHANGES[1:]):
 
         def inputs(straight: Callable[..., list[Any]], op: Op, arguments: Mapping[str, Any]) -> list[Any]:
-            return straight(op, {**arguments, name: _changed(arguments[name], _uneven)})  # noqa: B023
+            return straight(op, {**arguments, name: _changed(arguments[name], change)})  # noqa: B023
 
         yield _Bent(evaluator, op, inputs)
 
@@ -101,19 +102,22 @@ def _changed(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
     return np.asarray(change(value)).astype(value.dtype) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def _more(y: np.ndarray) -> np.ndarray:
-    return ~y if y.dtype == bool else y + (1 if y.dtype.kind in "iu" else 0.3125)
-
-
 def _larger(y: np.ndarray) -> np.ndarray:
-    return y if y.dtype == bool else 2 * y if y.dtype.kind in "iu" else 1.25 * y
+    return ~y if y.dtype == bool else 2 * y + 1 if y.dtype.kind in "iu" else 1.25 * y + 0.3125
 
 
 def _uneven(y: np.ndarray) -> np.ndarray:
-    """Other numbers at each place."""
-    if y.dtype.kind not in "fc":
-        return np.roll(y, 1)
-    return y * (1 + 0.0625 * (1 + np.arange(y.size).reshape(y.shape)) / (1 + y.size))
+    """Larger at each place by another factor."""
+    return y * (1 + _ramp(y) / 16) if y.dtype.kind in "fc" else np.roll(y, 1)
 
 
-_CHANGES = (_more, _larger, _uneven)
+def _tilted(y: np.ndarray) -> np.ndarray:
+    """Larger at each place by another number."""
+    return y + _ramp(y) / 8 if y.dtype.kind in "fc" else np.flip(y)
+
+
+def _ramp(y: np.ndarray) -> np.ndarray:
+    return (1 + np.arange(y.size).reshape(y.shape)) / (1 + y.size)
+
+
+_CHANGES = (_larger, _uneven, _tilted)
