@@ -127,3 +127,21 @@ def test_a_rule_of_a_list_that_is_wrong_at_the_ranks_of_a_call(small):
 def test_an_output_that_nobody_uses_has_no_cotangent(small):
     assert small.check(PARTS + composite("parts(x)[1]", "x", "f(x(3))")) == []
     assert small.check(PARTS + composite("parts(sin(x))[0] * sin(parts(x)[1])", "x", "f(x(3))")) == []
+
+
+def test_a_rule_that_has_nothing_to_give(small):
+    """Of two outputs that have an input each, one is used: the input of the other gets no cotangent."""
+    apart = """\
+- op: apart(a, b) -> y, z
+  doc: Two outputs that know nothing of each other.
+  dtype: float -> a, b
+  forward: (2 * a, 3 * b)
+  linear: [a, b]
+  vjp:
+    a: 2 * grad_y
+    b: 3 * grad_z
+  samples:
+  - f(x(3), x(2))
+"""
+    for index in (0, 1):
+        assert small.check(apart + composite(f"sin(apart(sin(x), cos(x))[{index}])", "x", "f(x(3))")) == []

@@ -123,6 +123,20 @@ derivatives.yaml:15:12: error: f: forward: fails at f(x(3, 4)) in int64: TypeErr
   forward: kernels.inexact(x)
            ^""",
     ),
+    "single precision": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  dtype: real
+  forward: kernels.double(x)
+  dy/dx: 1
+  samples: one
+""",
+        """\
+derivatives.yaml:15:12: error: f: forward: fails at f(x(3, 4)) in float32: TypeError: float32
+  forward: kernels.double(x)
+           ^""",
+    ),
     "memory of an input": (
         """\
 - op: f(x) -> y
@@ -174,6 +188,12 @@ import numpy as np
 
 def wide(x):
     return x + np.zeros((), np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def double(x):
+    if x.dtype == np.float32:
+        raise TypeError(x.dtype)
+    return +x
 
 
 def inexact(x):

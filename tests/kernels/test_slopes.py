@@ -54,6 +54,13 @@ def test_complex_arguments(name, dtype):
     close(name, points, 40)
 
 
+@pytest.mark.parametrize("name, pole", [("asin_slope", 1), ("asinh_slope", 1j), ("atan_slope", 1j), ("atanh_slope", 1)])
+@pytest.mark.parametrize("dtype, distances", [("c8", [0.1, 1e-2, 1e-4]), ("c16", [0.1, 1e-3, 1e-7, 1e-12])])
+def test_near_the_poles(name, pole, dtype, distances):
+    """Where the square and 1 cancel."""
+    close(name, np.array([side * pole + d * np.exp(1j * turn) for side in (1, -1) for d in distances for turn in TURNS], dtype), 40)
+
+
 @pytest.mark.parametrize("name, limits", [
     ("asinh_slope", [0, 0]), ("atan_slope", [0, 0]), ("softsign", [-1, 1]), ("tanhshrink", [-np.inf, np.inf]),
 ])  # fmt: skip
