@@ -1,6 +1,6 @@
 """Builds the package in place: the first time with pip, afterwards with ninja in the same folder.
 
-Owns finding that folder and reading the progress that ninja prints.  Knows nothing of the spec.
+Owns the search for that folder and the reading of ninja's progress.  Knows nothing of the spec.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Refusals of the spec: what is wrong, where, and how it is shown.
 
-Owns the form `derivatives.yaml:LINE:COL: error: OP: KEY: message` with the source line and a caret below it, and the
-collecting of several refusals in one run.  Knows nothing of what a spec may hold.
+Owns the form `derivatives.yaml:LINE:COL: error: OP: KEY: message` with the source line and a caret below it, and collects several
+refusals in one run.  Knows nothing of what a spec may hold.
 """
 
 from __future__ import annotations

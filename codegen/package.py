@@ -1,6 +1,6 @@
 """Package: where a package of operators stands and what it is called, as data.
 
-Owns every path and module name that another package's spec would have otherwise.  Knows nothing of what a spec holds.
+Owns every path and module name that differs in another package.  Knows nothing of what a spec holds.
 """
 
 from __future__ import annotations

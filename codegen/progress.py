@@ -1,6 +1,6 @@
 """One line on stderr that says how far a long run is.
 
-On a terminal the line is rewritten in place; elsewhere, as in the log of a CI run, a new line is written now and then.
+On a terminal the line is rewritten in place.  Elsewhere, as in the log of a CI run, a new line is written now and then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Resolution: from a parsed formula to an expression in which every name, attribute and call means something.
 
-Owns the two dialects, formulas over ops and helpers and `forward` / `inplace` over NumPy and kernels, the kinds of their
-parts.  Knows nothing of derivative forms.
+Owns the two dialects: formulas over ops and helpers, and `forward` / `inplace` over NumPy and kernels.  Also owns the kinds of
+their parts.  Knows nothing of derivative forms.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Statements: in which order, and under which conditions, the parts of a formula are computed.
 
-Owns one placement for forward, composite, vjp and jvp, for the generated code and for the checker alike: a let stands
-before its first use, inside the branch of a conditional that alone reads it, under the condition that its readers are
-wanted; and what a rule computes from a cotangent or a tangent that is absent is left out.
+Owns one placement for forward, composite, vjp and jvp, which the generated code and the checker share.  A let stands before its
+first use.  If one branch of a conditional alone reads it, it stands inside that branch; if its readers are wanted under a
+condition, under that condition.  Terms of an absent cotangent or tangent are left out.
 
-A rule is linear in what may be absent, so it is a sum of terms, and a term is absent where what it is made of is.  Each
-term therefore reads one cotangent or tangent, or lets that are made of the same ones.
+A rule is linear in its cotangents or tangents, so it is a sum of terms.  Each term therefore reads one cotangent or tangent, or
+lets made of the same one, and is absent if that is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Elementwise operators: those whose result at a place depends on their arguments at that place alone.
 
-Owns which entries they are and which of them have a value in NumPy's functions or in a `reference:`, so that it can be computed
-to any precision.  Rests on resolved formulas; computes nothing.
+Owns which entries are elementwise, and which of these have a value in NumPy's functions or in a `reference:`, which can be
+computed to any precision.  Reads resolved formulas; computes nothing.
 """
 
 from __future__ import annotations

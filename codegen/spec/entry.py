@@ -1,6 +1,6 @@
 """One entry of the spec: its keys, their order, and what each says, defaults of the family applied.
 
-Owns the grammar of an entry, names that may stand once only, and which derivative form an entry has.  Must not know what a
+Owns the grammar of an entry, the names that may stand only once, and the derivative form that an entry has.  Must not know what a
 formula means: that is analysis.
 """
 

@@ -1,7 +1,7 @@
-"""Given samples: those that an entry has by its `shape:`, so that it writes only what is special.
+"""Given samples: an entry has them by its `shape:`, so that it writes only what is special.
 
-Owns which shapes are alike (`a, b -> broadcast(a, b)` and `x, target -> broadcast(x, target)`) and which calls of a list fit
-an entry, by its signature, dtype and domain.  Knows nothing of what the calls make.
+Owns which shapes are alike (`a, b -> broadcast(a, b)` and `x, target -> broadcast(x, target)`), and which calls of a list fit the
+signature, dtype and domain of an entry.  Knows nothing of what the calls make.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Names that an entry may give: to operators, arguments, outputs, aliases, lets and families.
 
-Owns what is no name, because Python or Cython reads it otherwise, and what is reserved, because formulas or the generated
-code mean something by it.  Variables of the generated code need no list: locals end in `_`, and the fields of a node begin
-with `saved_` and `version_`.
+Owns the words that are no names, because Python or Cython reads them otherwise, and the reserved ones, which mean something in
+formulas or in the generated code.  Variables of the generated code need no list: locals end in `_`, and the fields of a node
+begin with `saved_` and `version_`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """NumPy's functions that an operator answers to.
 
-Owns which function a dotted name is, and which ones follow from an entry: the one that its forward calls with the arguments
-as they are, and those of its names.  NumPy is the oldest that gradspec runs with, as numpy_functions.txt has it, so that
-what is generated does not depend on the NumPy at hand.  Must not know what the operator is used for.
+Owns which function a dotted name is, and which functions follow from an entry: the one that its forward calls with the arguments
+as they are, and those with its names.  numpy_functions.txt has the functions of the oldest NumPy that gradspec runs with, so the
+generated code does not depend on the NumPy at hand.  Must not know what the operator is used for.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The parameters of NumPy's functions: what a call of `np.sum` may say.
 
-Owns the table numpy_signatures.txt, one function a line, and how it is made of a NumPy at hand; the table is committed, so that
-what is generated does not depend on the NumPy of the day.  Knows nothing of operators.  `python -m codegen.spec.numpy_signatures`
-writes it anew.
+Owns the table numpy_signatures.txt, one function a line, and its making from a NumPy at hand.  The table is committed, so the
+generated code does not depend on the NumPy of the day.  Knows nothing of operators.  `python -m codegen.spec.numpy_signatures`
+writes the table anew.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What an entry says of batches: `batched: true`, that the rules, given cotangents with one more axis at the front, give the
-cotangents of each row, and the jvp, given tangents, the tangents; `rows:`, what the op gives for each row of such an array.
+"""What an entry says of batches.  `batched: true`: the rules also work on cotangents and tangents with an extra leading axis,
+and give the result for each row.  `rows:` is the op's result for each row of such an array.
 
 Owns the comparison with the rows, one by one.
 """

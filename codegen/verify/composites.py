@@ -1,8 +1,8 @@
 """Composites: the derivative that the calls of a composite give, beside how its value changes.
 
-Owns how tangents go through the statements of a composite, by the rules of what it calls, how cotangents go back through
-these calls, and the proof at each call that the cotangents of what is called belong to its tangents there: a composite may
-call an operator at ranks of which its own samples say nothing.
+Owns how tangents go forward through the statements of a composite, by the rules of the operators that it calls, and how
+cotangents go back.  At each call it also proves that the operator's cotangents belong to its tangents: a composite may call an
+operator at ranks that the operator's own samples never try.
 """
 
 from __future__ import annotations

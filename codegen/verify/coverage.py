@@ -1,8 +1,8 @@
 """Coverage: what the samples of an entry have not tried, in the words of the entry.
 
-Owns the record of a run (which side each conditional took, what each condition on arrays came to) and what has to be tried:
-every argument away from its default, every branch, every word that a string argument knows, every condition on arrays both
-ways and every comparison where its sides are equal.  Must not know what a derivative is.
+Owns the record of a run (the side that each conditional took, the outcome of each condition on arrays) and the list of what has
+to be tried: every argument away from its default, every branch, every word that a string argument knows, every condition on
+arrays both ways, and every comparison at equal sides.  Must not know what a derivative is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Mutation: formulas changed in one place, each of which the checks of its entry have to refuse.
 
-Owns what a change is (sign, operator, constant, argument, branch) and the run that finds those which nothing refuses.  A
-mutant is analysed and checked like an entry, by itself; what no sample has tried does not count, for that is mended by a
-sample and not by a rule.
+Owns what a change is (sign, operator, constant, argument, branch) and the run that finds the changes that nothing refuses.  A
+mutant is analysed and checked like an entry, by itself.  A refusal because no sample tries something does not count: a sample
+would mend it, not a rule.
 """
 
 from __future__ import annotations

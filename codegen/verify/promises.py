@@ -1,7 +1,7 @@
 """Results: the forward in single precision and in integers, where differences would say nothing, and memory of its own.
 
-Owns the promises that a result has the dtype that spec/results.py says, that it shares no memory unless it is a view and
-that its random numbers come from the generator that is given, and the hint at what breaks them.
+Owns three promises, and the hint at what breaks them: a result has the dtype that spec/results.py says, it shares no memory
+unless it is a view, and its random numbers come from the given generator.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What is known of the rules of an entry: proved as formulas, tested by differences, stated by convention at kinks.
 
-Owns the file of proofs, proofs.txt, which `check --prove` writes: a line for each operator that sympy proves, with a number that
-changes with its rules or those of what they call, so that a proof of what was does not stand for what is.  Needs no sympy.
+Owns the file proofs.txt, which `check --prove` writes: a line for each operator that sympy proves, with a number that changes
+with its rules and with the rules of the operators that they call.  So an old proof never stands for a new rule.  Needs no
+sympy.
 """
 
 from __future__ import annotations

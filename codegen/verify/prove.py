@@ -1,7 +1,7 @@
 """Proofs: the tangent of each elementwise operator, and the tangent of that, against what sympy makes of its value.
 
-Owns the words of the report.  The value is that of `forward` or `reference`; tangents are those of the rules, so that a proof of
-second order holds the rules of all that a partial calls.  Needs sympy, which is imported with this module.
+Owns the words of the report.  The value comes from `forward` or `reference`, the tangents from the rules, so a proof of second
+order also holds the rules of the operators that a partial calls.  Needs sympy, which is imported with this module.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """References: the value of an operator at one point to any number of digits, and its derivatives by difference quotients.
 
-Owns what the forward of an entry means to mpmath: elementary functions by their NumPy names, operators by their own forwards,
-and an entry's `reference:` where the forward is a kernel.  Never reads a derivative of the spec.  Needs mpmath, which is
-imported with this module: nothing but tests imports it.
+Owns what the forward of an entry means in mpmath: elementary functions by their NumPy names, operators by their own forwards,
+and an entry's `reference:` if the forward is a kernel.  Never reads a derivative of the spec.  Needs mpmath, which is imported
+with this module; only tests import it.
 """
 
 from __future__ import annotations

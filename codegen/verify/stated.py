@@ -1,7 +1,8 @@
-"""What an entry states: the values of examples, and derivatives where differences need not settle (ties, zeros, infinities).
+"""What an entry states: the values of examples, and derivatives at points where differences do not settle (ties, zeros,
+infinities).
 
-Owns the comparison of values and of both modes with what is stated, and of a stated derivative with those from either side:
-where both exist it lies between them, as a subgradient does.
+Owns the comparison of values and of both modes with what is stated.  Also compares a stated derivative with the derivatives
+from either side: if both exist, it must lie between them, as a subgradient does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What has been tried: arguments, branches, conditions and words, of all calls of an op together.
+"""What all calls of an op together have tried: arguments, branches, conditions and words.
 
-Owns the refusals of what samples leave out; what there is to try is in coverage.
+Owns the refusals of what samples leave out.  `coverage` lists what there is to try.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Batches: which rules take cotangents or tangents with one more axis at the front, and do to each row what they do to one.
+"""Batches: which rules take cotangents or tangents with an extra leading axis, and do to each row what they would do to it
+alone.
 
-Owns the question, answered by the rules: where the outputs have as many axes as any input, a rule that is made of elementwise
-calls aligns whatever it reads with the last axes of the batch.  Of others an entry may say so, and is held to it by `check`.
+Owns that question, and answers it from the rules: if the outputs have as many axes as every input, a rule of elementwise calls
+aligns all that it reads with the last axes of the batch.  For other rules an entry may state it, and `check` compares.
 """
 
 from __future__ import annotations

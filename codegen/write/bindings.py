@@ -1,4 +1,4 @@
-"""Bindings: how an operator is called, and what is made of the arguments that users pass.
+"""Bindings: how an operator is called, and how the arguments of users are converted.
 
 Owns parameter lists, conversions, methods, Python's operators and the names of the in-place form, all on the op alone.
 Knows nothing of formulas, nodes or stubs.

@@ -1,7 +1,7 @@
-"""The example of a docstring: a call that its entry states the value of, as a session with Python shows it.
+"""The example of a docstring: a call and its value, as the entry states them, in the form of a session with Python.
 
 Owns which of an entry's examples is shown, and how a tensor prints.  The value is the stated one in the dtype that the entry
-promises, so nothing is run here; a test runs every example and compares what is printed.
+promises, so nothing is run here; a test runs every example and compares the output.
 """
 
 from __future__ import annotations

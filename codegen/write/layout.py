@@ -1,4 +1,4 @@
-"""Line breaks of generated code: what is longer than a line is broken where a person would break it.
+"""Line breaks of generated code: a long line is broken where a person would break it.
 
 Owns the width and the style: a call keeps its name on the first line and its closing bracket on the last, an expression of
 operators is broken before them.  Knows brackets, strings and operators, no grammar beyond them.

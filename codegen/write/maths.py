@@ -1,7 +1,7 @@
 """The mathematics of an entry as people read it: docstrings of nodes, notes of functions, rows of OPS.md.
 
-Owns how rules are worded: a line for each, then a line for each name of `let` that they need.  What it prints is what the
-entry says; it derives no formula of its own and must not know where the lines go.
+Owns how rules are worded: a line for each, then a line for each name of `let` that they need.  It prints the formulas of the
+entry, derives none of its own, and must not know where the lines go.
 """
 
 from __future__ import annotations

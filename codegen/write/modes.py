@@ -1,7 +1,7 @@
-"""The table of modes: what of each operator is tested, and what is not, for which reason.
+"""The table of modes: which modes of each operator are tested, and why the others are not.
 
-Owns the columns and the words of their cells: an empty cell there is none.  It says what the tests of operators run, and
-tests/ops/test_modes.py holds it to that.
+Owns the columns and the words of their cells; no cell is empty.  tests/ops/test_modes.py compares the table with what the tests
+of operators run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """NumPy's calls: which argument of an operator each parameter of a NumPy function is.
 
-Owns the correspondence, on the signatures of both alone: required arguments by their place, the others by name, and by place
-where NumPy has the name for keywords only.  Knows no function and no operator by name, and nothing of how a parameter that the
-operator lacks is served.
+Owns the correspondence, which follows from the two signatures: required arguments by their place, the others by name, or by
+place if NumPy has the name for keywords only.  Knows no function and no operator by name, and nothing of how a parameter is
+served that the operator lacks.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The records of generated/op_info.py: what tests read of an operator.
 
-Owns which facts a record holds and how they are laid out in few lines: the first ones stand without the name of their field,
-a fact that is empty or usual is left out, samples that begin with a preset of the spec name it.  Knows nothing of templates.
+Owns which facts a record holds and how they are laid out in few lines: the first facts stand without the name of their field, an
+empty or usual one is left out, and samples that begin with a preset of the spec name the preset.  Knows nothing of templates.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Programs: which parts of a formula are elementwise, and the text of the programs that compute them on arrays.
 
-Owns the question, answered by the forwards: a call is an instruction where the forward of its op is one call by inner loops,
-and an op whose formula is made of instructions alone is written out.  Two instructions or more are one program.  Decides
-nothing of the order of statements, and knows no op by name.
+Owns that question, and answers it from the forwards: a call is an instruction if the forward of its op is one call of inner
+loops.  An op whose formula consists of instructions is written out.  Two instructions or more make a program.  Does not decide
+the order of statements, and knows no op by name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Spelling: resolved expressions and statements as the text of the generated code.
 
-Owns the three ways to write an expression: as the entry does, on arrays through the forwards, and on tensors through the
-operators.  Decides nothing: what stands where is said by the statements.
+Owns the three ways to write an expression: as the entry writes it, on arrays through the forwards, and on tensors through the
+operators.  Decides nothing: the statements say what stands where.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Functions of the package beside its operators: conversion, promotion, files, spectra, gradients that are cut."""
+"""Functions of the package beside its operators: conversion, promotion, files, spectra, limits on gradients."""

@@ -1,6 +1,6 @@
-"""PyTorch's names for what becomes a tensor and for the kind of its elements.
+"""PyTorch's functions that make a tensor of something, or tell the kind of its elements.
 
-Owns the functions; what they do is NumPy's or operand's.
+Owns the names; NumPy and `operand` do the work.
 """
 
 from typing import Any

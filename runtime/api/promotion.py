@@ -1,4 +1,4 @@
-"""What dtype and what shape operands have together, and the indices of triangles: NumPy's answers for tensors.
+"""The common dtype and shape of operands, and the indices of triangles: NumPy's functions for tensors.
 
 Owns the names.  Nothing here has a gradient.
 """

@@ -1,6 +1,6 @@
 """Spectra of stretches of a signal and back, and draws from weights: PyTorch's `stft`, `istft` and `multinomial`.
 
-Owns how the stretches are cut and laid together.  All else are operators, so that every mode differentiates spectra.
+Owns how the stretches are cut and laid together.  The rest is operators, so every mode differentiates spectra.
 """
 
 from typing import Any

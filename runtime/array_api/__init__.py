@@ -1,6 +1,6 @@
-"""The namespace of the Python Array API standard, 2024.12: what `x.__array_namespace__()` of a tensor is.
+"""The namespace of the Python Array API standard, 2024.12, which `x.__array_namespace__()` of a tensor returns.
 
-Names and meaning are the standard's where NumPy's, which the main namespace follows, are others; every function keeps the graph.
+If NumPy and the standard differ, the main namespace follows NumPy and this one the standard.  Every function keeps the graph.
 Most names are the operators themselves.  Imported when first asked for.
 """
 

@@ -1,4 +1,4 @@
-"""Arrays out of nothing, on the one device that there is."""
+"""Creation of arrays, on the only device."""
 
 import numpy as np
 

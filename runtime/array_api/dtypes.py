@@ -1,4 +1,4 @@
-"""Dtypes: what can be asked of them, and casts."""
+"""Dtypes: questions about them, and casts."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Functions whose parameters or results the standard has otherwise than the operators, and those that are several operators."""
+"""Functions whose parameters or results the standard and the operators have otherwise, and functions of several operators."""
 
 from collections import namedtuple
 

@@ -1,8 +1,8 @@
-"""Special functions under SciPy's names: where SciPy's array-API code looks for those of a namespace.
+"""Special functions under SciPy's names: SciPy's array-API code looks here for the special functions of a namespace.
 
-An operator where there is one.  Of the others SciPy's own values, whose derivative is not implemented: backward says so when a
-gradient arrives there, so that a statistic has its gradient though the p-value beside it has none.  What SciPy composes of other
-functions is left to it.
+If there is an operator, it is the function.  Otherwise the values are SciPy's and the derivative is not implemented: backward
+says so when a gradient arrives there, so that a statistic has its gradient though the p-value beside it has none.  SciPy
+composes the remaining functions itself.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """A function at one point, and its derivatives by central differences.
 
-Owns which inputs are checked, what is refused of them, and the differences.  A Jacobian is held for one pair of input and
-output as an array (elements of the input, elements of the output); a complex number counts as its real and its imaginary part,
-which are compared apart.  Knows no operators.
+Owns which inputs are checked and refused, and the differences.  The Jacobian of one pair of input and output is an array
+(elements of the input, elements of the output).  A complex number counts as its real and its imaginary part, which are compared
+apart.  Knows no operators.
 """
 
 import warnings

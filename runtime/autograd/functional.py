@@ -1,7 +1,7 @@
 """Derivatives of functions: vjp, jvp, jacobian, hessian, vhp and hvp.
 
-Owns which mode computes what: forward mode jvp and the columns of matrices, reverse mode vjp and the rows, forward mode over
-reverse mode hvp, and reverse mode twice vhp and Hessians, whose rows one pass takes together.  The passes themselves, and what
+Owns which mode computes what.  Forward mode: jvp, and the columns of matrices.  Reverse mode: vjp, and the rows.  Forward over
+reverse mode: hvp.  Reverse mode twice: vhp and Hessians, whose rows one pass takes together.  The passes themselves, and what
 users may pass in, are in `passes`.
 """
 

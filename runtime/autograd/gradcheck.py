@@ -1,6 +1,6 @@
 """gradcheck and gradgradcheck: derivatives compared with finite differences.
 
-Owns what users may ask for, and the function of inputs and cotangents whose derivatives are second derivatives.
+Owns the options of users, and the function of inputs and cotangents whose derivatives are second derivatives.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """In-place writes to what backward needs: allowed within a context, which copies a saved value before it is written over.
 
-Owns which saved values are still those in memory, and which are copies.  Knows nothing of the graph.
+Owns which saved values are still in memory as they were, and which are copies.  Knows nothing of the graph.
 """
 
 import weakref

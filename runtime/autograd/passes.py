@@ -1,7 +1,7 @@
 """A user's function of nests as a function of flat lists of tensors, and the passes over it.
 
 Owns what users may pass in and get back, what strict mode refuses, and the passes: a gradient, tangents, the rows and the
-columns of a Jacobian.  Knows no mode's inside, and no operators but those that put results together.
+columns of a Jacobian.  Does not know how a mode works, and knows no operators but those that put results together.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Pictures of a graph: DOT text, and SVG where graphviz is installed.
 
-Owns what of a node is shown, and how.  Reads nodes only: it unpacks nothing and computes nothing.
+Owns which parts of a node are shown, and how.  Reads nodes only: it unpacks nothing and computes nothing.
 """
 
 from typing import Any

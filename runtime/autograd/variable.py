@@ -1,4 +1,4 @@
-"""Variable: what tensors that take part in a graph were called once, and the engine under the name that its users know."""
+"""Variable, the former name of tensors that take part in a graph, and the engine under its former name."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""What formulas compute from shapes, axes, dtypes and other static values.
+"""Helpers of formulas, which compute with shapes, axes, dtypes and other static values.
 
-Owns the helpers that derivatives.yaml calls; takes and returns no arrays, so knows nothing of tensors.
+Owns the helpers that derivatives.yaml calls.  They take and return no arrays, and know nothing of tensors.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What einsum computes from its subscripts and the shapes of its operands, once for each of them."""
+"""The subscripts of einsum: what they mean for operands of given shapes, computed once for each combination."""
 
 import functools
 

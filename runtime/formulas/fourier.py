@@ -1,4 +1,4 @@
-"""Which axes and lengths a Fourier transform has, and what it is divided by."""
+"""The axes and lengths of a Fourier transform, and its normalisation."""
 
 from .shapes import axes_tuple
 

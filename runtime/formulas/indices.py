@@ -1,4 +1,4 @@
-"""Which places of an array slices, diagonals and insertions mean, and what reductions at places begin with."""
+"""The places in an array that slices, diagonals and insertions mean, and the values with which reductions at places begin."""
 
 import math
 

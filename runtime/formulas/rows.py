@@ -1,4 +1,4 @@
-"""What an operator's statics become where its array has one more axis at the front: axes, shapes and indices of its rows."""
+"""Axes, shapes and indices of an array's rows: the static arguments of an operator if its array has an extra leading axis."""
 
 import numpy as np
 

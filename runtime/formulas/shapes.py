@@ -1,4 +1,4 @@
-"""Axes, indices and the shapes that follow from others, for all families."""
+"""Axes, indices, and shapes that follow from other shapes, for all families."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""What formulas compute of axes that kernels and windows move over, and of the channels before them."""
+"""The axes over which kernels and windows move, and the channels before them."""
 
 import math
 

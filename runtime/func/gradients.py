@@ -1,6 +1,6 @@
-"""Gradients of functions: grad, value_and_grad, and what else is one backward pass.
+"""Gradients of functions: grad, value_and_grad, and other functions of one backward pass.
 
-Owns the signatures.  What a call is, is in `point`.
+Owns the signatures.  `point` says what a call is.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""What HIPS autograd has under names of its own, made of what the rest of `func` has.
+"""The names that only HIPS autograd has, made of the other functions of `func`.
 
-Owns signatures and nothing else: who knows that library finds its functions here.
+Owns signatures and nothing else: people who know that library find its functions here.
 """
 
 import inspect

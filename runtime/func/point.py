@@ -1,8 +1,8 @@
 """One call of a function that is being differentiated.
 
-Owns which arguments are variables, what may be passed as one, and when a result keeps its graph: where it can be differentiated
-by something outside, an argument that requires grad, a tensor that the function closes over, or the tangent of an outer level.
-The passes themselves are those of `autograd.passes`.
+Owns which arguments are variables, what may be passed as one, and when a result keeps its graph: if something outside can
+differentiate it, that is an argument that requires grad, a tensor that the function closes over, or the tangent of an outer
+level.  The passes are those of `autograd.passes`.
 """
 
 import operator

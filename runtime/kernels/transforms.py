@@ -1,4 +1,4 @@
-"""Fourier transforms by NumPy, along axes at their own lengths and divided by what is asked for."""
+"""NumPy's Fourier transforms, with padded or cut axes and the chosen normalisation."""
 
 import numpy as np
 

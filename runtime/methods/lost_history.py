@@ -1,6 +1,6 @@
-"""What is said where a plain number or an ndarray is about to be made of a tensor whose history it cannot hold.
+"""The warning before a plain number or an ndarray is made of a tensor whose history it cannot hold.
 
-Owns the words and which line of the user's they name: the innermost one that is not in an installed package.  Knows no tensors.
+Owns the words, and which line of the user they name: the innermost one outside of installed packages.  Knows no tensors.
 """
 
 import functools

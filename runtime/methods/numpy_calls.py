@@ -1,8 +1,8 @@
 """NumPy's calls on tensors, beyond what operator and function have in common.
 
-Owns how the parameters of a call are those of the operator, served otherwise (`numpy_parameters`) or refused by name; and what
-becomes of functions that have no operator: their values where nothing is lost, a refusal that names them otherwise.  Imported by
-the first call of NumPy's on a tensor.
+Owns how a parameter of a call is passed to the operator, served otherwise (`numpy_parameters`), or refused by name.  A function
+without an operator, or one that would drop a gradient, raises a clear error; if nothing is lost it returns its value.  Imported
+by the first call of NumPy's on a tensor.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """The parameters of NumPy's functions that operators lack: `dtype`, `out`, `where`, `initial`, `ddof`, `order` and their kind.
 
-Owns what each of them makes of a call: other operands, another operator, something done to the result.  One that has no meaning
-for tensors answers NotImplemented.  Knows a call by its fields, and nothing of how it came about.
+Owns how each of them changes a call: other operands, another operator, a step on the result.  A parameter without a meaning for
+tensors answers NotImplemented.  Knows a call by its fields, and nothing of its origin.
 """
 
 import functools

@@ -1,7 +1,8 @@
-"""NumPy's functions that are made of several operators: choices by lists, blocks in lists, what calls back or answers in parts.
+"""NumPy's functions that are made of several operators: choices by lists, blocks in lists, functions that call back or return
+parts.
 
-Owns their calls as compositions of operators.  A function that one operator answers to is data (`generated.numpy_table`); one
-that writes into its argument is in `numpy_calls`.
+Owns their calls as compositions of operators.  A function with one operator is data (`generated.numpy_table`); a function that
+writes into its argument is in `numpy_calls`.
 """
 
 import numpy as np

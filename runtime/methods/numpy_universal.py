@@ -1,6 +1,6 @@
 """NumPy's universal functions on tensors: calls with `out=`, `where=` or `dtype=`; reduce, accumulate, reduceat, outer, at.
 
-Owns these methods, in operators, and the few functions that are two operators.  What a plain call is, `numpy_protocol` knows.
+Owns these methods, in operators, and the few functions that are two operators.  `numpy_protocol` handles plain calls.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """The functions of neural networks: gradspec.nn, and PyTorch's paths `nn.functional` and `nn.utils` to what is here.
 
-Owns the names.  The functions are operators of the spec, some of them with what they write to, and loops over sequences; these
-and the two paths are imported when they are named.
+Owns the names.  The functions are operators of the spec, operators beside the buffers that they write to, and loops over
+sequences.  The latter two, and the two paths, are imported when they are named.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 """The functions of gradspec.nn under PyTorch's path: `import gradspec.nn.functional as F`.
 
-Owns nothing: a function has one place, and this is a second way to it.
+Owns nothing: it re-exports `gradspec.nn`.
 """
 
 from .. import _nn

@@ -1,6 +1,6 @@
-"""batch_norm and instance_norm with running statistics, which they write to as PyTorch's do.
+"""batch_norm and instance_norm with running statistics, into which they write as PyTorch's do.
 
-Owns what becomes of the buffers; the functions themselves are operators of the spec.
+Owns the update of the buffers; the functions themselves are operators of the spec.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What PyTorch keeps in nn.utils: limits on gradients, and parameters as one vector.
+"""PyTorch's nn.utils: limits on gradients, and parameters as one vector.
 
-Owns nothing: the names lead to where the functions are.
+Owns nothing: it re-exports functions from elsewhere.
 """
 
 from ..api.clip_grad import clip_grad_norm_, clip_grad_value_

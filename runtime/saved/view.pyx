@@ -1,8 +1,8 @@
 """Views: who shares memory with whom, and whose history a view has.
 
 Owns base and view metadata, the steps that lead from a base to a view, and what follows from them: a view whose base was
-written to takes its history and its tangents from the base again, by the same steps, when somebody asks; a write to a view
-whose steps cannot be gone again is refused.
+written to takes its history and its tangents from the base again, by the same steps, when somebody asks.  A write to a view that
+cannot be replayed from its base is refused.
 """
 
 cimport cython

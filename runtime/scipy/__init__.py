@@ -1,6 +1,6 @@
-"""What SciPy's functions take, made of differentiable functions.
+"""Arguments for SciPy's functions, made of differentiable functions.
 
-Owns the names; what they stand for is imported when it is asked for, and SciPy itself only by what needs it.
+Owns the names.  Each is imported when somebody asks for it, and SciPy only by functions that need it.
 """
 
 from typing import TYPE_CHECKING

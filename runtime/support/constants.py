@@ -1,6 +1,6 @@
 """Dtypes and constants under the names that the Array API gives them.
 
-A dtype here is what `x.dtype` is, NumPy's dtype object: it compares, hashes and shows as that does.
+A dtype here is NumPy's dtype object, as `x.dtype` is, and compares, hashes and prints like it.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""The operators by name, for whatever computes on tensors from below them.
+"""The operators by name, for layers below them that compute on tensors.
 
-Owns the namespace `ops`: the generated wrappers enter themselves when they are imported, and formulas that run while a
-graph is recorded call them from here.  Imports nothing of the package before it is asked for, so that every layer may use it.
+Owns the namespace `ops`: the generated wrappers enter themselves when they are imported, and formulas that run while a graph is
+recorded call them from here.  Imports nothing of the package before somebody asks, so every layer may use it.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """The generator that random operators draw from.
 
-Owns the default generator, which all threads share, and what may be passed in its place.  Knows no tensors.
+Owns the default generator, which all threads share, and the values that users may pass instead.  Knows no tensors.
 """
 
 import numpy as np

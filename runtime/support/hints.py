@@ -1,7 +1,7 @@
-"""Hints: what to write, where a name or a keyword is another library's, or misspelt.
+"""Hints: what to write instead of a name or a keyword that is misspelt or belongs to another library.
 
-Owns the words of PyTorch and NumPy that mean something else here, and the search for the nearest name.  Imports what it
-searches with when an error is worded.
+Owns the words of PyTorch and NumPy that mean something else here, and the search for the nearest name.  Imports the tools of the
+search when an error is worded.
 """
 
 import re

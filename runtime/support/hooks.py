@@ -1,6 +1,6 @@
 """Handles of registered hooks.
 
-Owns the removal of a hook from the dictionary that holds it.  Knows nothing of what hooks are called with.
+Owns the removal of a hook from the dictionary that holds it.  Does not know what hooks are called with.
 """
 
 import itertools

@@ -5,6 +5,7 @@ Owns how a row of op_info becomes tensors and a function of them.  Knows no oper
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ DOUBLE = {
 REAL = {key: dtypes[:1] for key, dtypes in DOUBLE.items()}  # the first one of each
 
 
+_EVALUATED: dict[tuple, dict[str, Any]] = {}  # what samples stand for: nobody gets these arrays, but copies of them
+
+
 @dataclass(frozen=True)
 class Case:
     """One sample of one op in one dtype."""
@@ -46,11 +50,17 @@ class Case:
         return self.dtype is REAL[self.op.dtype][0]
 
     def arguments(self) -> dict[str, Any]:
-        """Every argument by name, defaults included: NumPy arrays, new in each call."""
+        """Every argument by name, defaults included: NumPy arrays, new in each call and laid out as the sample says."""
+        key = self.op.name, self.index, np.dtype(self.dtype)
+        if key not in _EVALUATED:
+            _EVALUATED[key] = self._evaluated()
+        return {name: anew(value) for name, value in _EVALUATED[key].items()}
+
+    def _evaluated(self) -> dict[str, Any]:
         positional = [name for name, _, _, keyword_only in self.op.arguments if not keyword_only]
         seed = seed_of(self.op.name, self.index)
         defaults = {name: eval(default) for name, _, default, _ in self.op.arguments if default is not None}
-        args, kwargs = evaluate_sample(self.op.samples[self.index], self.op.domain, self.dtype, seed, positional, defaults)
+        args, kwargs = evaluate_sample(self.source, self.op.domain, self.dtype, seed, positional, defaults)
         return defaults | dict(zip(positional, args)) | kwargs
 
     @cached_property
@@ -106,6 +116,24 @@ class Case:
     @staticmethod
     def within_domain(value: Any) -> Any:
         return ops._hermitian_part(value)
+
+
+def anew(value: Any) -> Any:
+    """A value that nobody else writes to; an array with the strides of the given one, in memory of its own."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(anew, value))
+    if isinstance(value, np.random.Generator):
+        return copy.deepcopy(value)
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.flags.forc:
+        return value.copy(order="K")
+    owner = value
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    memory = owner.copy(order="K")
+    offset = value.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(value.shape, value.dtype, memory if memory.flags.c_contiguous else memory.T, offset, value.strides)
 
 
 def applied(op: OpInfo, arguments: dict[str, Any]) -> Any:

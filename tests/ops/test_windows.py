@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -13,15 +11,14 @@ from gradspec.autograd import grad
 
 
 def convolved(x, weight, stride, padding, dilation, groups):
-    """The definition, an element at a time."""
+    """The definition: each element of a kernel times what stands under it, at all places."""
     x = np.pad(x, ((0, 0), (0, 0), *((p, p) for p in padding)))
     sizes = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(x.shape[2:], weight.shape[2:], stride, dilation)]
     y = np.zeros((len(x), len(weight), *sizes), np.result_type(x, weight))
     inner, outer = weight.shape[1], len(weight) // groups
-    for n, o, *place in itertools.product(range(len(x)), range(len(weight)), *map(range, sizes)):
-        for c, *k in itertools.product(range(inner), *map(range, weight.shape[2:])):
-            at = [i * s + j * d for i, s, j, d in zip(place, stride, k, dilation)]
-            y[(n, o, *place)] += x[(n, o // outer * inner + c, *at)] * weight[(o, c, *k)]
+    for o, c, *k in np.ndindex(*weight.shape):
+        under = tuple(slice(j * d, j * d + n * s, s) for j, d, n, s in zip(k, dilation, sizes, stride))
+        y[:, o] += x[(slice(None), o // outer * inner + c, *under)] * weight[(o, c, *k)]
     return y
 
 
