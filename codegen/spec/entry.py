@@ -22,6 +22,7 @@ from .model import LAWS, NAMESPACES, VARIANTS, Formula, Location, Op, Signature,
 from .names import check_name, check_value_name, generated_names, shortened
 from .nodes import Nodes
 from .numpy_names import function_named, numpy_names
+from .ranks import KEY, own_call
 from .results import parse_dtype
 from .shapes import parse_shape
 from .signature import parse_signature
@@ -29,7 +30,7 @@ from .signature import parse_signature
 DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
 PARTIAL = "dy/dx"
 ENTRY_KEYS = (
-    "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
+    "op", KEY, "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
     "forward", "inplace", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
     "unimplemented", "vjp", "jvp", "batched", "rows", "law", "breaks", "samples", "examples", "kinks",
 )  # fmt: skip
@@ -192,8 +193,13 @@ class EntryReader(Nodes):
 
     def _stated(self, op: Op, key: str, node: yaml.Node) -> tuple[Stated, ...]:
         items = self.items(node, key=key, op=op.name).values()
-        pairs = [(self._text(call), self._written(value)) for call, value in items]
+        pairs = [(text, self._written(value)) for call, value in items if (text := self._call(op, call))]
         return tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)
+
+    def _call(self, op: Op, node: yaml.Node) -> Text | None:
+        """The call of a sample or an example; an entry of several ranks writes it by name, and None is that of another."""
+        text = self._text(node)
+        return own_call(text, op.name, self.words) if self.words and text.file == op.location.file else text
 
     def _check_shown(self, op: Op, key: str, places: list[Location]) -> None:
         if len(places) > SHOWN:
@@ -279,7 +285,7 @@ class EntryReader(Nodes):
     def _samples(self, op: Op, node: yaml.Node) -> tuple[Formula, ...]:
         """A preset, or calls; the name of a preset among the calls stands for all of its own."""
         if isinstance(node, yaml.SequenceNode):
-            parts = [self._text(item) for item in node.value]
+            parts = [text for item in node.value if (text := self._call(op, item))]
             only = (ONLY,) if parts and parts[0].value == ONLY.source else ()
             self._check_shown(op, "samples", [text.location for text in parts[len(only):]])
             return (*only, *(f for t in parts[len(only):] for f in ([parse_formula(t)] if "(" in t.value else self._preset(t))))
