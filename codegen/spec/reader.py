@@ -15,12 +15,13 @@ import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from .documents import check_characters, decode, documents
-from .entry import DEFAULT_KEYS, EntryReader, Items
+from .entry import DEFAULT_KEYS, EntryReader
 from .formula import parse_formula
 from .given import alike
 from .model import Family, Location, Op, Spec
 from .names import check_name
 from .order import misplaced, owners
+from .pairs import Items
 from .ranks import KEY, Words, words_of
 
 FOLDER = "samples"  # beside the spec: a file for each family whose entries have more samples or examples than they show
@@ -97,7 +98,7 @@ class _Reader(EntryReader):
         if name.value in others:
             raise SpecError(f"there is a family '{name.value}' already", name.location)
         about = self._doc(items["about"][1])
-        defaults = self.items(items["defaults"][1], DEFAULT_KEYS, key="defaults") if "defaults" in items else {}
+        defaults = self.items(items["defaults"][1], DEFAULT_KEYS, key="defaults", ordered=False) if "defaults" in items else {}
         ops, names, further = [], [], self.further.get(name.value, {})
         for entry in self._sequence(items["ops"][1]):
             for words in self._ranks(entry):
