@@ -11,6 +11,8 @@ from pathlib import Path
 
 from .errors import did_you_mean
 from .package import Package
+from .spec.formula import called_by
+from .spec.library import helper_texts
 from .spec.model import Op, Saved, Spec
 from .spec.texts import FOLDER, entries, further
 
@@ -30,7 +32,8 @@ def toc(spec: Spec) -> str:
 
 def show(spec: Spec, name: str, root: Path) -> str:
     op = find(spec, name)
-    parts = [_head(op), entry_text(spec, op), _further(spec, op), _derived(spec, op), *_generated(spec, op, root)]
+    parts = [_head(op), entry_text(spec, op), _further(spec, op), _derived(spec, op), *_helpers(op, root)]
+    parts += _generated(spec, op, root)
     return "\n\n".join(part for part in parts if part)
 
 
@@ -51,6 +54,12 @@ def _further(spec: Spec, op: Op) -> str:
     """Its lines in the file of further samples."""
     text = further(spec).get(op.name, "")
     return f"{FOLDER}/{op.family}.yaml\n{text.rstrip()}" if text else ""
+
+
+def _helpers(op: Op, root: Path) -> list[str]:
+    """The helpers of formulas that the entry calls: what they compute is a part of it."""
+    called = called_by(op)
+    return [f"{file}:{line}\n{text}" for file, line, text in helper_texts(root, called)]
 
 
 def _head(op: Op) -> str:

@@ -38,11 +38,14 @@ def decode(data: bytes, file: str) -> str:
 
 
 def entries(spec: Spec) -> dict[str, str]:
-    """The lines of each entry by the name of its operator, under "" those outside of entries, under "-" those of refused ones."""
-    starts = {op.location.line: op.name for op in spec.ops.values()}
+    """The lines of each entry by the names of its operators, under "" those outside of entries, under "-" of refused ones."""
+    starts: dict[int, str] = {}
+    for op in spec.ops.values():
+        starts.setdefault(op.location.line, op.name)
     others = {"-": "-", "--": ""}  # by the first characters of a line
     lines = spec.source.splitlines(keepends=True)
-    return _divided((starts.get(number, others.get(line[:2].strip())), line) for number, line in enumerate(lines, 1))
+    texts = _divided((starts.get(number, others.get(line[:2].strip())), line) for number, line in enumerate(lines, 1))
+    return texts | {op.name: texts[starts[op.location.line]] for op in spec.ops.values()}
 
 
 def further(spec: Spec) -> dict[str, str]:
