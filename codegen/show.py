@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 
 from .errors import did_you_mean
+from .spec.formula import calls_in, formulas_of
+from .spec.library import helper_texts
 from .spec.model import Op, Saved, Spec
 from .spec.reader import FOLDER
 from .spec.texts import entries, further
@@ -31,7 +33,8 @@ def toc(spec: Spec) -> str:
 
 def show(spec: Spec, name: str, root: Path) -> str:
     op = find(spec, name)
-    parts = [_head(op), entry_text(spec, op), _further(spec, op), _derived(spec, op), *_generated(spec, op, root)]
+    parts = [_head(op), entry_text(spec, op), _further(spec, op), _derived(spec, op), *_helpers(op, root)]
+    parts += _generated(spec, op, root)
     return "\n\n".join(part for part in parts if part)
 
 
@@ -52,6 +55,12 @@ def _further(spec: Spec, op: Op) -> str:
     """Its lines in the file of further samples."""
     text = further(spec).get(op.name, "")
     return f"{FOLDER}/{op.family}.yaml\n{text.rstrip()}" if text else ""
+
+
+def _helpers(op: Op, root: Path) -> list[str]:
+    """The helpers of formulas that the entry calls: what they compute is a part of it."""
+    called = {call.func.id for formula in formulas_of(op).values() for call in calls_in(formula.tree)}
+    return [f"{file}:{line}\n{text}" for file, line, text in helper_texts(root, called)]
 
 
 def _head(op: Op) -> str:

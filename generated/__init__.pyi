@@ -1672,11 +1672,11 @@ def celu(x: Operand, alpha: float = 1.0) -> Tensor:
 def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
 def dropout1d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last axis's rows one."""
+    """dropout of whole channels, of the last axis each."""
 def dropout2d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last two axes' planes one."""
+    """dropout of whole channels, of the last two axes each."""
 def dropout3d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last three axes' boxes one."""
+    """dropout of whole channels, of the last three axes each."""
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:

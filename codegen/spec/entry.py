@@ -14,44 +14,37 @@ from dataclasses import replace
 import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
+from .calls import FURTHER_KEYS, CallReader
 from .cases import ELSE, by_cases
 from .constants import folded
 from .formula import names_in, parse_formula
-from .given import alike, fitting, repeated
-from .model import LAWS, NAMESPACES, VARIANTS, Formula, Location, Op, Signature, Stated, Text
+from .model import LAWS, NAMESPACES, VARIANTS, Formula, Location, Op, Signature, Text
 from .names import check_name, check_value_name, generated_names, shortened
-from .nodes import Nodes
 from .numpy_names import function_named, numpy_names
+from .pairs import PARTIAL, PARTIAL_KEY, Items, slot_of
+from .ranks import KEY
 from .results import parse_dtype
 from .shapes import parse_shape
 from .signature import parse_signature
 
 DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
-PARTIAL = "dy/dx"
 ENTRY_KEYS = (
-    "op", "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
+    "op", KEY, "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
     "forward", "inplace", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
     "unimplemented", "vjp", "jvp", "batched", "rows", "law", "breaks", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
-FURTHER_KEYS = ("samples", "examples")  # of which an entry shows SHOWN at most; the others stand in a file of the family
-SHOWN = 3
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
-ONLY = Formula("only", ast.Name("only"), Location("", 1, 1))  # a first line of `samples:`: nothing is given by the shape
-_PARTIAL_KEY = re.compile(r"d(\w+)/d(\w+)$")
-
-Items = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
 
 
-class EntryReader(Nodes):
+
+class EntryReader(CallReader):
     """Reads entries one by one, and knows what those before have taken."""
 
     def __init__(self, errors: ErrorList):
-        self.errors = errors
+        super().__init__(errors)
         self.further: dict[str, Items] = {}  # family -> operator -> its further samples and examples
-        self.presets: dict[str, tuple[Formula, ...]] = {}
-        self.given: dict[str, tuple[Formula, ...]] = {}  # the samples of shapes, by what is alike in them
         self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
         self.operators: dict[str, str] = {}
         self.names: set[str] = set()  # what means something of its own in the entry that is being read
@@ -90,7 +83,7 @@ class EntryReader(Nodes):
         fields: dict[str, object] = {"variants": _variants(op, []), "partials": {}}
         for key, (_, value) in items.items():
             with self.errors.catch(name, key):
-                if match := _PARTIAL_KEY.match(key):
+                if match := PARTIAL_KEY.match(key):
                     fields["partials"][match.group(1, 2)] = self._formula(value)
                 elif key == "args":
                     fields["args"] = self._args(op, *(self.items_of("args", keys, op.name) for keys in (defaults, own)))
@@ -122,7 +115,7 @@ class EntryReader(Nodes):
         if not keys:
             forms_text = "d<output>/d<input>, linear, multilinear, vjp and jvp, composite, nondifferentiable, unimplemented"
             raise SpecError(f"no derivative: write one of {forms_text}", signature.location)
-        where = next(self._location(node) for key, (node, _) in own.items() if _slot(key) == keys[-1])
+        where = next(self._location(node) for key, (node, _) in own.items() if slot_of(key) == keys[-1])
         if keys in (["vjp"], ["jvp"], ["linear"], ["multilinear"]):
             partner = {"vjp": "jvp, linear or multilinear"}.get(keys[0], "vjp")
             raise SpecError(f"'{keys[0]}' stands alone; it needs {partner}", where)
@@ -190,26 +183,6 @@ class EntryReader(Nodes):
                 return {key: stated}
         return {}
 
-    def _stated(self, op: Op, key: str, node: yaml.Node) -> tuple[Stated, ...]:
-        items = self.items(node, key=key, op=op.name).values()
-        pairs = [(self._text(call), self._written(value)) for call, value in items]
-        return tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)
-
-    def _check_shown(self, op: Op, key: str, places: list[Location]) -> None:
-        if len(places) > SHOWN:
-            message = f"more than {SHOWN}: those that explain the entry least stand in samples/{op.family}.yaml"
-            self.errors.add(message, places[SHOWN], op.name, key)
-
-    def _further(self, op: Op, key: str, node: yaml.Node, shown: tuple[Formula | Stated, ...]) -> tuple[Formula | Stated, ...]:
-        """The samples or examples of a file, which follow those that the entry shows."""
-        if key == "samples":
-            return tuple(parse_formula(self._text(item)) for item in self._sequence(node))
-        found, calls = self._stated(op, key, node), {stated.call.source for stated in shown}
-        for stated in found:
-            if stated.call.source in calls:
-                self.errors.add(f"'{stated.call.source}' is written twice", stated.call.location, op.name, key)
-        return found
-
     def _args(self, op: Op, lines: Items, own: Items) -> dict[str, str]:
         """What each argument is, in the order of the signature: of the family's lines those that fit, and the entry's own."""
         known = [a.name for a in op.signature.arguments]
@@ -276,34 +249,6 @@ class EntryReader(Nodes):
             raise SpecError(wanted, self._location(node))
         return {op.signature.outputs[0].name: self._formula(node)} if single else self._formulas(op, node, "jvp")
 
-    def _samples(self, op: Op, node: yaml.Node) -> tuple[Formula, ...]:
-        """A preset, or calls; the name of a preset among the calls stands for all of its own."""
-        if isinstance(node, yaml.SequenceNode):
-            parts = [self._text(item) for item in node.value]
-            only = (ONLY,) if parts and parts[0].value == ONLY.source else ()
-            self._check_shown(op, "samples", [text.location for text in parts[len(only):]])
-            return (*only, *(f for t in parts[len(only):] for f in ([parse_formula(t)] if "(" in t.value else self._preset(t))))
-        return self._preset(self._text(node))
-
-    def _all_samples(self, op: Op) -> tuple[Formula, ...]:
-        """What the shape gives, then what the entry writes; `only` in front of it stands for nothing but that."""
-        if op.samples[:1] == (ONLY,):
-            return op.samples[1:]
-        given = fitting(self.given.get(alike(op.shape or "_"), ()), op)
-        for call in repeated(op.samples, given, op):
-            message = f"{call.source} is there already, by the shape or by another line: leave it out"
-            at = call.location if call.is_of(op) else op.places["samples"]
-            self.errors.add(message, at, op.name, "samples")
-        return (*given, *op.samples)
-
-    def _preset(self, text: Text) -> tuple[Formula, ...]:
-        if text.value not in self.presets:
-            near = did_you_mean(text.value, self.presets)
-            raise SpecError(f"unknown preset '{text.value}'", text.location, suggestion=near)
-        return self.presets[text.value]
-
-    # Values.
-
     def _reason(self, node: yaml.Node) -> Text:
         """Words of one line, which must not be empty."""
         self._line(node)
@@ -353,41 +298,9 @@ class EntryReader(Nodes):
             self.errors.add(f"'{spelling}' {what}", at, op, key)
         self.spellings.setdefault(spelling, op)
 
-    # YAML nodes.
-
-    def items_of(self, key: str, items: Items, op: str = "") -> Items:
-        return self.items(items[key][1], key=key, op=op) if key in items else {}
-
-    def items(self, node: yaml.Node, known: tuple[str, ...] = (), *,
-               op: str = "", key: str = "", what: str = "") -> Items:  # fmt: skip
-        """The pairs of a mapping; keys that are unknown, repeated or out of order are refused."""
-        if not isinstance(node, yaml.MappingNode):
-            raise SpecError(f"{what or f'{key!r}'} is a mapping", self._location(node))
-        items: Items = {}
-        places: dict[str, int] = {}
-        for key_node, value in node.value:
-            name, at = self._text(key_node).value, self._location(key_node)
-            slot = _slot(name) if PARTIAL in known else name
-            if name in items:
-                self.errors.add(f"'{name}' is written twice", at, op, key or name)
-            elif known and slot not in known:
-                self.errors.add(f"unknown key '{name}'", at, op, key, suggestion=did_you_mean(name, known))
-            else:
-                items[name] = (key_node, value)
-                places[name] = known.index(slot) if known else 0
-                after = [other for other, place in places.items() if place > places[name]]
-                if after and known is not DEFAULT_KEYS:
-                    self.errors.add(f"the order of keys is fixed: it belongs above '{after[0]}'", at, op, key or name)
-        return items
-
-
-def _slot(key: str) -> str:
-    """The place of a key in the fixed order: every partial stands where dy/dx does."""
-    return PARTIAL if _PARTIAL_KEY.match(key) else key
-
 
 def _partials(items: Items) -> bool:
-    return any(_PARTIAL_KEY.match(key) for key in items)
+    return any(PARTIAL_KEY.match(key) for key in items)
 
 
 def _variants(op: Op, names: list[str | None]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -96,6 +97,23 @@ def unused_helpers(library: Library, called: set[str]) -> list[Signature]:
     nodes = [node for source in library.formulas.values() for node in ast.walk(ast.parse(source))]
     among = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     return [helper for name, helper in library.helpers.items() if name not in called | among]
+
+
+def helper_texts(place: Package | Path, names: Iterable[str]) -> Iterator[tuple[str, int, str]]:
+    """File, line and text of the helpers of some names, and of those that these call."""
+    package, wanted = Package.at(place), set(names)
+    found: dict[str, tuple[str, ast.FunctionDef, str]] = {}
+    for path in package.formulas_files:
+        source = _text(path)
+        functions = [node for node in _parsed(path, package.root).body if isinstance(node, ast.FunctionDef)]
+        found |= {node.name: (path.relative_to(package.root).as_posix(), node, source) for node in functions}
+    pending = sorted(wanted & found.keys())
+    for name in pending:
+        called = {n.func.id for n in ast.walk(found[name][1]) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        pending += sorted(called & found.keys() - set(pending))
+    for file, node, source in (found[name] for name in pending):
+        first = min(part.lineno for part in (node, *node.decorator_list))
+        yield file, first, "\n".join(source.splitlines()[first - 1 : node.end_lineno])
 
 
 def _signature(node: ast.FunctionDef, file: str) -> Signature:

@@ -5,14 +5,19 @@ Owns the way from a node to Text and Location.  Knows nothing of keys or of what
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import yaml
 
 from ..errors import SpecError
 from .model import Location, Text
+from .ranks import Words, filled
 
 
 class Nodes:
     """Reads nodes; each knows its file and the text of it."""
+
+    words: Words = MappingProxyType({})  # what stands in the holes of an entry of several ranks
 
     def _sequence(self, node: yaml.Node) -> list[yaml.Node]:
         if not isinstance(node, yaml.SequenceNode):
@@ -57,7 +62,8 @@ class Nodes:
             elif source[index : index + 1] == " ":
                 index, column = index + 1, column + 1
         places.append((line, column))
-        return Text(node.value, mark.name, tuple(places))
+        text = Text(node.value, mark.name, tuple(places))
+        return filled(text, self.words) if self.words else text
 
     def _written(self, node: yaml.Node) -> Text:
         """The text of one line as it is written, also where YAML takes `[0, 1]` for a list."""

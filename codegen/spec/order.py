@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from .formula import calls_in, formulas_of, grad_names
-from .model import Op
+from .model import Location, Op
 
 _OF = ("both modes", "the cotangents", "the tangents")
 
@@ -19,9 +19,11 @@ def owners(ops: Iterable[Op]) -> dict[str, str]:
     """The private operators that one operator calls, and that one of their family: each with the other's name."""
     by_name = {op.name: op for op in ops}
     users: dict[str, set[str]] = {name: set() for name, op in by_name.items() if op.private}
+    first: dict[Location, str] = {}  # of the operators of one entry
     for op in by_name.values():
+        entry = first.setdefault(op.location, op.name)
         for name in _called(op) & users.keys() - {op.name}:
-            users[name].add(op.name)
+            users[name].add(entry)
     only = {name: next(iter(found)) for name, found in users.items() if len(found) == 1}
     return {name: user for name, user in only.items() if by_name[user].family == by_name[name].family}
 
@@ -34,7 +36,9 @@ def misplaced(ops: Sequence[Op], owner_of: Mapping[str, str]) -> list[tuple[Op, 
     """
     leaders, found = [], []
     above: list[Op] = []  # the entries that the last one stands below, and the last one
-    for op in ops:
+    for before, op in zip([None, *ops], ops):
+        if before and before.location == op.location:  # another rank
+            continue
         owner = owner_of.get(op.name)
         if owner:
             up = next((o for o in above if o.name == owner), None)

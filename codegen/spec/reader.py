@@ -15,12 +15,14 @@ import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from .documents import check_characters, decode, documents
-from .entry import DEFAULT_KEYS, EntryReader, Items
+from .entry import DEFAULT_KEYS, EntryReader
 from .formula import parse_formula
 from .given import alike
 from .model import Family, Location, Op, Spec
 from .names import check_name
 from .order import misplaced, owners
+from .pairs import Items
+from .ranks import KEY, Words, words_of
 
 FOLDER = "samples"  # beside the spec: a file for each family whose entries have more samples or examples than they show
 FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
@@ -96,16 +98,35 @@ class _Reader(EntryReader):
         if name.value in others:
             raise SpecError(f"there is a family '{name.value}' already", name.location)
         about = self._doc(items["about"][1])
-        defaults = self.items(items["defaults"][1], DEFAULT_KEYS, key="defaults") if "defaults" in items else {}
-        ops, further = [], self.further.get(name.value, {})
+        defaults = self.items(items["defaults"][1], DEFAULT_KEYS, key="defaults", ordered=False) if "defaults" in items else {}
+        ops, names, further = [], [], self.further.get(name.value, {})
         for entry in self._sequence(items["ops"][1]):
-            with self.errors.catch():
-                ops.append(self.entry(name.value, entry, defaults, further))
-        self._check_further(further, [_name_of(entry) for entry in items["ops"][1].value])
+            for words in self._ranks(entry):
+                self.words = words
+                with self.errors.catch():
+                    ops.append(self.entry(name.value, entry, defaults, further))
+                names.append(self._name_of(entry))
+            self.words = {}
+        self._check_further(further, names)
         self._check_described(ops, defaults)
         self._check_nodes(ops)
         small = "small" in items and bool(self._choice(self._text(items["small"][1]), ("true",), "value"))
         return Family(name.value, about, tuple(ops), name.location, small)
+
+    def _ranks(self, entry: yaml.Node) -> list[Words]:
+        """What the holes of an entry stand for: nothing, or words for each of its ranks."""
+        keys = entry.value if isinstance(entry, yaml.MappingNode) else []
+        ranks = next((value for key, value in keys if key.value == KEY), None)
+        if ranks is None:
+            return [{}]
+        with self.errors.catch(re.match(r"\w*", self._text(keys[0][1]).value)[0], KEY):
+            return words_of(self._text(ranks), self._text(keys[0][1]))
+        return []
+
+    def _name_of(self, entry: yaml.Node) -> str:
+        """The name of the operator of an entry, also where the rest of it cannot be read."""
+        first = entry.value[0][1] if isinstance(entry, yaml.MappingNode) and entry.value else None
+        return re.match(r"\w*", self._text(first).value)[0] if isinstance(first, yaml.ScalarNode) else ""
 
     def _check_further(self, further: Items, names: list[str]) -> None:
         """A file of further samples has the entries of its family in their order."""
@@ -141,9 +162,3 @@ class _Reader(EntryReader):
             owner = owners.setdefault(op.node, op)
             if owner.name != op.name:
                 self.errors.add(f"its node is {op.node}, which is that of {owner.name}", op.location, op.name, "op")
-
-
-def _name_of(entry: yaml.Node) -> str:
-    """The name of the operator of an entry, also where the rest of it cannot be read."""
-    first = entry.value[0][1] if isinstance(entry, yaml.MappingNode) and entry.value else None
-    return re.match(r"\w*", first.value)[0] if isinstance(first, yaml.ScalarNode) else ""

@@ -15,9 +15,12 @@ _OPERATOR = re.compile(r"(\w+):")
 
 def entries(spec: Spec) -> dict[str, str]:
     """The lines of each entry by the name of its operator, and under "" those that stand outside of entries."""
-    starts = {op.location.line: op.name for op in spec.ops.values()}
+    starts: dict[int, str] = {}
+    for op in spec.ops.values():
+        starts.setdefault(op.location.line, op.name)
     lines = spec.source.splitlines(keepends=True)
-    return _divided((starts.get(number, "" if line.startswith("---") else None), line) for number, line in enumerate(lines, 1))
+    texts = _divided((starts.get(number, "" if line.startswith("---") else None), line) for number, line in enumerate(lines, 1))
+    return texts | {op.name: texts[starts[op.location.line]] for op in spec.ops.values()}
 
 
 def further(spec: Spec) -> dict[str, str]:

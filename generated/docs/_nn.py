@@ -98,22 +98,22 @@ describe({
         '          [53.5]]]])'),
     "conv_transpose1d": docstring('The adjoint of conv1d with the same weight.', 'x : array_like\n'
         '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels in, channels out / groups, length).\n'
+        'weight : array_like\n' '    Kernels, (channels in, channels out / groups, ...).\n'
         'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
         'stride : int or sequence of 1, default 1\n'
         '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
-        'padding : int or sequence of 1, default 0\n' '    How much of the result is left out at both ends.\n'
+        'padding : int or sequence of 1, default 0\n' '    How much of the result is left out at both ends of each axis.\n'
         'output_padding : int or sequence of 1, default 0\n' '    How much longer the result is at the end of each axis.\n'
         'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.\n'
         'dilation : int or sequence of 1, default 1\n' '    How far apart the elements are that a kernel sees.',
         'conv_transpose1d(x, weight, Array? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int\n'
-        '  groups=1, int[1] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, -1)\n'
+        '  groups=1, int[1] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(1))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
         'where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)',
         examples='>>> gs.nn.conv_transpose1d([[1.0, 2.0]], [[[1.0, 10.0]]], [0.5])\n' 'tensor([[ 1.5, 12.5, 20.5]])'),
     "conv_transpose2d": docstring('The adjoint of conv2d with the same weight.', 'x : array_like\n'
         '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
-        'weight : array_like\n' '    Kernels, (channels in, channels out / groups, rows, columns).\n'
+        'weight : array_like\n' '    Kernels, (channels in, channels out / groups, ...).\n'
         'bias : array_like or None, default None\n' '    A number for each channel of the result; nothing where it is None.\n'
         'stride : int or sequence of 2, default 1\n'
         '    How far apart the places are where the kernel stands, one number or one for each axis.\n'
@@ -122,7 +122,7 @@ describe({
         'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.\n'
         'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a kernel sees.',
         'conv_transpose2d(x, weight, Array? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int\n'
-        '  groups=1, int[2] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, (-2, -1))\n'
+        '  groups=1, int[2] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(2))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
         'where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)',
         examples='>>> gs.nn.conv_transpose2d([[[1.0, 2.0]]], [[[[1.0, 10.0]]]], [0.5])\n' 'tensor([[[ 1.5, 12.5, 20.5]]])'),
@@ -137,7 +137,7 @@ describe({
         'groups : int, default 1\n' '    Number of groups of channels that see nothing of one another.\n'
         'dilation : int or sequence of 3, default 1\n' '    How far apart the elements are that a kernel sees.',
         'conv_transpose3d(x, weight, Array? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int\n'
-        '  groups=1, int[3] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, (-3, -2, -1))\n'
+        '  groups=1, int[3] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(3))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
         'where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)',
         examples='>>> gs.nn.conv_transpose3d([[[[1.0, 2.0]]]], [[[[[1.0, 10.0]]]]], [0.5])\n' 'tensor([[[[ 1.5, 12.5, 20.5]]]])'),
@@ -298,7 +298,7 @@ describe({
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool1d(x, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> y\n'
-        'composite: _average(x ** norm_type, kernel_size, steps, (0,), ceil_mode, True, True) ** (1 / norm_type)\n'
+        'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True) ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.lp_pool1d([[3.0, 4.0, 12.0]], 2.0, 2)\n' 'tensor([[5.]])'),
     "lp_pool2d": docstring('Norms of the elements under windows along the last two axes.', 'x : array_like\n'
@@ -307,7 +307,7 @@ describe({
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool2d(x, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> y\n'
-        'composite: _average(x ** norm_type, kernel_size, steps, (0, 0), ceil_mode, True, True) ** (1 / norm_type)\n'
+        'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True) ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.lp_pool2d([[[3.0, 4.0, 12.0]]], 2.0, (1, 2))\n' 'tensor([[[5.]]])'),
     "lp_pool3d": docstring('Norms of the elements under windows along the last three axes.', 'x : array_like\n'
@@ -316,7 +316,7 @@ describe({
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool3d(x, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> y\n'
-        'composite: _average(x ** norm_type, kernel_size, steps, (0, 0, 0), ceil_mode, True, True) ** (1 / norm_type)\n'
+        'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True) ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.lp_pool3d([[[[3.0, 4.0, 12.0]]]], 2.0, (1, 1, 2))\n' 'tensor([[[[5.]]]])'),
     "max_pool1d": docstring('Maxima under windows along the last axis.', 'x : array_like\n' 'kernel_size : int or sequence of 1\n'
@@ -330,20 +330,6 @@ describe({
         '  ceil_mode=False) -> y\n' 'composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]\n'
         'where steps = stride if stride is not None else kernel_size', examples='>>> gs.nn.max_pool1d([[1.0, 2.0, 6.0]], 2)\n'
         'tensor([[2.]])'),
-    "max_pool1d_with_indices": docstring('max_pool1d, and where along the axis each maximum stands.', 'x : array_like\n'
-        'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
-        'stride : int or sequence of 1 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 1, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 1, default 1\n' '    How far apart the elements are that a window sees.\n'
-        'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
-        'max_pool1d_with_indices(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool\n'
-        '  ceil_mode=False) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
-        'where steps = stride if stride is not None else kernel_size\n'
-        'where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)',
-        examples='>>> gs.nn.max_pool1d_with_indices([[1.0, 2.0, 6.0]], 2)\n'
-        'MaxPool1DWithIndicesResult(y=tensor([[2.]]), indices=tensor([[1]]))', returns='y : Tensor\n' 'indices : Tensor'),
     "max_pool2d": docstring('Maxima under windows along the last two axes.', 'x : array_like\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
@@ -356,20 +342,6 @@ describe({
         '  ceil_mode=False) -> y\n' 'composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.max_pool2d([[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]], 2)\n' 'tensor([[[4.]]])'),
-    "max_pool2d_with_indices": docstring('max_pool2d, and where in its plane each maximum stands, in C order.', 'x : array_like\n'
-        'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
-        'stride : int or sequence of 2 or None, default None\n'
-        '    How far apart the windows are, the length of the window when it is None.\n'
-        'padding : int or sequence of 2, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.\n'
-        'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a window sees.\n'
-        'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
-        'max_pool2d_with_indices(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool\n'
-        '  ceil_mode=False) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
-        'where steps = stride if stride is not None else kernel_size\n'
-        'where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)',
-        examples='>>> gs.nn.max_pool2d_with_indices([[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]], 2)\n'
-        'MaxPool2DWithIndicesResult(y=tensor([[[4.]]]), indices=tensor([[[4]]]))', returns='y : Tensor\n' 'indices : Tensor'),
     "max_pool3d": docstring('Maxima under windows along the last three axes.', 'x : array_like\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
@@ -382,8 +354,36 @@ describe({
         '  ceil_mode=False) -> y\n' 'composite: _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.max_pool3d([[[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]]], (1, 2, 2))\n' 'tensor([[[[4.]]]])'),
-    "max_pool3d_with_indices": docstring('max_pool3d, and where in its room each maximum stands, in C order.', 'x : array_like\n'
-        'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
+    "max_pool1d_with_indices": docstring('max_pool1d, and where in the last axis each maximum stands, in C order.',
+        'x : array_like\n' 'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
+        'stride : int or sequence of 1 or None, default None\n'
+        '    How far apart the windows are, the length of the window when it is None.\n'
+        'padding : int or sequence of 1, default 0\n'
+        '    How far the first window stands before each axis and the last one behind it.\n'
+        'dilation : int or sequence of 1, default 1\n' '    How far apart the elements are that a window sees.\n'
+        'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
+        'max_pool1d_with_indices(x, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] dilation=1, bool\n'
+        '  ceil_mode=False) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)',
+        examples='>>> gs.nn.max_pool1d_with_indices([[1.0, 2.0, 6.0]], 2)\n'
+        'MaxPool1DWithIndicesResult(y=tensor([[2.]]), indices=tensor([[1]]))', returns='y : Tensor\n' 'indices : Tensor'),
+    "max_pool2d_with_indices": docstring('max_pool2d, and where in the last two axes each maximum stands, in C order.',
+        'x : array_like\n' 'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
+        'stride : int or sequence of 2 or None, default None\n'
+        '    How far apart the windows are, the length of the window when it is None.\n'
+        'padding : int or sequence of 2, default 0\n'
+        '    How far the first window stands before each axis and the last one behind it.\n'
+        'dilation : int or sequence of 2, default 1\n' '    How far apart the elements are that a window sees.\n'
+        'ceil_mode : bool, default False\n' '    Whether a window may reach beyond the end.',
+        'max_pool2d_with_indices(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] dilation=1, bool\n'
+        '  ceil_mode=False) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where found = _max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)',
+        examples='>>> gs.nn.max_pool2d_with_indices([[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]], 2)\n'
+        'MaxPool2DWithIndicesResult(y=tensor([[[4.]]]), indices=tensor([[[4]]]))', returns='y : Tensor\n' 'indices : Tensor'),
+    "max_pool3d_with_indices": docstring('max_pool3d, and where in the last three axes each maximum stands, in C order.',
+        'x : array_like\n' 'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n'
         'padding : int or sequence of 3, default 0\n'
@@ -398,7 +398,7 @@ describe({
         'MaxPool3DWithIndicesResult(y=tensor([[[[4.]]]]), indices=tensor([[[[4]]]]))', returns='y : Tensor\n' 'indices : Tensor'),
     "max_unpool1d": docstring(
         'Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up.',
-        'x : array_like\n' 'indices : index\n' '    Where along the axis of the result each element stands.\n'
+        'x : array_like\n' 'indices : index\n' '    Where in the last axis of the result each element stands.\n'
         'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n'
@@ -408,8 +408,9 @@ describe({
         'composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 1)\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.max_unpool1d([[1.0, 2.0]], [[1, 2]], 2)\n' 'tensor([[0., 1., 2., 0.]])'),
-    "max_unpool2d": docstring('Zeros with the elements of `x` where max_pool2d found them; elements of one place add up.',
-        'x : array_like\n' 'indices : index\n' '    Where in the plane of the result each element stands.\n'
+    "max_unpool2d": docstring(
+        'Zeros with the elements of `x` where max_pool2d_with_indices found them; elements of one place add up.',
+        'x : array_like\n' 'indices : index\n' '    Where in the last two axes of the result each element stands.\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n'
@@ -421,7 +422,7 @@ describe({
         examples='>>> gs.nn.max_unpool2d([[[1.0, 2.0]]], [[[1, 2]]], (1, 2))\n' 'tensor([[[0., 1., 2., 0.]]])'),
     "max_unpool3d": docstring(
         'Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up.',
-        'x : array_like\n' 'indices : index\n' '    Where in the room of the result each element stands.\n'
+        'x : array_like\n' 'indices : index\n' '    Where in the last three axes of the result each element stands.\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n'

@@ -1456,21 +1456,19 @@ describe({
         'dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask\n' 'dy/dx = _mask',
         examples='>>> gs.nn.dropout([1.0, 2.0], 0.0)\n' 'tensor([1., 2.])',
         references='Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.'),
-    "dropout1d": docstring("dropout of whole channels, each of the last axis's rows one.", 'x : array_like\n'
-        'p : float, default 0.5\n' '    Probability of a 0.\n' 'training : bool, default True\n'
-        '    Whether anything is dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed.',
+    "dropout1d": docstring('dropout of whole channels, of the last axis each.', 'x : array_like\n' 'p : float, default 0.5\n'
+        '    Probability of a 0.\n' 'training : bool, default True\n' '    Whether anything is dropped.\n'
+        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
         'dropout1d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y\n'
         'composite: _feature_dropout(x, p, training, 1, generator=generator)', examples='>>> gs.nn.dropout1d([[1.0, 2.0]], 0.0)\n'
         'tensor([[1., 2.]])'),
-    "dropout2d": docstring("dropout of whole channels, each of the last two axes' planes one.", 'x : array_like\n'
-        'p : float, default 0.5\n' '    Probability of a 0.\n' 'training : bool, default True\n'
-        '    Whether anything is dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed.',
+    "dropout2d": docstring('dropout of whole channels, of the last two axes each.', 'x : array_like\n' 'p : float, default 0.5\n'
+        '    Probability of a 0.\n' 'training : bool, default True\n' '    Whether anything is dropped.\n'
+        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
         'dropout2d(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y\n'
         'composite: _feature_dropout(x, p, training, 2, generator=generator)',
         examples='>>> gs.nn.dropout2d([[[1.0, 2.0]]], 0.0)\n' 'tensor([[[1., 2.]]])'),
-    "dropout3d": docstring("dropout of whole channels, each of the last three axes' boxes one.", 'x : array_like\n'
+    "dropout3d": docstring('dropout of whole channels, of the last three axes each.', 'x : array_like\n'
         'p : float, default 0.5\n' '    Probability of a 0.\n' 'training : bool, default True\n'
         '    Whether anything is dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
         '    Where the random numbers come from, or a seed.',

@@ -55,19 +55,19 @@ cdef object forward_dropout2d(object x, object p, object training, object genera
 cdef object forward_dropout3d(object x, object p, object training, object generator):
     return forward__feature_dropout(x, p, training, 3, generator)
 
-cdef Program elu_y = Program("x, alpha -> y", "y = where(greater(x, 0), x, multiply(alpha, expm1(minimum(x, 0))))")
-cdef object forward_elu(object x, object alpha):
-    try:
-        return as_array(elu_y.run((x, alpha)))
-    except Exception as error_:
-        raise explain(error_, "elu", x=x, alpha=alpha) from None
-
 cdef object forward__feature_dropout(object x, object p, object training, object axes, object generator):
     if training:
         return forward_multiply(
             x, forward_dropout(forward_ones(formulas.feature_shape(shape_of(x), axes), dtype_of(x)), p, True, generator)[0]
         )
     return x
+
+cdef Program elu_y = Program("x, alpha -> y", "y = where(greater(x, 0), x, multiply(alpha, expm1(minimum(x, 0))))")
+cdef object forward_elu(object x, object alpha):
+    try:
+        return as_array(elu_y.run((x, alpha)))
+    except Exception as error_:
+        raise explain(error_, "elu", x=x, alpha=alpha) from None
 
 cdef object forward_gelu(object x, object approximate):
     try:

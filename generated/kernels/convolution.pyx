@@ -47,7 +47,7 @@ cdef object forward_conv_transpose1d(
     plain = forward__convolve_input(x, weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
-    return forward_add(plain, forward_expand_dims(bias, -1))
+    return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(1)))
 
 cdef object forward_conv_transpose2d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
@@ -56,7 +56,7 @@ cdef object forward_conv_transpose2d(
     plain = forward__convolve_input(x, weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
-    return forward_add(plain, forward_expand_dims(bias, (-2, -1)))
+    return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(2)))
 
 cdef object forward_conv_transpose3d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
@@ -65,7 +65,7 @@ cdef object forward_conv_transpose3d(
     plain = forward__convolve_input(x, weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
-    return forward_add(plain, forward_expand_dims(bias, (-3, -2, -1)))
+    return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(3)))
 
 cdef object forward__convolve(
     object x, object weight, object bias, object stride, object padding, object dilation, object groups

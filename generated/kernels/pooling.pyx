@@ -36,11 +36,10 @@ cdef object forward_adaptive_avg_pool2d(object x, object output_size):
 cdef object forward_adaptive_avg_pool3d(object x, object output_size):
     return forward__divided(x, output_size)
 
-cdef object forward__adaptive_max_pool(object x, object size):
-    try:
-        return as_array(kernels.adaptive_max_pool(x, size))
-    except Exception as error_:
-        raise explain(error_, "_adaptive_max_pool", x=x, size=size) from None
+cdef object forward__divided(object x, object size):
+    if not size:
+        return x
+    return forward__divided(forward__resample(x, -formulas.len_of(size), size[0], 'area', (), 1.0), size[1:])
 
 cdef object forward_adaptive_max_pool1d(object x, object output_size):
     return forward__adaptive_max_pool(x, output_size)[0]
@@ -50,6 +49,12 @@ cdef object forward_adaptive_max_pool2d(object x, object output_size):
 
 cdef object forward_adaptive_max_pool3d(object x, object output_size):
     return forward__adaptive_max_pool(x, output_size)[0]
+
+cdef object forward__adaptive_max_pool(object x, object size):
+    try:
+        return as_array(kernels.adaptive_max_pool(x, size))
+    except Exception as error_:
+        raise explain(error_, "_adaptive_max_pool", x=x, size=size) from None
 
 cdef object forward_affine_grid(object theta, object size, object align_corners):
     return forward_reshape(
@@ -105,11 +110,6 @@ cdef object forward_avg_pool3d(
     if divisor_override is None:
         return forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, False)
     return forward_divide(forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True), divisor_override)
-
-cdef object forward__divided(object x, object size):
-    if not size:
-        return x
-    return forward__divided(forward__resample(x, -formulas.len_of(size), size[0], 'area', (), 1.0), size[1:])
 
 cdef Program grid_sample_part = Program("pixels -> part", "part = subtract(pixels, floor(pixels))")
 cdef Program grid_sample_parts = Program("part -> parts", "parts = add(1, multiply(0, part))")
@@ -193,7 +193,7 @@ cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, ob
     else:
         steps = kernel_size
     return forward_pow(
-        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,), ceil_mode, True, True), 1 / norm_type
+        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 1, ceil_mode, True, True), 1 / norm_type
     )
 
 cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
@@ -202,7 +202,7 @@ cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, ob
     else:
         steps = kernel_size
     return forward_pow(
-        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0, 0), ceil_mode, True, True), 1 / norm_type
+        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 2, ceil_mode, True, True), 1 / norm_type
     )
 
 cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
@@ -211,7 +211,7 @@ cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, ob
     else:
         steps = kernel_size
     return forward_pow(
-        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0, 0, 0), ceil_mode, True, True), 1 / norm_type
+        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 3, ceil_mode, True, True), 1 / norm_type
     )
 
 cdef object forward__max_pool(object x, object kernel, object stride, object padding, object dilation, object ceil_mode):
@@ -230,6 +230,20 @@ cdef object forward_max_pool1d(object x, object kernel_size, object stride, obje
         steps = kernel_size
     return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
 
+cdef object forward_max_pool2d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
+
+cdef object forward_max_pool3d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
+    if stride is not None:
+        steps = stride
+    else:
+        steps = kernel_size
+    return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
+
 cdef object forward_max_pool1d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
@@ -240,13 +254,6 @@ cdef object forward_max_pool1d_with_indices(
     found = forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
     return (found[0], found[1])
 
-cdef object forward_max_pool2d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
-    if stride is not None:
-        steps = stride
-    else:
-        steps = kernel_size
-    return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
-
 cdef object forward_max_pool2d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
@@ -256,13 +263,6 @@ cdef object forward_max_pool2d_with_indices(
         steps = kernel_size
     found = forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
     return (found[0], found[1])
-
-cdef object forward_max_pool3d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
-    if stride is not None:
-        steps = stride
-    else:
-        steps = kernel_size
-    return forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)[0]
 
 cdef object forward_max_pool3d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode

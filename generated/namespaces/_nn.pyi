@@ -34,11 +34,11 @@ def celu(x: Operand, alpha: float = 1.0) -> Tensor:
 def dropout(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
 def dropout1d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last axis's rows one."""
+    """dropout of whole channels, of the last axis each."""
 def dropout2d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last two axes' planes one."""
+    """dropout of whole channels, of the last two axes each."""
 def dropout3d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """dropout of whole channels, each of the last three axes' boxes one."""
+    """dropout of whole channels, of the last three axes each."""
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:
@@ -135,20 +135,20 @@ def lp_pool3d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], st
     """Norms of the elements under windows along the last three axes."""
 def max_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last axis."""
-def max_pool1d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool1DWithIndicesResult:
-    """max_pool1d, and where along the axis each maximum stands."""
 def max_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last two axes."""
-def max_pool2d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool2DWithIndicesResult:
-    """max_pool2d, and where in its plane each maximum stands, in C order."""
 def max_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last three axes."""
+def max_pool1d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool1DWithIndicesResult:
+    """max_pool1d, and where in the last axis each maximum stands, in C order."""
+def max_pool2d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool2DWithIndicesResult:
+    """max_pool2d, and where in the last two axes each maximum stands, in C order."""
 def max_pool3d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool3DWithIndicesResult:
-    """max_pool3d, and where in its room each maximum stands, in C order."""
+    """max_pool3d, and where in the last three axes each maximum stands, in C order."""
 def max_unpool1d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
     """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up."""
 def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
-    """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up."""
+    """Zeros with the elements of `x` where max_pool2d_with_indices found them; elements of one place add up."""
 def max_unpool3d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
     """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up."""
 def batch_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, training: _bool = False, *, eps: float = 1e-05) -> Tensor:
@@ -290,10 +290,10 @@ __all__ = [
     "lp_pool2d",
     "lp_pool3d",
     "max_pool1d",
-    "max_pool1d_with_indices",
     "max_pool2d",
-    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool1d_with_indices",
+    "max_pool2d_with_indices",
     "max_pool3d_with_indices",
     "max_unpool1d",
     "max_unpool2d",

@@ -134,7 +134,7 @@ cdef object op_dropout1d(object x, object p, object training, object generator):
         raise explain(error_, "dropout1d", x=x, p=p, training=training, generator=generator) from None
 
 def dropout1d(x, p=0.5, training=True, *, generator=None):
-    """dropout of whole channels, each of the last axis's rows one."""
+    """dropout of whole channels, of the last axis each."""
     return op_dropout1d(x, p, training, generator)
 
 
@@ -150,7 +150,7 @@ cdef object op_dropout2d(object x, object p, object training, object generator):
         raise explain(error_, "dropout2d", x=x, p=p, training=training, generator=generator) from None
 
 def dropout2d(x, p=0.5, training=True, *, generator=None):
-    """dropout of whole channels, each of the last two axes' planes one."""
+    """dropout of whole channels, of the last two axes each."""
     return op_dropout2d(x, p, training, generator)
 
 
@@ -166,8 +166,27 @@ cdef object op_dropout3d(object x, object p, object training, object generator):
         raise explain(error_, "dropout3d", x=x, p=p, training=training, generator=generator) from None
 
 def dropout3d(x, p=0.5, training=True, *, generator=None):
-    """dropout of whole channels, each of the last three axes' boxes one."""
+    """dropout of whole channels, of the last three axes each."""
     return op_dropout3d(x, p, training, generator)
+
+
+cdef object op__feature_dropout(object x, object p, object training, object axes, object generator):
+    x = as_real_operand(x, "_feature_dropout", "x")
+    p = as_float(p, "_feature_dropout", "p")
+    training = as_bool(training, "_feature_dropout", "training")
+    axes = as_int(axes, "_feature_dropout", "axes")
+    generator = as_generator(generator, "_feature_dropout", "generator")
+
+    try:
+        if training:
+            return x * ops.dropout(ops.ones(formulas.feature_shape(shape_of(x), axes), dtype=dtype_of(x)), p, generator=generator)
+        return x
+    except Exception as error_:
+        raise explain(error_, "_feature_dropout", x=x, p=p, training=training, axes=axes, generator=generator) from None
+
+def _feature_dropout(x, p, training, axes, *, generator=None):
+    """dropout that treats what lies in so many of the last axes as one."""
+    return op__feature_dropout(x, p, training, axes, generator)
 
 
 cdef object op_elu(object x, object alpha):
@@ -204,25 +223,6 @@ cdef object op_elu_(object x, object alpha):
 def elu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
     return op_elu(x, alpha)
-
-
-cdef object op__feature_dropout(object x, object p, object training, object axes, object generator):
-    x = as_real_operand(x, "_feature_dropout", "x")
-    p = as_float(p, "_feature_dropout", "p")
-    training = as_bool(training, "_feature_dropout", "training")
-    axes = as_int(axes, "_feature_dropout", "axes")
-    generator = as_generator(generator, "_feature_dropout", "generator")
-
-    try:
-        if training:
-            return x * ops.dropout(ops.ones(formulas.feature_shape(shape_of(x), axes), dtype=dtype_of(x)), p, generator=generator)
-        return x
-    except Exception as error_:
-        raise explain(error_, "_feature_dropout", x=x, p=p, training=training, axes=axes, generator=generator) from None
-
-def _feature_dropout(x, p, training, axes, *, generator=None):
-    """dropout that treats what lies in so many of the last axes as one."""
-    return op__feature_dropout(x, p, training, axes, generator)
 
 
 cdef object op_gelu(object x, object approximate):
@@ -857,7 +857,7 @@ answer_calls()
 
 register({
 "alpha_dropout": alpha_dropout, "celu": celu, "dropout": dropout, "dropout1d": dropout1d, "dropout2d": dropout2d,
-    "dropout3d": dropout3d, "elu": elu, "_feature_dropout": _feature_dropout, "gelu": gelu, "glu": glu, "hardshrink":
+    "dropout3d": dropout3d, "_feature_dropout": _feature_dropout, "elu": elu, "gelu": gelu, "glu": glu, "hardshrink":
     hardshrink, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "hardtanh": hardtanh, "leaky_relu": leaky_relu,
     "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6": relu6, "rrelu": rrelu, "selu": selu,
     "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign": softsign, "tanhshrink": tanhshrink,

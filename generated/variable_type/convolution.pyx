@@ -135,7 +135,7 @@ cdef object op_conv_transpose1d(
             plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
             if bias is None:
                 return plain
-            return plain + ops.expand_dims(bias, -1)
+            return plain + ops.expand_dims(bias, formulas.last_axes(1))
         return wrap_forward(
             forward_conv_transpose1d(
                 array_of(x), array_of(weight), array_of(bias), stride, padding, output_padding, groups, dilation
@@ -171,7 +171,7 @@ cdef object op_conv_transpose2d(
             plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
             if bias is None:
                 return plain
-            return plain + ops.expand_dims(bias, (-2, -1))
+            return plain + ops.expand_dims(bias, formulas.last_axes(2))
         return wrap_forward(
             forward_conv_transpose2d(
                 array_of(x), array_of(weight), array_of(bias), stride, padding, output_padding, groups, dilation
@@ -207,7 +207,7 @@ cdef object op_conv_transpose3d(
             plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
             if bias is None:
                 return plain
-            return plain + ops.expand_dims(bias, (-3, -2, -1))
+            return plain + ops.expand_dims(bias, formulas.last_axes(3))
         return wrap_forward(
             forward_conv_transpose3d(
                 array_of(x), array_of(weight), array_of(bias), stride, padding, output_padding, groups, dilation

@@ -13,13 +13,12 @@ from gradspec.generated.results import (
 )
 
 from gradspec.generated.kernels.pooling cimport (
-    forward__adaptive_max_pool, forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
+    forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d, forward__adaptive_max_pool,
     forward_affine_grid, forward__even_grid, forward_grid_sample, forward__cubic_weights, forward__grid_pixels,
     forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d,
-    forward__max_pool, forward_max_pool1d, forward_max_pool1d_with_indices, forward_max_pool2d,
-    forward_max_pool2d_with_indices, forward_max_pool3d, forward_max_pool3d_with_indices, forward_max_unpool1d,
-    forward_max_unpool2d, forward_max_unpool3d, forward__resample, forward__resample_backward, forward__take_planes,
-    forward__take_planes_backward,
+    forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d, forward_max_pool1d_with_indices,
+    forward_max_pool2d_with_indices, forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d,
+    forward_max_unpool3d, forward__resample, forward__resample_backward, forward__take_planes, forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
     AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward,
@@ -79,36 +78,20 @@ def adaptive_avg_pool3d(x, output_size):
     return op_adaptive_avg_pool3d(x, output_size)
 
 
-cdef object op__adaptive_max_pool(object x, object size):
-    cdef ThreadState* state_ = thread_state()
-    cdef AdaptiveMaxPoolBackward node_ = None
-    cdef TensorBase y, indices
-    x = as_real_operand(x, "_adaptive_max_pool", "x")
-    size = as_ints(size, "_adaptive_max_pool", "size", -1)
+cdef object op__divided(object x, object size):
+    x = as_operand(x, "_divided", "x")
+    size = as_ints(size, "_divided", "size", -1)
 
-    if needs_grad(state_, x):
-        node_ = AdaptiveMaxPoolBackward.__new__(AdaptiveMaxPoolBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x_shape = shape_of(x)
-        node_.saved_size = size
+    try:
+        if not size:
+            return x
+        return ops._divided(ops._resample(x, -formulas.len_of(size), size[0], 'area'), size[1:])
+    except Exception as error_:
+        raise explain(error_, "_divided", x=x, size=size) from None
 
-    y, indices = wrap_forward(forward__adaptive_max_pool(array_of(x), size))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_indices = save_output(indices)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__adaptive_max_pool, (y, indices), (x, size))
-    return y, indices
-
-cdef tuple jvp__adaptive_max_pool(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, size, indices = tangents_[0], inputs_[1], outputs_[1]
-    y_t = ops._take_planes(x_t, indices, formulas.len_of(size))
-    return (y_t, None)
-
-def _adaptive_max_pool(x, size):
-    """Maxima of the parts that divide the last axes, and where they stand."""
-    return op__adaptive_max_pool(x, size)
+def _divided(x, size):
+    """Means of the parts that divide the last axes, one axis after the other."""
+    return op__divided(x, size)
 
 
 cdef object op_adaptive_max_pool1d(object x, object output_size):
@@ -160,6 +143,38 @@ cdef object op_adaptive_max_pool3d(object x, object output_size):
 def adaptive_max_pool3d(x, output_size):
     """Maxima of the parts that divide the last three axes as evenly as integers do."""
     return op_adaptive_max_pool3d(x, output_size)
+
+
+cdef object op__adaptive_max_pool(object x, object size):
+    cdef ThreadState* state_ = thread_state()
+    cdef AdaptiveMaxPoolBackward node_ = None
+    cdef TensorBase y, indices
+    x = as_real_operand(x, "_adaptive_max_pool", "x")
+    size = as_ints(size, "_adaptive_max_pool", "size", -1)
+
+    if needs_grad(state_, x):
+        node_ = AdaptiveMaxPoolBackward.__new__(AdaptiveMaxPoolBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_size = size
+
+    y, indices = wrap_forward(forward__adaptive_max_pool(array_of(x), size))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_indices = save_output(indices)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__adaptive_max_pool, (y, indices), (x, size))
+    return y, indices
+
+cdef tuple jvp__adaptive_max_pool(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, size, indices = tangents_[0], inputs_[1], outputs_[1]
+    y_t = ops._take_planes(x_t, indices, formulas.len_of(size))
+    return (y_t, None)
+
+def _adaptive_max_pool(x, size):
+    """Maxima of the parts that divide the last axes, and where they stand."""
+    return op__adaptive_max_pool(x, size)
 
 
 cdef object op_affine_grid(object theta, object size, object align_corners):
@@ -308,22 +323,6 @@ cdef object op_avg_pool3d(
 def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
     """Means under windows along the last three axes."""
     return op_avg_pool3d(x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-
-
-cdef object op__divided(object x, object size):
-    x = as_operand(x, "_divided", "x")
-    size = as_ints(size, "_divided", "size", -1)
-
-    try:
-        if not size:
-            return x
-        return ops._divided(ops._resample(x, -formulas.len_of(size), size[0], 'area'), size[1:])
-    except Exception as error_:
-        raise explain(error_, "_divided", x=x, size=size) from None
-
-def _divided(x, size):
-    """Means of the parts that divide the last axes, one axis after the other."""
-    return op__divided(x, size)
 
 
 cdef object op_grid_sample(object x, object grid, object mode, object padding_mode, object align_corners):
@@ -515,7 +514,7 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._average(x ** norm_type, kernel_size, steps, (0,), ceil_mode, True, True) ** (1 / norm_type)
+            return ops._average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True) ** (1 / norm_type)
         return wrap_forward(forward_lp_pool1d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
         raise explain(
@@ -541,7 +540,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._average(x ** norm_type, kernel_size, steps, (0, 0), ceil_mode, True, True) ** (1 / norm_type)
+            return ops._average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True) ** (1 / norm_type)
         return wrap_forward(forward_lp_pool2d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
         raise explain(
@@ -567,7 +566,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._average(x ** norm_type, kernel_size, steps, (0, 0, 0), ceil_mode, True, True) ** (1 / norm_type)
+            return ops._average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True) ** (1 / norm_type)
         return wrap_forward(forward_lp_pool3d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
         raise explain(
@@ -643,39 +642,6 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
     return op_max_pool1d(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-cdef object op_max_pool1d_with_indices(
-    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
-):
-    cdef ThreadState* state_ = thread_state()
-    x = as_real_operand(x, "max_pool1d_with_indices", "x")
-    kernel_size = as_ints(kernel_size, "max_pool1d_with_indices", "kernel_size", 1)
-    stride = None if stride is None else as_ints(stride, "max_pool1d_with_indices", "stride", 1)
-    padding = as_ints(padding, "max_pool1d_with_indices", "padding", 1)
-    dilation = as_ints(dilation, "max_pool1d_with_indices", "dilation", 1)
-    ceil_mode = as_bool(ceil_mode, "max_pool1d_with_indices", "ceil_mode")
-
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            if stride is not None:
-                steps = stride
-            else:
-                steps = kernel_size
-            found = ops._max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
-            return (found[0], found[1])
-        return wrap_forward(forward_max_pool1d_with_indices(array_of(x), kernel_size, stride, padding, dilation, ceil_mode))
-    except Exception as error_:
-        raise explain(
-            error_, "max_pool1d_with_indices", x=x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
-            ceil_mode=ceil_mode
-        ) from None
-
-def max_pool1d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
-    """max_pool1d, and where along the axis each maximum stands."""
-    return tuple.__new__(
-        MaxPool1DWithIndicesResult, op_max_pool1d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
-    )
-
-
 cdef object op_max_pool2d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "max_pool2d", "x")
@@ -702,39 +668,6 @@ cdef object op_max_pool2d(object x, object kernel_size, object stride, object pa
 def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
     """Maxima under windows along the last two axes."""
     return op_max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-cdef object op_max_pool2d_with_indices(
-    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
-):
-    cdef ThreadState* state_ = thread_state()
-    x = as_real_operand(x, "max_pool2d_with_indices", "x")
-    kernel_size = as_ints(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
-    stride = None if stride is None else as_ints(stride, "max_pool2d_with_indices", "stride", 2)
-    padding = as_ints(padding, "max_pool2d_with_indices", "padding", 2)
-    dilation = as_ints(dilation, "max_pool2d_with_indices", "dilation", 2)
-    ceil_mode = as_bool(ceil_mode, "max_pool2d_with_indices", "ceil_mode")
-
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            if stride is not None:
-                steps = stride
-            else:
-                steps = kernel_size
-            found = ops._max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
-            return (found[0], found[1])
-        return wrap_forward(forward_max_pool2d_with_indices(array_of(x), kernel_size, stride, padding, dilation, ceil_mode))
-    except Exception as error_:
-        raise explain(
-            error_, "max_pool2d_with_indices", x=x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
-            ceil_mode=ceil_mode
-        ) from None
-
-def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
-    """max_pool2d, and where in its plane each maximum stands, in C order."""
-    return tuple.__new__(
-        MaxPool2DWithIndicesResult, op_max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
-    )
 
 
 cdef object op_max_pool3d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
@@ -765,6 +698,72 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
     return op_max_pool3d(x, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+cdef object op_max_pool1d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "max_pool1d_with_indices", "x")
+    kernel_size = as_ints(kernel_size, "max_pool1d_with_indices", "kernel_size", 1)
+    stride = None if stride is None else as_ints(stride, "max_pool1d_with_indices", "stride", 1)
+    padding = as_ints(padding, "max_pool1d_with_indices", "padding", 1)
+    dilation = as_ints(dilation, "max_pool1d_with_indices", "dilation", 1)
+    ceil_mode = as_bool(ceil_mode, "max_pool1d_with_indices", "ceil_mode")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            found = ops._max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+            return (found[0], found[1])
+        return wrap_forward(forward_max_pool1d_with_indices(array_of(x), kernel_size, stride, padding, dilation, ceil_mode))
+    except Exception as error_:
+        raise explain(
+            error_, "max_pool1d_with_indices", x=x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
+            ceil_mode=ceil_mode
+        ) from None
+
+def max_pool1d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """max_pool1d, and where in the last axis each maximum stands, in C order."""
+    return tuple.__new__(
+        MaxPool1DWithIndicesResult, op_max_pool1d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
+    )
+
+
+cdef object op_max_pool2d_with_indices(
+    object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "max_pool2d_with_indices", "x")
+    kernel_size = as_ints(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
+    stride = None if stride is None else as_ints(stride, "max_pool2d_with_indices", "stride", 2)
+    padding = as_ints(padding, "max_pool2d_with_indices", "padding", 2)
+    dilation = as_ints(dilation, "max_pool2d_with_indices", "dilation", 2)
+    ceil_mode = as_bool(ceil_mode, "max_pool2d_with_indices", "ceil_mode")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            found = ops._max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
+            return (found[0], found[1])
+        return wrap_forward(forward_max_pool2d_with_indices(array_of(x), kernel_size, stride, padding, dilation, ceil_mode))
+    except Exception as error_:
+        raise explain(
+            error_, "max_pool2d_with_indices", x=x, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation,
+            ceil_mode=ceil_mode
+        ) from None
+
+def max_pool2d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """max_pool2d, and where in the last two axes each maximum stands, in C order."""
+    return tuple.__new__(
+        MaxPool2DWithIndicesResult, op_max_pool2d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
+    )
+
+
 cdef object op_max_pool3d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
@@ -792,7 +791,7 @@ cdef object op_max_pool3d_with_indices(
         ) from None
 
 def max_pool3d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
-    """max_pool3d, and where in its room each maximum stands, in C order."""
+    """max_pool3d, and where in the last three axes each maximum stands, in C order."""
     return tuple.__new__(
         MaxPool3DWithIndicesResult, op_max_pool3d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)
     )
@@ -846,7 +845,7 @@ cdef object op_max_unpool2d(object x, object indices, object kernel_size, object
         ) from None
 
 def max_unpool2d(x, indices, kernel_size, stride=None, padding=0):
-    """Zeros with the elements of `x` where max_pool2d found them; elements of one place add up."""
+    """Zeros with the elements of `x` where max_pool2d_with_indices found them; elements of one place add up."""
     return op_max_unpool2d(x, indices, kernel_size, stride, padding)
 
 
@@ -1018,14 +1017,14 @@ answer_calls()
 
 register({
 "adaptive_avg_pool1d": adaptive_avg_pool1d, "adaptive_avg_pool2d": adaptive_avg_pool2d, "adaptive_avg_pool3d":
-    adaptive_avg_pool3d, "_adaptive_max_pool": _adaptive_max_pool, "adaptive_max_pool1d": adaptive_max_pool1d,
-    "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d, "affine_grid": affine_grid,
-    "_even_grid": _even_grid, "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d, "avg_pool3d":
-    avg_pool3d, "_divided": _divided, "grid_sample": grid_sample, "_cubic_weights": _cubic_weights, "_grid_pixels":
+    adaptive_avg_pool3d, "_divided": _divided, "adaptive_max_pool1d": adaptive_max_pool1d, "adaptive_max_pool2d":
+    adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d, "_adaptive_max_pool": _adaptive_max_pool,
+    "affine_grid": affine_grid, "_even_grid": _even_grid, "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d":
+    avg_pool2d, "avg_pool3d": avg_pool3d, "grid_sample": grid_sample, "_cubic_weights": _cubic_weights, "_grid_pixels":
     _grid_pixels, "_grid_pixels_slope": _grid_pixels_slope, "_grid_taps": _grid_taps, "interpolate": interpolate, "_resize":
     _resize, "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d":
-    max_pool1d, "max_pool1d_with_indices": max_pool1d_with_indices, "max_pool2d": max_pool2d, "max_pool2d_with_indices":
-    max_pool2d_with_indices, "max_pool3d": max_pool3d, "max_pool3d_with_indices": max_pool3d_with_indices, "max_unpool1d":
+    max_pool1d, "max_pool2d": max_pool2d, "max_pool3d": max_pool3d, "max_pool1d_with_indices": max_pool1d_with_indices,
+    "max_pool2d_with_indices": max_pool2d_with_indices, "max_pool3d_with_indices": max_pool3d_with_indices, "max_unpool1d":
     max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_resample": _resample, "_resample_backward":
     _resample_backward, "_take_planes": _take_planes, "_take_planes_backward": _take_planes_backward,
 })

@@ -42,7 +42,7 @@ WORDS = (
     "x y grad x_t np. kernels. Array Index Mask Scalar int[] int[2] ? * ** / // % @ + - == < <= != ( ) [ ] { } , : ; -> = . .. "
     "... # ' \" \\ | > & ! %TAG --- ... - ? _ __ None True f( x( x() slice(None) Ellipsis inf nan 1e999 1j -1 0 0.5 if else and or "
     "not in is lambda: for yield await *x **x x.shape x.ndim x.dtype x.T x[0] x[::-1] x[::10**18] grad_y where( sum( reshape( "
-    "else: else:x x: op doc args ref alias numpy namespace operator variants view domain dtype shape forward inplace composite let dy/dx linear "
+    "else: else:x x: {n} {axes} ranks 1..3 op doc args ref alias numpy namespace operator variants view domain dtype shape forward inplace composite let dy/dx linear "
     "multilinear nondifferentiable vjp jvp samples family about defaults ops presets true false any float real int bool "
     "broadcast(x) reduce(x) (..., n) (_, 1) y, z float[] str='a' class self out state \t \u00e9 \u03c0 \ufeff \x00 \x85 \u2028 \r \r\n"
 ).split(" ")
@@ -100,7 +100,7 @@ def _parts() -> tuple[str, dict[str, str], dict[str, tuple[str, str]], dict[str,
         name = re.match(r"family: (\w+)", family)[1]
         heads[name], *texts = re.split(r"^(?=- op: )", family, flags=re.MULTILINE)
         for text in texts:
-            op = re.match(r"- op: (\w+)", text)[1]
+            op = _names(text)[0]
             entries[op] = (name, text.rstrip("\n") + "\n\n")
             if found := re.search(r"^  operator: (\w+)", text, flags=re.MULTILINE):
                 operators[found[1]] = op
@@ -118,6 +118,13 @@ def _by_operator(source: str) -> dict[str, str]:
     return {text.partition(":")[0]: text for text in texts}
 
 
+def _names(entry: str) -> list[str]:
+    """The operators of an entry, one for each of its ranks."""
+    name = re.match(r"- op: ([\w{}]+)", entry)[1]
+    ranks = re.search(r"^  ranks: (\d)\.\.(\d)", entry, flags=re.MULTILINE)
+    return [name.replace("{n}", str(n)) for n in range(int(ranks[1]), int(ranks[2]) + 1)] if ranks else [name]
+
+
 _SYMBOLS = {"+": "__add__", "*": "__mul__", "/": "__truediv__", "**": "__pow__", "@": "__matmul__", "<": "__lt__",
             "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", ">=": "__ge__", "&": "__and__", "|": "__or__", "^": "__xor__"}  # fmt: skip
 
@@ -125,7 +132,7 @@ _SYMBOLS = {"+": "__add__", "*": "__mul__", "/": "__truediv__", "**": "__pow__",
 def cut(seed: int, roots: int = 3) -> str:
     """A few entries of derivatives.yaml with all that they call, in the order of the file."""
     head, heads, entries, operators = _parts()
-    spellings = {alias: op for op, (_, text) in entries.items() for alias in _aliases(text)} | {op: op for op in entries}
+    spellings = {alias: op for op, (_, text) in entries.items() for alias in [*_aliases(text), *_names(text)]}
     pending, kept = random.Random(seed).sample(sorted(entries), roots), set()
     users: dict[str, list[str]] = {}
     while pending:
@@ -146,7 +153,8 @@ def cut(seed: int, roots: int = 3) -> str:
         ops = [entries[op][1] for op in _arranged([op for op in entries if entries[op][0] == family and op in kept], users)]
         texts += ["---\n", _described(start, ops), *ops] if ops else []
     further: dict[str, list[str]] = {}
-    for op in (op for op in entries if op in kept and op in _further()):
+    names = [name for op, (_, text) in entries.items() if op in kept for name in _names(text)]
+    for op in (name for name in names if name in _further()):
         file, text = _further()[op]
         further.setdefault(file, []).append(text)
     return "".join([*texts, *(f"=== {file}\n{''.join(parts)}" for file, parts in further.items())])
@@ -430,8 +438,8 @@ def _entries(text: str) -> dict[str, str]:
     for document in re.split(r"^---", source, flags=re.MULTILINE):
         head, *entries = re.split(r"^(?=- op: )", document, flags=re.MULTILINE)
         for entry in entries:
-            if name := re.match(r"- op: (\w+)", entry):
-                found[name[1]] = head + entry.rstrip() + more.get(name[1], "")
+            for name in _names(entry) if re.match(r"- op: \w+", entry) else ():
+                found[name] = head + entry.rstrip() + more.get(name, "")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.errors import SpecErrors
-from codegen.spec.library import read_library, unused_helpers
+from codegen.spec.library import helper_texts, read_library, unused_helpers
 
 FORMULAS = """\
 import missing
@@ -85,3 +85,13 @@ def test_a_slip_of_the_pen_has_a_place(path, small):
 {path}:2:17: error: not Python: '[' was never closed
     return shape[0
                 ^"""
+
+
+def test_texts_of_helpers_come_with_those_that_they_call(tmp_path):
+    (tmp_path / "runtime").mkdir()
+    (tmp_path / "runtime/formulas.py").write_text(FORMULAS.replace("def _private", "@cached\ndef _private"))
+    file, private = "runtime/formulas.py", "@cached\ndef _private(x):\n    return x"
+    shape_of = "def shape_of(x, axis=None, *, keepdims=False):\n    return _private(x)"
+    assert list(helper_texts(tmp_path, ["shape_of", "sin"])) == [(file, 4, shape_of), (file, 12, private)]
+    assert [line for _, line, _ in helper_texts(tmp_path, ["wide"])] == [8, 4, 12]
+    assert list(helper_texts(tmp_path, [])) == []

@@ -1,0 +1,84 @@
+"""Calls of an entry: samples, those of its shape and of presets among them, examples and kinks.
+
+Owns which calls an entry has, how many of its own it shows, and those of the file of further samples.  Knows nothing of what a
+call makes.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import yaml
+
+from ..errors import ErrorList, SpecError, did_you_mean
+from .formula import parse_formula
+from .given import alike, fitting, repeated
+from .model import Formula, Location, Op, Stated, Text
+from .pairs import Pairs
+from .ranks import own_call
+
+FURTHER_KEYS = ("samples", "examples")  # of which an entry shows SHOWN at most; the others stand in a file of the family
+SHOWN = 3
+ONLY = Formula("only", ast.Name("only"), Location("", 1, 1))  # a first line of `samples:`: nothing is given by the shape
+
+
+class CallReader(Pairs):
+    """Reads calls, and knows the presets."""
+
+    def __init__(self, errors: ErrorList):
+        super().__init__(errors)
+        self.presets: dict[str, tuple[Formula, ...]] = {}
+        self.given: dict[str, tuple[Formula, ...]] = {}  # the samples of shapes, by what is alike in them
+
+    def _samples(self, op: Op, node: yaml.Node) -> tuple[Formula, ...]:
+        """A preset, or calls; the name of a preset among the calls stands for all of its own."""
+        if isinstance(node, yaml.SequenceNode):
+            parts = [text for item in node.value if (text := self._call(op, item))]
+            only = (ONLY,) if parts and parts[0].value == ONLY.source else ()
+            self._check_shown(op, "samples", [text.location for text in parts[len(only):]])
+            return (*only, *(f for t in parts[len(only):] for f in ([parse_formula(t)] if "(" in t.value else self._preset(t))))
+        return self._preset(self._text(node))
+
+    def _all_samples(self, op: Op) -> tuple[Formula, ...]:
+        """What the shape gives, then what the entry writes; `only` in front of it stands for nothing but that."""
+        if op.samples[:1] == (ONLY,):
+            return op.samples[1:]
+        given = fitting(self.given.get(alike(op.shape or "_"), ()), op)
+        for call in repeated(op.samples, given, op):
+            message = f"{call.source} is there already, by the shape or by another line: leave it out"
+            at = call.location if call.is_of(op) else op.places["samples"]
+            self.errors.add(message, at, op.name, "samples")
+        return (*given, *op.samples)
+
+    def _preset(self, text: Text) -> tuple[Formula, ...]:
+        if text.value not in self.presets:
+            near = did_you_mean(text.value, self.presets)
+            raise SpecError(f"unknown preset '{text.value}'", text.location, suggestion=near)
+        return self.presets[text.value]
+
+    # Values.
+
+    def _stated(self, op: Op, key: str, node: yaml.Node) -> tuple[Stated, ...]:
+        items = self.items(node, key=key, op=op.name).values()
+        pairs = [(text, self._written(value)) for call, value in items if (text := self._call(op, call))]
+        return tuple(Stated(parse_formula(call), parse_formula(value)) for call, value in pairs)
+
+    def _call(self, op: Op, node: yaml.Node) -> Text | None:
+        """The call of a sample or an example; an entry of several ranks writes it by name, and None is that of another."""
+        text = self._text(node)
+        return own_call(text, op.name, self.words) if self.words and text.file == op.location.file else text
+
+    def _check_shown(self, op: Op, key: str, places: list[Location]) -> None:
+        if len(places) > SHOWN:
+            message = f"more than {SHOWN}: those that explain the entry least stand in samples/{op.family}.yaml"
+            self.errors.add(message, places[SHOWN], op.name, key)
+
+    def _further(self, op: Op, key: str, node: yaml.Node, shown: tuple[Formula | Stated, ...]) -> tuple[Formula | Stated, ...]:
+        """The samples or examples of a file, which follow those that the entry shows."""
+        if key == "samples":
+            return tuple(parse_formula(self._text(item)) for item in self._sequence(node))
+        found, calls = self._stated(op, key, node), {stated.call.source for stated in shown}
+        for stated in found:
+            if stated.call.source in calls:
+                self.errors.add(f"'{stated.call.source}' is written twice", stated.call.location, op.name, key)
+        return found
