@@ -109,6 +109,36 @@ def test_a_factor_that_is_no_number_shows(shape, odd, dtype):
                 assert not np.isfinite(found).all()
 
 
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (1, 3)], ids=str)
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_running_extremes(name, shape):
+    """The last of equal ones, and NaN from the first one on."""
+    better = {"cummax": lambda a, b: a >= b, "cummin": lambda a, b: a <= b}[name]
+    plain = np.random.default_rng(0).integers(0, 4, shape).astype(float)
+    for x in (plain, np.where(np.random.default_rng(1).random(shape) < 0.2, np.nan, plain)):
+        for axis in range(-len(shape), len(shape)):
+            values, indices = getattr(kernels, name)(x, axis)
+            assert values.shape == indices.shape == x.shape and indices.dtype == np.intp
+            for row, found, at in zip(*(np.moveaxis(a, axis, -1).reshape(-1, x.shape[axis]) for a in (x, values, indices))):
+                best = 0
+                for i, value in enumerate(row):
+                    best = i if np.isnan(value) or (not np.isnan(row[best]) and better(value, row[best])) else best
+                    assert at[i] == best and (found[i] == row[best] or np.isnan(found[i]) and np.isnan(row[best]))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+def test_logarithms_of_running_sums(dtype):
+    """Of complex numbers the principal value, that of the first one too."""
+    for shape in ((6,), (3, 5), (2, 3, 4)):
+        x = numbers(shape, dtype) * (3 if np.dtype(dtype).kind == "c" else 1)
+        for axis in range(-len(shape), len(shape)):
+            found = kernels.logcumsumexp(x, axis)
+            expected = np.log(np.cumsum(np.exp(x.astype("c16" if found.dtype.kind == "c" else "f8")), axis))
+            assert found.dtype == x.dtype
+            np.testing.assert_allclose(found, expected, rtol=2e-4 if np.dtype(dtype).itemsize // (1 + (found.dtype.kind == "c")) == 4 else 1e-11)
+    assert np.isfinite(kernels.logcumsumexp(np.full(3, 1000.0, dtype), 0)).all()
+
+
 def test_no_bit_depends_on_the_number_of_threads():
     x, before, found = numbers((90, 300, 5), "f4"), get_num_threads(), []
     with np.errstate(over="ignore"):

@@ -118,6 +118,7 @@ ELSEWHERE = {
     "runtime/optim/optimizer.py": ["tests/runtime/test_optim.py"],
     "runtime/optim/rmsprop.py": ["tests/runtime/test_optim.py"],
     "runtime/optim/sgd.py": ["tests/runtime/test_optim.py"],
+    "runtime/saved/copy_slices.pyx": ["tests/runtime/test_dual.py"],
     "runtime/saved/view.pyx": ["tests/runtime/test_snapshot.py", "tests/runtime/test_copy_slices.py", "tests/runtime/test_forward_ad.py"],
     "runtime/saved/saved_tensors_hooks.pyx": ["tests/runtime/test_saved_variable.py"],
     "runtime/signal/windows.py": ["tests/runtime/test_spectrum.py"],

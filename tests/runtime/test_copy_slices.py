@@ -36,6 +36,7 @@ def test_a_write_to_a_view_rewrites_the_base_and_views_follow():
     v.mul_(2)
     assert "CopySlices" in str(b.grad_fn)
     assert "AsStridedBackward" in str(v.grad_fn), v.grad_fn
+    assert v.output_nr == 0
     with gs.no_grad():
         assert "AsStridedBackward" in str(vv.grad_fn)
     b.sum().backward()

@@ -187,6 +187,19 @@ def test_out_is_refused_in_forward_mode(name):
         getattr(gs, name)(gs.ones((2,)), out=out)
 
 
+@pytest.mark.parametrize("name", ["tanh", "add", "sum", "cumsum", "matmul", "less"])
+def test_what_out_overwrites_is_not_kept(name):
+    """Such a write is not recorded: a node that needs the old value refuses."""
+    arguments = {"add": (gs.ones((2, 2)), 1.0), "less": (gs.ones((2, 2)), 1.0), "sum": (gs.ones((2, 2, 2)), 0),
+                 "cumsum": (gs.ones((2, 2)), 0), "matmul": (gs.ones((2, 2)), gs.ones((2, 2)))}.get(name, (gs.ones((2, 2)),))  # fmt: skip
+    factor = gs.ones((2, 2), dtype=bool if name == "less" else float)
+    y = leaf(1.0, 2.0) * factor
+    before = factor._version
+    assert getattr(gs, name)(*arguments, out=factor) is factor and factor._version == before + 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
 def test_out_may_be_larger_than_the_operands_of_a_ufunc():
     out = gs.zeros((2, 3))
     gs.add(gs.ones((3,)), 1.0, out=out)

@@ -1,0 +1,56 @@
+"""The list of what may be skipped: another reason, or one test more, is told from what the list allows."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import allowed, judged
+
+LISTED = {"no torch": 2, "torch does not take this call: .*": 3}
+
+
+def test_what_the_list_allows():
+    lines, refused = judged(Counter({"no torch": 2, "torch does not take this call: a": 1, "torch does not take this call: b": 2}), LISTED)
+    assert refused == [] and lines == ["    2 of at most    2  no torch", "    3 of at most    3  torch does not take this call: .*"]
+
+
+@pytest.mark.parametrize("found", [{"no torch": 3}, {"no torches": 1}, {"torch does not take this call: a": 2, "torch does not take this call: b": 2}])
+def test_what_it_does_not(found):
+    assert len(judged(Counter(found), LISTED)[1]) == 1
+
+
+def test_the_list_is_one():
+    listed = allowed()
+    assert listed and all(count > 0 for count in listed.values())
+
+
+PROGRAM = """
+import pytest
+
+def test_passes():
+    pass
+
+@pytest.mark.skipif(True, reason={reason!r})
+def test_is_left_out():
+    pass
+
+def test_samples(record_property):
+    record_property("left out", {reason!r})
+"""
+
+
+@pytest.mark.parametrize("reason, ci, code", [
+    ("counts with valgrind, which is not installed", "true", 1), ("this NumPy has no sin", "true", 0), ("no reason", "true", 1), ("no reason", "", 0),
+])  # fmt: skip
+def test_another_skip_fails_on_ci_and_is_printed_everywhere(tmp_path, reason, ci, code):
+    """Of valgrind one test may be skipped, and here are two."""
+    for name in ("conftest.py", "skips.toml"):
+        (tmp_path / name).write_text((Path(__file__).parent / name).read_text())
+    (tmp_path / "test_program.py").write_text(PROGRAM.format(reason=reason))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path]
+    done = subprocess.run(command, env=os.environ | {"CI": ci}, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == code, done.stdout
+    assert "    2 of at most" in done.stdout and reason.split()[0] in done.stdout
