@@ -53,6 +53,7 @@ ELSEWHERE = {
     "runtime/autograd/passes.py": ["tests/runtime/test_functional.py", "tests/runtime/test_batched_pass.py"],
     "runtime/autograd/variable.py": ["tests/runtime/test_functional.py"],
     "runtime/core/arguments.pyx": ["tests/runtime/test_operand.py", "tests/runtime/test_numpy_protocol.py"],
+    "runtime/core/node.pyx": ["tests/runtime/test_lifetime.py"],
     "runtime/core/version.pyx": ["tests/runtime/test_view.py", "tests/runtime/test_inplace.py"],
     "runtime/engine/engine_hooks.pyx": ["tests/runtime/test_hooks.py"],
     "runtime/engine/function_node.pyx": ["tests/runtime/test_function.py"],
