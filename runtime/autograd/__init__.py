@@ -6,7 +6,7 @@ function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` fin
 
 from typing import TYPE_CHECKING
 
-from ..core.anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
+from ..core.anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ..engine.backward import GradientEdge, backward, get_gradient_edge, grad
 from ..core.error_nodes import set_missing_derivative
 from ..support.errors import GradcheckError
