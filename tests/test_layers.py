@@ -46,6 +46,7 @@ CODEGEN = [
     ["errors"],
     ["spec"],
     ["rules"],
+    ["analysed"],
     ["verify"],
     ["write"],
     ["show", "skeleton"],
