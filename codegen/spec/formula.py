@@ -143,7 +143,7 @@ def grad_names(op: Op) -> dict[str, str]:
 
 def declared_kind(item: Argument | Output) -> str:
     """An Index given as argument is static: it may be a tuple of slices, and formulas only hand it on."""
-    if item.type.base not in ("Array", "Mask") and not (item.type.base == "Index" and isinstance(item, Output)):
+    if item.type.base not in ("Array", "Const", "Mask") and not (item.type.base == "Index" and isinstance(item, Output)):
         return STATIC
     return ARRAYS if item.type.is_list else ARRAY
 

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from .expression import Expression
 
 ARRAY = "Array"
+CONST = "Const"  # an output that is an array without a gradient
 # The order is that of docs/grammar.md.
-TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
+TYPES = ("Array", "Const", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
 FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable", "unimplemented")
 WITHOUT_RULE = ("nondifferentiable", "unimplemented")
 VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
