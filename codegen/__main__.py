@@ -1,7 +1,7 @@
 """The command line: `python -m codegen`.
 
-Owns arguments, exit codes and what goes to which stream: results to stdout, progress and errors to stderr.  Knows
-nothing of what an entry means.
+Owns arguments, exit codes (0 right, 1 wrong, 2 wrong usage, 3 unproved, 130 interrupted) and what goes to which stream: results
+to stdout, progress and errors to stderr.  Knows nothing of what an entry means.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import build
-from .errors import SpecErrors
+from .errors import ErrorList, SpecErrors, did_you_mean
 from .package import Package
 from .progress import Progress
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 STALE = "generated/ is stale: run python -m codegen"
+UNPROVED = 3
 PACKAGES = {"yaml": "PyYAML", "jinja2": "Jinja2", "numpy": "NumPy", "mpmath": "mpmath", "sympy": "SymPy"}
 
 
@@ -58,10 +60,14 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--check-generated", action="store_true", help="fail if generated/ is stale; write nothing")
     parser.add_argument("--root", type=Path, default=CHECKOUT, help="the checkout (default: the one of this program)")
+    jobs = f"compilers at the same time; by default ${build.JOBS}, else one for each processor"
+    parser.add_argument("--jobs", type=int, help=jobs)
     parser.set_defaults(run=_everything)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
 
-    command = commands.add_parser("check", help="check the spec; what needs unbuilt kernels is listed as deferred")
+    command = commands.add_parser("check", help="check what changed since it passed; exit code 3 where something is unproved")
+    command.add_argument("op", metavar="OP", nargs="*", help="names or aliases: these, and what calls them; all by default")
+    command.add_argument("--anew", action="store_true", help="what passed as well")
     command.add_argument("--built", action="store_true", help="fail where a kernel is still missing")
     prove = "say which elementwise rules sympy proves, and note it for OPS.md; needs sympy"
     command.add_argument("--prove", action="store_true", help=prove)
@@ -72,6 +78,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     command = commands.add_parser("generate", help="check the spec and rewrite generated/, without building")
     command.set_defaults(run=_generate_command)
     command = commands.add_parser("build", help="build in place what changed, without regenerating")
+    command.add_argument("--jobs", type=int, default=argparse.SUPPRESS, help=jobs)
     command.set_defaults(run=_build_command)
     command = commands.add_parser("show", help="an entry, what is derived from it and the code that it becomes")
     command.add_argument("op", metavar="OP", help="a name or an alias")
@@ -100,29 +107,58 @@ def _forms() -> tuple[str, ...]:
 # What every command does with the spec.
 
 
-def _read(root: Path) -> Spec:
-    """The analysed spec of a checkout."""
-    from .rules.analyze import analyze
-    from .spec.reader import read
+def _read(root: Path, errors: ErrorList | None = None) -> Spec:
+    """The analysed spec of a checkout; refusals are raised, or added to `errors`."""
+    from .analysed import analysed
 
+    with Progress("read") as progress:
+        return analysed(_package(root), errors, progress)
+
+
+def _package(root: Path) -> Package:
     package = Package(root)
-    path = package.path(package.spec)
-    if not path.exists():
+    if not package.path(package.spec).exists():
         raise Failed(f"no {package.spec} in {root}")
-    return analyze(read(path), package)
+    return package
 
 
-def _check(spec: Spec, root: Path, anew: bool = False) -> list[str]:
-    """Checks the entries that changed since they passed; all of them where `anew`."""
-    from .verify.check import check
+def _check(root: Path, names: Sequence[str] = (), anew: bool = False) -> tuple[Spec, list[str]]:
+    """The spec, and its entries that are unproved: all are checked, or some and what calls them, but for what has passed.
+
+    The refusals of reading, of analysis and of the check are raised together.
+    """
     from .verify.passed import Passed
 
-    # Whoever checks wants an answer now: importing the kernels must not start a build.
-    build.no_build_on_import(root)
-    with Progress("check") as progress:
-        deferred = check(spec, root, progress, passed=None if anew else Passed(spec, root))
-    _say(f"checked {len(spec.ops)} operators{f', {len(deferred)} of them deferred' if deferred else ''}")
-    return deferred
+    errors = ErrorList("", "")
+    spec = _read(root, errors)
+    wanted = spec.ops.keys() if not names else {_named(spec, name, errors) for name in names} - {""}
+    passed = Passed(spec, root)
+    wanted |= passed.callers(wanted) if names else set()
+    if anew:
+        passed.forget(wanted)
+    pending = [name for name in wanted if not passed.holds(spec.ops[name])]
+    unproved: list[str] = []
+    if pending:
+        from .verify.check import check
+
+        # Whoever checks wants an answer now: importing the kernels must not start a build.
+        build.no_build_on_import(root)
+        with Progress("check") as progress:
+            unproved = check(spec, root, progress, passed=passed, errors=errors, names=pending)
+    errors.raise_if_any()
+    now = f", {len(pending)} of them now" if 0 < len(pending) < len(wanted) else ""
+    left = f", {len(unproved)} of them unproved" if unproved else ""
+    _say(f"checked {len(wanted)} operator{'s' * (len(wanted) != 1)}{now}{left}")
+    return spec, unproved
+
+
+def _named(spec: Spec, name: str, errors: ErrorList) -> str:
+    """The operator of a name or an alias; none where it may be one that was refused."""
+    if name in spec.by_spelling:
+        return spec.by_spelling[name].name
+    if not errors:
+        raise Failed(f"no operator '{name}'{did_you_mean(name, spec.by_spelling)}")
+    return ""
 
 
 def _generate(spec: Spec, root: Path) -> None:
@@ -142,10 +178,10 @@ def _refuse_missing(spec: Spec, package: Package) -> None:
         raise Failed(f"{package.spec}: the runtime calls operators that have no entry: {', '.join(missing)}")
 
 
-def _build(root: Path) -> None:
+def _build(root: Path, jobs: int | None) -> None:
     start = time.monotonic()
     with Progress("build") as progress:
-        steps = build.build(root, progress)
+        steps = build.build(root, progress, jobs)
     _say(f"built in {time.monotonic() - start:.0f} s" if steps else "nothing to build")
 
 
@@ -157,32 +193,35 @@ def _say(text: str) -> None:
 
 
 def _everything(options: argparse.Namespace) -> None:
-    spec = _read(options.root)
-    deferred = _check(spec, options.root)
+    spec, unproved = _check(options.root)
     _generate(spec, options.root)
     _refuse_missing(spec, Package(options.root))
-    _build(options.root)
-    if deferred:  # in a process of its own, which sees the kernels that were built just now
+    _build(options.root, options.jobs)
+    if unproved:  # in a process of its own, which sees the kernels that were built just now
         command = [sys.executable, "-m", __package__, "--root", str(options.root), "check", "--built"]
         if subprocess.run(command, cwd=CHECKOUT).returncode:
             raise Failed("the build is done, but what could only be checked after it is wrong: see above")
 
 
-def _check_command(options: argparse.Namespace) -> None:
-    deferred = _check(_read(options.root), options.root, anew=not options.built)
-    if deferred and options.built:
-        raise Failed(f"gradspec.kernels does not export what these operators need: {', '.join(deferred)}")
-    if deferred:
-        print("deferred until the kernels are built (python -m codegen builds and checks them):")
-        print("\n".join(f"  {name}" for name in deferred))
+def _check_command(options: argparse.Namespace) -> int:
+    spec, unproved = _check(options.root, options.op, options.anew)
+    if unproved and options.built:
+        raise Failed(f"gradspec.kernels does not export what these operators need: {', '.join(unproved)}")
+    if unproved:
+        print("unproved until their kernels are built (python -m codegen builds and checks them):")
+        print("\n".join(f"  {name}" for name in unproved))
     if options.prove:
-        from .verify.proofs import FILE, PROVED, text
-        from .verify.prove import prove
+        _prove(spec)
+    return UNPROVED if unproved else 0
 
-        spec = _read(options.root)
-        found = dict(prove(spec))
-        print("\n".join(f"{how:13} {name}" for name, how in found.items()))
-        FILE.write_text(text((name for name, how in found.items() if how == PROVED), spec))
+
+def _prove(spec: Spec) -> None:
+    from .verify.proofs import FILE, PROVED, text
+    from .verify.prove import prove
+
+    found = dict(prove(spec))
+    print("\n".join(f"{how:13} {name}" for name, how in found.items()))
+    FILE.write_text(text((name for name, how in found.items() if how == PROVED), spec))
 
 
 def _mutate_command(options: argparse.Namespace) -> None:
@@ -199,13 +238,11 @@ def _mutate_command(options: argparse.Namespace) -> None:
 
 
 def _generate_command(options: argparse.Namespace) -> None:
-    spec = _read(options.root)
-    _check(spec, options.root)
-    _generate(spec, options.root)
+    _generate(_check(options.root)[0], options.root)
 
 
 def _build_command(options: argparse.Namespace) -> None:
-    _build(options.root)
+    _build(options.root, options.jobs)
 
 
 def _show_command(options: argparse.Namespace) -> None:
@@ -218,16 +255,17 @@ def _show_command(options: argparse.Namespace) -> None:
 
 
 def _toc_command(options: argparse.Namespace) -> None:
+    from .analysed import read
     from .show import toc
 
-    print(toc(_read(options.root)))
+    print(toc(read(_package(options.root))))
 
 
 def _new_command(options: argparse.Namespace) -> None:
+    from .analysed import read
     from .skeleton import skeleton
 
-    spec = _read(options.root)
-    print(skeleton(options.op, options.form, spec))
+    print(skeleton(options.op, options.form, read(_package(options.root))))
     _say("\nPaste it into its family in derivatives.yaml, in alphabetical order, and run python -m codegen.")
 
 

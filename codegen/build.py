@@ -18,20 +18,34 @@ from urllib.parse import unquote, urlparse
 
 _STEP = re.compile(r"\s*\[(\d+)/(\d+)\] (.*)")
 _LINES_SHOWN = 40
+JOBS = "GRADSPEC_JOBS"
 
 
 class BuildFailed(Exception):
     """The message ends with what the compiler said."""
 
 
-def build(root: Path, progress: Callable[[int, int, str], None]) -> int:
+def build(root: Path, progress: Callable[[int, int, str], None], jobs: int | None = None) -> int:
     """Builds what changed; returns the number of steps that ninja took."""
-    folder = build_folder(root)
+    folder, count = build_folder(root), f"-j{jobs or default_jobs()}"
     if folder is None:
-        pip = [sys.executable, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps"]
+        pip = [sys.executable, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps", f"-Ccompile-args={count}"]
         return _run([*pip, "--disable-pip-version-check", "-e", str(root)], root, progress)
     _stage_headers(root, folder)
-    return _run([_ninja(), "-C", str(folder)], root, progress)
+    return _run([_ninja(), "-C", str(folder), count], root, progress)
+
+
+def default_jobs() -> int:
+    """What the environment says, else one for each processor that this process may use: a compiler takes all of one."""
+    if said := os.environ.get(JOBS):
+        if not said.isdigit():
+            raise BuildFailed(f"{JOBS} is {said!r}, which is no number")
+        return int(said)
+    usable = getattr(os, "process_cpu_count", None) or (lambda: len(os.sched_getaffinity(0)))
+    try:
+        return usable() or 1
+    except AttributeError:  # a system that does not say which it may use
+        return os.cpu_count() or 1
 
 
 def _stage_headers(root: Path, folder: Path) -> None:

@@ -67,6 +67,12 @@ class ErrorList:
     def __bool__(self) -> bool:
         return bool(self.errors)
 
+    def expect(self, file: str, source: str, others: Mapping[str, str]) -> None:
+        """Says which file is read, and which beside it, where that was not known at first."""
+        self.file = file
+        for name, text in (*others.items(), (file, source)):
+            self.add_source(name, text)
+
     def add_source(self, file: str, source: str) -> None:
         """Lets refusals point into a second file, such as one of runtime/formulas."""
         self._lines[file] = source.split("\n")

@@ -1,6 +1,7 @@
 """Text about the spec for people: one operator in full, and the table of contents.
 
-Owns its layout.  What it prints comes from the model and from the emitted files; it derives nothing of its own.
+Owns its layout.  What it prints comes from the model and from the emitted files; it derives nothing of its own.  Templates are
+imported where they are rendered: the table of contents needs none.
 """
 
 from __future__ import annotations
@@ -9,13 +10,11 @@ import re
 from pathlib import Path
 
 from .errors import did_you_mean
-from .spec.formula import calls_in, formulas_of
+from .package import Package
+from .spec.formula import called_by
 from .spec.library import helper_texts
 from .spec.model import Op, Saved, Spec
-from .spec.reader import FOLDER
-from .spec.texts import entries, further
-from .write.files import render
-from .write.spelling import Spelling
+from .spec.texts import FOLDER, entries, further
 
 _WIDTH = 12
 
@@ -59,7 +58,7 @@ def _further(spec: Spec, op: Op) -> str:
 
 def _helpers(op: Op, root: Path) -> list[str]:
     """The helpers of formulas that the entry calls: what they compute is a part of it."""
-    called = {call.func.id for formula in formulas_of(op).values() for call in calls_in(formula.tree)}
+    called = called_by(op)
     return [f"{file}:{line}\n{text}" for file, line, text in helper_texts(root, called)]
 
 
@@ -80,6 +79,8 @@ def _given(op: Op) -> list[tuple[str, str]]:
 
 
 def _derived(spec: Spec, op: Op) -> str:
+    from .write.spelling import Spelling
+
     source = Spelling({name: known.signature for name, known in spec.ops.items()})
     rows = [*_described(op), *_given(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     derived = op.derived
@@ -108,24 +109,30 @@ def _table(rows: list[tuple[str, str]]) -> str:
 
 
 def _generated(spec: Spec, op: Op, root: Path) -> list[str]:
-    """The Node and the wrapper, as the templates write them now."""
-    wanted = {
+    """The Node and the wrapper, as the templates write them now, and the lines where they stand in what was generated."""
+    from .write.files import render_alone
+
+    patterns = {
         f"functions/{op.family}.pyx": rf"cdef class {op.node}\(",
         f"variable_type/{op.family}.pyx": rf"(?:cdef|def)\b.*\b(?:op_|jvp_)?{re.escape(op.name)}\(",
     }
-    files, parts = render(spec, root), []
-    for name, pattern in wanted.items():
-        for line, block in _blocks(files.get(name, ""), pattern):
-            parts.append(f"generated/{name}:{line}\n{block}")
+    parts, package = [], Package.at(root)
+    for name, text in render_alone(spec, package, op).items():
+        path = package.path(package.generated) / name
+        lines = path.read_text().splitlines() if path.exists() else []
+        for block in _blocks(text, patterns[name]):
+            first = block.partition("\n")[0]
+            place = f":{lines.index(first) + 1}" if first in lines else ", which has it not yet"
+            parts.append(f"{package.generated}/{name}{place}\n{block}")
     return parts
 
 
-def _blocks(text: str, pattern: str) -> list[tuple[int, str]]:
-    """(line number, text) of the top-level definitions whose first line matches."""
+def _blocks(text: str, pattern: str) -> list[str]:
+    """The top-level definitions whose first line matches."""
     lines, found = text.splitlines(), []
     for start, line in enumerate(lines):
         if re.match(pattern, line):
             rest = range(start + 1, len(lines))
             end = next((i for i in rest if lines[i] and not lines[i][0].isspace()), len(lines))
-            found.append((start + 1, "\n".join(lines[start:end]).rstrip()))
+            found.append("\n".join(lines[start:end]).rstrip())
     return found

@@ -45,6 +45,7 @@ CODEGEN = [
     ["errors"],
     ["spec"],
     ["rules"],
+    ["analysed"],
     ["verify"],
     ["write"],
     ["show", "skeleton"],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +16,15 @@ from ..errors import ErrorList, SpecError, did_you_mean
 from ..package import Package
 from ..spec.constants import CONSTANTS
 from ..spec.expression import ARRAY, STATIC, Call, Constant, Expression, lets_in
-from ..spec.formula import bind_call, calls_in, declared_kind, formulas_of, grad_names
+from ..spec.formula import bind_call, called_by, calls_in, declared_kind, formulas_of, grad_names
 from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
-from ..spec.model import WITHOUT_RULE, Formula, Op, Signature, Spec, Text
+from ..spec.model import WITHOUT_RULE, Family, Formula, Op, Signature, Spec, Text
 from ..spec.order import misplaced_lets
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
+from .asked import HELPER, Answers, Asked
+from .calls import without
 from .derive import derive, tangents_in
 from .resolve import Resolver, Vocabulary
 from .statements import check_terms
@@ -32,33 +34,55 @@ ANY = "c"  # any positive number, in a law of an op that has no argument of this
 WITH_VJP = ("linear", "multilinear", "vjp_jvp")
 
 
-def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | None = None) -> Spec:
-    """The spec with its formulas resolved and `derived` filled in; raises SpecErrors that list every refusal."""
+def analyze(spec: Spec, place: Package | Path | str = ".", library: Library | None = None, errors: ErrorList | None = None,
+            known: dict[str, Answers] | None = None, progress: Callable[[str], None] = str) -> Spec:  # fmt: skip
+    """The spec with its formulas resolved and `derived` filled in.
+
+    Refusals are raised together, or added to `errors`, where reading may have left some; what is refused is then left out, and
+    what calls it.  `known` says for families that are analysed already what that rests on, and is brought up to date.
+    """
     library = library or read_library(Package.at(place))
-    errors = ErrorList(spec.file, spec.source, spec.further)
+    given, errors = errors, ErrorList(spec.file, spec.source, spec.further) if errors is None else errors
+    refused, known = {error.op for error in errors.errors}, {} if known is None else known
     for file, source in library.formulas.items():
         errors.add_source(file, source)
-    analysis = Analysis(spec, library)
-    families = tuple(replace(family, ops=tuple(analysis.op(op, errors) for op in family.ops)) for family in spec.families)
-    written = [formula for op in spec.ops.values() for formula in (*formulas_of(op).values(), *op.laws)]
-    called = {call.func.id for formula in written for call in calls_in(formula.tree)}
-    for helper in unused_helpers(library, called):
+    analysis, families, called = Analysis(spec, library), [], set()
+    for family in spec.families:
+        if family.name in known and analysis.asked.same(known[family.name]):
+            families.append(analysis.check_taken(family, errors))
+        else:
+            sound = [op for op in family.ops if op.name not in refused and called_by(op).isdisjoint(refused - spec.ops.keys())]
+            families.append(replace(family, ops=tuple(analysis.op(op, errors) for op in sound)))
+            progress(family.name)
+            known[family.name] = analysis.asked.answers()
+            called |= {name for op in family.ops for name in called_by(op).union(*(law.calls for law in op.laws))}
+        called |= {name for kind, name in known[family.name] if kind == HELPER}
+    for helper in unused_helpers(library, called) if not refused else ():
         errors.add(f"no formula calls the helper '{helper.name}'", helper.location)
-    errors.raise_if_any()
-    return replace(spec, families=families)
+    if given is None:
+        errors.raise_if_any()
+    return without(replace(spec, families=tuple(families)), {error.op for error in errors.errors})
 
 
 class Analysis:
     """What the entries of a spec mean to one another: one of them can then be analysed by itself."""
 
     def __init__(self, spec: Spec, library: Library):
-        self._library = library
-        self._vocabulary = Vocabulary.of(spec.ops.values(), library.helpers)
-        self._shapes = {spelling: (op.signature, _shape(op)) for spelling, op in self._vocabulary.ops.items() if op.shape}
+        self.asked = Asked(spec.ops.values(), library)
+        self._shapes = {spelling: (op.signature, _shape(op)) for spelling, op in spec.by_spelling.items() if op.shape}
 
     def op(self, op: Op, errors: ErrorList) -> Op:
         """The op with its formulas resolved and `derived` filled in, if nothing is refused."""
-        return _OpAnalysis(op, self._vocabulary, self._library, self._shapes, errors).run()
+        return self._of(op, errors).run()
+
+    def check_taken(self, family: Family, errors: ErrorList) -> Family:
+        """Refuses names that are something else already, which may have come to be since the family was analysed."""
+        for op in family.ops:
+            self._of(op, errors).check_taken()
+        return family
+
+    def _of(self, op: Op, errors: ErrorList) -> _OpAnalysis:
+        return _OpAnalysis(op, self.asked.vocabulary, self.asked.library, self._shapes, errors)
 
 
 def _shape(op: Op) -> Shape:
@@ -83,7 +107,7 @@ class _OpAnalysis:
 
     def run(self) -> Op:
         before = len(self.errors.errors)
-        self._check_taken()
+        self.check_taken()
         self._check_forward()
         self._resolve_all()
         for name, wrong in misplaced_lets(self.op):
@@ -129,7 +153,7 @@ class _OpAnalysis:
         place = at or self.op.places.get(key.partition(":")[0], self.op.location)
         self.errors.add(message, place, self.op.name, key, suggestion=suggestion)
 
-    def _check_taken(self) -> None:
+    def check_taken(self) -> None:
         """A function or method must not stand in the place of what is written by hand."""
         op = self.op
         functions = {op.name, *op.aliases}

@@ -10,8 +10,6 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..spec.cases import ELSE, case_of, named
 from ..spec.expression import (
@@ -153,6 +151,8 @@ class Resolver:
     # Attributes.
 
     def _attribute(self, node: ast.Attribute, at: Location) -> Expression:
+        import numpy as np  # which takes longer than a command that resolves nothing
+
         root, path = _dotted(node)
         if root in ROOTS and self.numpy:
             return self._below_root(root, path, at)
@@ -180,6 +180,8 @@ class Resolver:
         return Foreign(value, (node.attr,), at=at)
 
     def _below_root(self, root: str, path: list[ast.Attribute], at: Location) -> Expression:
+        import numpy as np
+
         if root == "kernels":
             name, known = path[0].attr, self.library.kernels
             if name in self.library.unexported:

@@ -1,4 +1,4 @@
-"""The file as YAML: bytes to text to documents of nodes.
+"""The file as YAML: text to documents of nodes.
 
 Owns which part of YAML the spec uses (mappings, lists and plain or quoted text, a few levels deep) and the refusal of
 the rest: anchors, tags, block scalars, control characters.  Knows nothing of families and entries.
@@ -11,23 +11,11 @@ from collections.abc import Iterator
 
 import yaml
 
-from ..errors import SpecError, SpecErrors
+from ..errors import SpecError
 from .model import Location
 
 _DEPTH = 10  # a list in an entry of `ops:` is at the fifth, and the value of an example may have five axes
 _REFUSED = re.compile("[^\\n\\t\\x20-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd\\U00010000-\\U0010ffff]")
-
-
-def decode(data: bytes, file: str) -> str:
-    """The text of a file, line ends made those of Unix; SpecErrors where it is not UTF-8."""
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8", "replace")
-        line = before.count("\n") + 1
-        refusal = SpecError("not UTF-8", Location(file, line, len(before) - before.rfind("\n")))
-        refusal.source_line = data.split(b"\n")[line - 1].decode("utf-8", "replace").rstrip("\r")
-        raise SpecErrors([refusal]) from None
 
 
 def check_characters(source: str, file: str) -> None:

@@ -92,6 +92,11 @@ def formulas_of(op: Op) -> dict[str, Formula]:
     }
 
 
+def called_by(op: Op) -> set[str]:
+    """The operators and helpers that the formulas of an entry call, as they are written."""
+    return {name for formula in formulas_of(op).values() for name in formula.calls}
+
+
 def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:
     """The lets that a formula reads, through other lets too, in the order in which they are defined."""
     needed: set[str] = set()
@@ -138,7 +143,7 @@ def grad_names(op: Op) -> dict[str, str]:
 
 def declared_kind(item: Argument | Output) -> str:
     """An Index given as argument is static: it may be a tuple of slices, and formulas only hand it on."""
-    if item.type.base not in ("Array", "Mask") and not (item.type.base == "Index" and isinstance(item, Output)):
+    if item.type.base not in ("Array", "Const", "Mask") and not (item.type.base == "Index" and isinstance(item, Output)):
         return STATIC
     return ARRAYS if item.type.is_list else ARRAY
 

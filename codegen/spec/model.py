@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from .expression import Expression
 
 ARRAY = "Array"
+CONST = "Const"  # an output that is an array without a gradient
 # The order is that of docs/grammar.md.
-TYPES = ("Array", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
+TYPES = ("Array", "Const", "Index", "Mask", "Scalar", "int", "float", "bool", "str", "DType", "Generator")
 FORMS = ("partial", "linear", "multilinear", "vjp_jvp", "composite", "nondifferentiable", "unimplemented")
 WITHOUT_RULE = ("nondifferentiable", "unimplemented")
 VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
@@ -160,6 +161,18 @@ class Formula:
     def is_of(self, op: Op) -> bool:
         """Whether a sample is the entry's own: those of a shape or a preset stand above all entries."""
         return self.location.file != op.location.file or self.location.line > op.location.line
+
+    @functools.cached_property
+    def calls(self) -> frozenset[str]:
+        """The operators and helpers that it calls, as they are written."""
+        return frozenset(n.func.id for n in ast.walk(self.tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+
+    def __getattr__(self, name: str) -> ast.expr:
+        """The tree of a formula that was kept between runs: it is unpacked when something reads it."""
+        if name != "tree" or "packed" not in vars(self):
+            raise AttributeError(f"a formula has no {name}")
+        tree = vars(self)["tree"] = vars(self).pop("packed")()
+        return tree
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .formula import calls_in, formulas_of, grad_names
+from .formula import called_by, grad_names
 from .model import Location, Op
 
 _OF = ("both modes", "the cotangents", "the tangents")
@@ -22,7 +22,7 @@ def owners(ops: Iterable[Op]) -> dict[str, str]:
     first: dict[Location, str] = {}  # of the operators of one entry
     for op in by_name.values():
         entry = first.setdefault(op.location, op.name)
-        for name in _called(op) & users.keys() - {op.name}:
+        for name in called_by(op) & users.keys() - {op.name}:
             users[name].add(entry)
     only = {name: next(iter(found)) for name, found in users.items() if len(found) == 1}
     return {name: user for name, user in only.items() if by_name[user].family == by_name[name].family}
@@ -102,8 +102,5 @@ def _longest_rising(ops: list[Op]) -> list[Op]:
 
 def _calls(caller: Op, callee: Op) -> bool:
     formulas = [*caller.vjp.values(), *caller.lets.values()]
-    return any(call.func.id in (callee.name, *callee.aliases) for f in formulas for call in calls_in(f.tree))
+    return any(name in formula.calls for formula in formulas for name in (callee.name, *callee.aliases))
 
-
-def _called(op: Op) -> set[str]:
-    return {call.func.id for formula in formulas_of(op).values() for call in calls_in(formula.tree)}

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import yaml
 
 from ..errors import ErrorList, SpecError, did_you_mean
-from .documents import check_characters, decode, documents
+from .documents import check_characters, documents
 from .entry import DEFAULT_KEYS, EntryReader
 from .formula import parse_formula
 from .given import alike
@@ -23,50 +23,90 @@ from .names import check_name
 from .order import misplaced, owners
 from .pairs import Items
 from .ranks import KEY, Words, words_of
+from .texts import FOLDER, texts
 
-FOLDER = "samples"  # beside the spec: a file for each family whose entries have more samples or examples than they show
 FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
 
 
 def read(path: str | os.PathLike[str]) -> Spec:
-    path = Path(path)
-    files = {f"{FOLDER}/{more.name}": more for more in sorted((path.parent / FOLDER).glob("*.yaml"))}
-    further = {name: decode(more.read_bytes(), name) for name, more in files.items()}
-    return read_text(decode(path.read_bytes(), path.name), path.name, further)
+    source, further = texts(path)
+    return read_text(source, Path(path).name, further)
 
 
-def read_text(source: str, file: str = "derivatives.yaml", further: Mapping[str, str] = MappingProxyType({})) -> Spec:
-    """The spec of a text, and of the texts of further samples by the names of their files."""
-    errors = ErrorList(file, source, further)
+class Stale(Exception):
+    """What was kept of some families does not go with what is read of others: all have to be read."""
+
+
+def read_text(source: str, file: str = "derivatives.yaml", further: Mapping[str, str] = MappingProxyType({}),
+              errors: ErrorList | None = None, kept: Mapping[range, Family] = MappingProxyType({}),
+              progress: Callable[[str], None] = str) -> Spec:  # fmt: skip
+    """The spec of a text, and of the texts of further samples; the lines of families that are `kept` are not read again.
+
+    Refusals are raised together, or added to `errors`; of an entry that is refused no more than the signature is then of use.
+    """
+    given, errors = errors, ErrorList(file, source, further) if errors is None else errors
+    spec = Spec((), file, source, further=dict(further))
     with errors.catch():
         for name, text in (*further.items(), (file, source)):
             check_characters(text, name)
-        spec = _Reader(errors).spec(source, file, further)
+        spec = _Reader(errors).spec(source, file, further, kept, progress)
         if not spec.families and not errors:
             errors.add("no family of operators stands in this file", Location(file, 1, 1))
-    errors.raise_if_any()
+    if given is None:
+        errors.raise_if_any()
     return spec
+
+
+def _without(source: str, kept: Mapping[range, Family]) -> str:
+    """The text with empty lines in the place of some."""
+    if not kept:
+        return source
+    lines = source.split("\n")
+    for part in kept:
+        lines[part.start - 1 : part.stop - 1] = [""] * len(part)
+    return "\n".join(lines)
 
 
 class _Reader(EntryReader):
     """Reads a whole spec."""
 
-    def spec(self, source: str, file: str, further: Mapping[str, str]) -> Spec:
+    def spec(self, source: str, file: str, further: Mapping[str, str], kept: Mapping[range, Family],
+             progress: Callable[[str], None]) -> Spec:  # fmt: skip
+        known = {family.name for family in kept.values()}
         for name, text in further.items():
             with self.errors.catch():
-                self.further[Path(name).stem] = self._file(text, name)
-        families = []
-        for number, document in enumerate(documents(source, file)):
+                if Path(name).stem not in known:
+                    self.further[Path(name).stem] = self._file(text, name)
+        families: list[Family] = []
+        above = [*kept.items()]
+        for number, document in enumerate(documents(_without(source, kept), file)):
+            while above and above[0][0].start <= document.start_mark.line:
+                families.append(self._known(above.pop(0)[1], families))
             with self.errors.catch():
                 if number == 0 and self._is_presets(document):
                     self._read_presets(document)
                 else:
                     families.append(self._family(document, {family.name for family in families}))
+                    progress(families[-1].name)
+        for _, family in above:
+            families.append(self._known(family, families))
         self._check_order(families)
         for name in self.further.keys() - {family.name for family in families} if not self.errors else ():
             near = did_you_mean(name, [family.name for family in families])
             self.errors.add(f"there is no family '{name}'", Location(f"{FOLDER}/{name}.yaml", 1, 1), suggestion=near)
         return Spec(tuple(families), file, source, self.presets, dict(further))
+
+    def _known(self, family: Family, others: list[Family]) -> Family:
+        """A family that was read before, which takes its names again."""
+        if any(family.name == other.name for other in others):
+            raise Stale(family.name)
+        for op in family.ops:
+            spellings = set(_spellings(op))
+            if taken := spellings & self.spellings.keys() or {op.operator} & self.operators.keys():
+                raise Stale(*taken)
+            self.spellings |= dict.fromkeys(spellings, op.name)
+            self.operators |= {op.operator: op.name} if op.operator else {}
+        return family
 
     def _file(self, source: str, file: str) -> Items:
         """What a file of further samples holds: operator -> its samples and examples."""
@@ -162,3 +202,14 @@ class _Reader(EntryReader):
             owner = owners.setdefault(op.node, op)
             if owner.name != op.name:
                 self.errors.add(f"its node is {op.node}, which is that of {owner.name}", op.location, op.name, "op")
+
+
+def _spellings(op: Op) -> Iterator[str]:
+    """The names that an entry takes."""
+    for name in (op.name, *op.aliases):
+        yield name
+        if "inplace" in op.variants:
+            yield f"{name}_"
+    for namespace, name in op.elsewhere:
+        if name != op.name:
+            yield f"{namespace}.{name}".lstrip(".")

@@ -45,7 +45,9 @@ def parse_dtype(text: Text, signature: Signature) -> tuple[str, tuple[str | None
         raise SpecError(f"states {len(parts)} result dtypes for {count}", text.at(arrow))
     found = tuple(_result(part, output, signature) for part, output in zip(parts, signature.visible))
     for part, word, output in zip(parts, found, signature.visible):
-        if word in (_GIVEN, _EITHER) and (taken.value not in ("float", "real") or output.type.base != "Array"):
+        if output.type.base == "Index" and word:
+            raise SpecError(f"{output.name} is an Index, of integers: an array without a gradient is a Const", part.location)
+        if word in (_GIVEN, _EITHER) and (taken.value not in ("float", "real") or output.type.base not in ("Array", "Const")):
             raise SpecError(f"{word} is for the arrays of float and real, which make floats of integers", part.location)
     if not any(found):
         raise SpecError(f"every result has the default: write {taken.value}", text.at(arrow))
@@ -61,7 +63,7 @@ def _result(text: Text, output: Output, signature: Signature) -> str | None:
         near = did_you_mean(text.value, known)
         raise SpecError(f"unknown result dtype '{text.value}'", text.location, suggestion=near)
     alone = [a.name for a in signature.arrays] == [text.value]
-    if text.value == _OF_TYPE.get(output.type.base) or alone and output.type.base == "Array":
+    if text.value == _OF_TYPE.get(output.type.base) or alone and output.type.base in ("Array", "Const"):
         raise SpecError(f"{text.value} is what {output.name} has by default: write _", text.location)
     return text.value
 

@@ -20,7 +20,7 @@ import re
 
 from ..errors import SpecError, did_you_mean
 from .limits import literal
-from .model import ARRAY, TYPES, Argument, Location, Output, Signature, Text, Type
+from .model import ARRAY, CONST, TYPES, Argument, Location, Output, Signature, Text, Type
 from .names import check_metadata, check_name, check_value_name
 
 _HEAD = re.compile(r"\s*(_?[A-Za-z]\w*)\s*\(", re.ASCII)
@@ -108,6 +108,9 @@ def _argument(text: Text, keyword_only: bool) -> Argument:
         type_, name, location = _typed_name(Text(variadic[1] + variadic[2], text.file, places))
         return Argument(name, type_, None, keyword_only, location, variadic=True)
     type_, name, location = _typed_name(text.part(0, len(name_part)))
+    if type_.base == CONST:
+        message = f"'{name}' is an argument, and Const is for outputs: integers are an Index, other numbers an Array"
+        raise SpecError(message, location)
     if not equals:
         return Argument(name, type_, None, keyword_only, location)
     default = text.part(len(name_part) + 1, len(text.value))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,32 +37,32 @@ from .tried import check_tried
 Progress = Callable[[int, int, str], None]
 
 
-def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None,
-          kernels: ModuleType | None = None, integers: bool = True, passed: Passed | None = None) -> list[str]:  # fmt: skip
-    """Checks an analysed spec; raises SpecErrors, or returns the ops that wait for their kernels to be built.
+def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None, kernels: ModuleType | None = None,
+          integers: bool = True, passed: Passed | None = None, errors: ErrorList | None = None,
+          names: Collection[str] | None = None) -> list[str]:  # fmt: skip
+    """Checks an analysed spec, or some of its entries; returns those that are unproved, for want of kernels as they are written.
 
-    `integers` says whether an entry for floats is held to what it makes of integers too; what holds in `passed` is left out.
+    Refusals are raised together, or added to `errors`.  `integers` says whether an entry for floats is held to what it makes of
+    integers too; what holds in `passed` is left out.
     """
     evaluator = Evaluator(spec, Package.at(place), kernels)
-    errors = ErrorList(spec.file, spec.source, spec.further)
-    deferred, ops = [], spec.ops
-    with quiet():
-        for done, op in enumerate(ops.values()):
+    given, errors = errors, ErrorList(spec.file, spec.source, spec.further) if errors is None else errors
+    unproved, ops = [], [op for op in spec.ops.values() if names is None or op.name in names]
+    with quiet(), passed or contextlib.nullcontext():
+        for done, op in enumerate(ops):
             if progress is not None:
                 progress(done, len(ops), op.name)
-            if evaluator.deferred(op):
-                deferred.append(op.name)
-            elif passed is None:
-                check_op(op, evaluator, errors, integers)
-            elif not passed.holds(op):
-                before = len(errors.errors)
+            before, deferred = len(errors.errors), evaluator.deferred(op)
+            if not deferred and (passed is None or not passed.holds(op)):
                 check_op(op, evaluator, errors, integers)
                 if len(errors.errors) == before:
-                    passed.note(op)
-    if passed is not None:
-        passed.write()
-    errors.raise_if_any()
-    return deferred
+                    deferred = evaluator.defers_rules(op) or passed is not None and passed.unbuilt(op)
+                    if passed is not None and not deferred:
+                        passed.note(op)
+            unproved += [op.name] * deferred
+    if given is None:
+        errors.raise_if_any()
+    return unproved
 
 
 @contextlib.contextmanager

@@ -1,98 +1,101 @@
 """Entries that passed the check and are still what they were, so that another one is added without running all again.
 
-Owns what an entry's check rests on: its text and that of the entries whose operators its formulas call, what stands in the
-spec outside of entries, and everything else: the sources of the generator and the runtime, the kernels that are built, the
-versions of what computes.  Where any of these is another, the entry is checked again.
+Owns what an entry's check rests on: its text and that of the entries whose operators its formulas call, the sources of the
+kernels and helpers that these name, what stands outside of entries in the spec, the sources of the generator, the versions of
+what computes.  Where any of these is another, the entry is checked again.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Self
 
 from ..package import Package
-from ..spec.expression import Call, Expression, walk
+from ..rules.calls import helpers_of, kernels_of, ops_of, reached
 from ..spec.model import Op, Spec
 from ..spec.texts import entries, further
+from .sources import Sources
 
-_SOURCES = (".py", ".pyx", ".pxd", ".txt", ".build")
+_GENERATOR = Path(__file__).parents[1]
+_CHECKING = ("errors.py", "package.py", "spec/*", "rules/*", "verify/*")  # its parts that a verdict depends on
+_FLAGS = ("meson.build", "runtime/kernels/meson.build")  # what kernels are compiled with
 _COMPUTING = ("numpy", "scipy")
 
 
 class Passed:
-    """What passed in a checkout; kept in the folder of builds, which may go at any time."""
+    """What passed in a checkout; kept, when leaving it, in the folder of builds, which may go at any time."""
 
     def __init__(self, spec: Spec, place: Package | Path | str):
         package = Package.at(place)
         self.file = package.path("build") / "checked.txt"
         lines = self.file.read_text().splitlines() if self.file.exists() else []
         self.known = dict(words for line in lines if len(words := line.split()) == 2)
-        self.found: dict[str, str] = {}
-        self.ops, texts, more = spec.ops, entries(spec), further(spec)
-        outside = _digest([*_world(package), texts.pop("")])
-        self.own = {name: _digest([outside, text, more.get(name, "")]) for name, text in texts.items()}
+        self._spec, self._texts, self._sources = spec, entries(spec), Sources(package)
+        self._further = further(spec)
+        self._outside = _digest([*_world(package), self._texts.pop("")])
+        self._called, self._own = functools.cache(lambda name: ops_of(spec.ops[name])), functools.cache(self._find_own)
+        self._mark = functools.cache(lambda name: _digest(self._own(other)[0] for other in sorted(reached(name, self._called))))
 
     def holds(self, op: Op) -> bool:
-        """Whether an entry passed as it is; if so it is noted again."""
-        mark = self.mark(op)
-        if self.known.get(op.name) == mark:
-            self.found[op.name] = mark
-        return op.name in self.found
+        """Whether an entry passed as it is."""
+        return self.known.get(op.name) == self.mark(op)
 
     def note(self, op: Op) -> None:
-        self.found[op.name] = self.mark(op)
+        self.known[op.name] = self.mark(op)
 
-    def write(self) -> None:
-        """Keep what was noted, where there is a folder of builds."""
+    def forget(self, names: Collection[str]) -> None:
+        self.known = {name: mark for name, mark in self.known.items() if name not in names}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Keeps what is known of the entries that there are: all of it or nothing."""
         if self.file.parent.is_dir():
-            self.file.write_text("".join(f"{name} {mark}\n" for name, mark in self.found.items()))
+            beside = self.file.with_name(f"{self.file.name}.{os.getpid()}")
+            beside.write_text("".join(f"{name} {mark}\n" for name, mark in self.known.items() if name in self._texts))
+            beside.replace(self.file)
+
+    def callers(self, names: Collection[str]) -> set[str]:
+        """The entries whose formulas call any of some."""
+        return {name for name in self._spec.ops if not self._called(name).isdisjoint(names)}
+
+    def unbuilt(self, op: Op) -> bool:
+        """Whether a kernel that its check runs is built from an older source."""
+        return any(self._own(name)[1] for name in reached(op.name, self._called))
 
     def mark(self, op: Op) -> str:
         """A number for an entry and all that its formulas call."""
-        seen: set[str] = set()
-        pending = [op.name]
-        while pending:
-            name = pending.pop()
-            if name not in seen:
-                seen.add(name)
-                pending += _called(self.ops[name])
-        return _digest(self.own[name] for name in sorted(seen))
+        return self._mark(op.name)
 
-
-def _called(op: Op) -> Iterator[str]:
-    for expression in _expressions(op):
-        for node in walk(expression):
-            if isinstance(node, Call) and node.op:
-                yield node.op
-
-
-def _expressions(op: Op) -> Iterator[Expression]:
-    """What an op is computed by, with the rules that follow from what the entry writes."""
-    rules = (*op.lets.values(), *op.partials.values(), *op.vjp.values(), *op.jvp.values())
-    for formula in (op.forward, op.inplace, op.composite, op.rows, *rules, *op.laws):
-        if formula is not None and formula.expression is not None:
-            yield formula.expression
-    if op.derived is not None:
-        yield from op.derived.vjp.values()
-        yield from op.derived.jvp.values()
+    def _find_own(self, name: str) -> tuple[str, bool]:
+        """A number for what one entry rests on by itself, and whether a kernel of it is older than its source."""
+        op, sources = self._spec.ops[name], self._sources
+        files = frozenset().union(*map(sources.of_kernel, kernels_of(op)), *map(sources.of_helper, helpers_of(op)))
+        own = [self._outside, self._texts[name], self._further.get(name, ""), sources.digest(files)]
+        return _digest(own), sources.unbuilt(files)
 
 
 def _world(package: Package) -> Iterator[str]:
-    """Everything outside of the spec."""
+    """Everything outside of the spec and the kernels."""
     yield sys.version
     for name in _COMPUTING:
         try:
             yield f"{name} {metadata.version(name)}"
         except metadata.PackageNotFoundError:
             yield f"no {name}"
-    for folder in (Path(__file__).parents[1], package.path(package.runtime)):
-        for path in sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES):
-            yield f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-    for path in sorted(package.path("build").glob(f"*/{package.kernels}/*.so")):
-        yield f"{path.relative_to(package.root)} {path.stat().st_mtime_ns} {path.stat().st_size}"
+    generator = {path for part in _CHECKING for path in _GENERATOR.glob(part) if path.suffix in (".py", ".txt")}
+    for path in sorted(generator):
+        yield f"{path.relative_to(_GENERATOR)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+    for name in _FLAGS:
+        path = package.path(name)
+        yield f"{name} {path.read_text() if path.exists() else ''}"
 
 
 def _digest(parts: Iterable[str]) -> str:

@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from codegen.analysed import analysed  # noqa: E402
 from codegen.errors import SpecErrors  # noqa: E402
+from codegen.package import Package  # noqa: E402
 from codegen.rules.analyze import analyze  # noqa: E402
 from codegen.spec.model import Spec  # noqa: E402
 from codegen.spec.reader import read_text  # noqa: E402
@@ -140,3 +142,10 @@ class SmallSpec:
 @pytest.fixture
 def small(tmp_path: Path) -> SmallSpec:
     return SmallSpec(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def spec_of_the_checkout() -> tuple[Package, Spec]:
+    """gradspec itself, as it was kept of the last command if it is still that."""
+    package = Package(ROOT)
+    return package, analysed(package)

@@ -1,5 +1,6 @@
 """The command line: exit codes, streams, and the texts that people read."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codegen import build
-from codegen.__main__ import main
+from codegen.__main__ import UNPROVED, main
 from codegen.progress import Progress
 from codegen.rules.analyze import analyze
 from codegen.skeleton import FORMS, skeleton
@@ -79,14 +80,16 @@ def test_check(run):
     assert err.splitlines()[-1] == "checked 4 operators"
 
 
-def test_check_lists_what_is_deferred(run, checkout):
+def test_check_without_built_kernels_says_what_is_unproved(run, checkout):
     spec = SPEC.replace("forward: np.square(x)", "forward: kernels.squared(x)")
     (checkout / "derivatives.yaml").write_text(spec)
     (checkout / "runtime" / "kernels" / "fast.pyx").write_text("def squared(x):\n    return x * x\n")
     code, out, err = run("check")
-    assert code == 0
+    assert code == UNPROVED == 3
+    assert out.splitlines()[0].startswith("unproved until their kernels are built")
     assert out.splitlines()[1:] == ["  cube", "  square"]
-    assert "2 of them deferred" in err
+    assert err.endswith("checked 4 operators, 2 of them unproved\n")
+    assert run("check", "add")[0] == 0  # it rests on none of these
     code, out, err = run("check", "--built")
     assert (code, out) == (1, "")
     assert err.endswith("error: gradspec.kernels does not export what these operators need: cube, square\n")
@@ -108,12 +111,75 @@ def test_several_errors_in_one_run(run, checkout):
     ]
 
 
+def test_no_stage_hides_what_the_next_one_finds(run, checkout):
+    """A misspelt key, an input that is none, a missing kernel, a rule that is wrong and an example that does not hold."""
+    spec = SPEC.replace("doc: Third power.", "dco: Third power.").replace("linear: [a, b]", "linear: [a, c]")
+    entries = {
+        "grow": "forward: kernels.grown(x)\n  dy/dx: 2",
+        "halve": "forward: x / 2\n  dy/dx: 1 / 3",
+        "invert": "forward: -x\n  dy/dx: -1\n  examples:\n    f(2.0): 2",
+        "jump": "composite: cube(x) + 1",  # which cannot be read: that is cube's affair
+    }
+    text = "".join(f"\n- op: {name}(x) -> y\n  doc: F.\n  {rest}\n" for name, rest in entries.items())
+    (checkout / "derivatives.yaml").write_text(spec.replace("\n- op: multiply", text + "\n- op: multiply"))
+    code, out, err = run("check")
+    assert (code, out) == (1, "")
+    found = [line.partition("error: ")[2] for line in err.splitlines() if line.startswith("derivatives.yaml:")]
+    assert [message.split(":")[0] for message in found] == ["add", "cube", "cube", "grow", "halve", "invert"]
+    lines = [int(line.split(":")[1]) for line in err.splitlines() if line.startswith("derivatives.yaml:")]
+    assert lines == sorted(lines)
+    for part in ("'c' is not an array input", "unknown key 'dco'", "no kernel 'grown'", "is wrong", "invert: examples:"):
+        assert part in err
+
+
+def test_a_doubled_sample_hides_no_wrong_example_of_another_entry(run, checkout):
+    spec = SPEC.replace("  dy/da: b\n  dy/db: a\n  samples: two\n", "  dy/da: b\n  dy/db: a\n  samples: [\"f(x(3), x(3))\", "
+                        "\"f(x(3), x(3))\"]\n")  # fmt: skip
+    (checkout / "derivatives.yaml").write_text(f"{spec}  examples:\n    f(3.0): 8\n")
+    err = run("check")[2]
+    assert "multiply: samples: f(x(3), x(3)) is there already" in err
+    assert "square: examples:" in err
+
+
 def test_a_wrong_derivative_is_refused(run, checkout):
     (checkout / "derivatives.yaml").write_text(SPEC.replace("2 * x\n", "-2 * x\n"))
     code, _, err = run("check")
     assert code == 1
     assert "error: square: dy/dx: is wrong" in err
     assert err.splitlines()[-1].endswith("error") or err.splitlines()[-1].endswith("errors")
+
+
+# Some of the entries.
+
+
+def test_check_of_an_entry_is_of_what_calls_it_too(run, checkout):
+    assert run("check", "square") == (0, "", "checked 2 operators\n")  # cube calls it
+    assert run("check", "add") == (0, "", "checked 1 operator\n")
+    assert run("check", "third", "add") == (0, "", "checked 2 operators\n")
+    assert run("check", "squaer") == (1, "", "error: no operator 'squaer'; did you mean 'square'?\n")
+
+
+def test_check_of_an_entry_reports_what_is_wrong_with_it(run, checkout):
+    wrong = SPEC.replace("dy/da: b", "dy/da: 2 * b").replace("2 * x\n", "3 * x\n")
+    (checkout / "derivatives.yaml").write_text(wrong)
+    code, _, err = run("check", "multiply")
+    assert code == 1 and "multiply: dy/da: is wrong" in err and "square" not in err
+
+
+def test_check_of_an_entry_that_is_refused_says_so(run, checkout):
+    (checkout / "derivatives.yaml").write_text(SPEC.replace("3 * square(x)", "3 * sqare(x)"))
+    code, _, err = run("check", "cube")
+    assert code == 1 and "cube: dy/dx: unknown function 'sqare'" in err and "no operator" not in err
+
+
+def test_what_passed_is_checked_again_when_it_is_asked_for(run, checkout):
+    (checkout / "build").mkdir()
+    assert run("check")[2] == "checked 4 operators\n"
+    (checkout / "derivatives.yaml").write_text(SPEC.replace("doc: Sum.", "doc: A sum."))
+    assert run("check")[2] == "checked 4 operators, 1 of them now\n"
+    assert run("check", "--anew", "square")[2] == "checked 2 operators\n"
+    (checkout / "derivatives.yaml").write_text(SPEC.replace("2 * x\n", "-2 * x\n"))
+    assert [run("check")[0] for _ in range(2)] == [1, 1]
 
 
 def test_no_spec(run, checkout):
@@ -155,8 +221,16 @@ def test_show(run):
     assert "vjp x        grad * (3 * square(x))" in parts[2]
     assert "jvp y        x_t * (3 * square(x))" in parts[2]
     assert "saved for x  x (input)" in parts[2]
-    assert re.search(r"generated/functions/small\.pyx:\d+\ncdef class CubeBackward\(Node\)", out)
-    assert re.search(r"generated/variable_type/small\.pyx:\d+\ncdef object op_cube\(", out)
+    assert "generated/functions/small.pyx, which has it not yet\ncdef class CubeBackward(Node)" in out
+
+
+def test_show_names_the_lines_of_what_was_generated(run, checkout):
+    run("generate")
+    shown = re.findall(r"generated/(\w+/small\.pyx):(\d+)\n((?:.+\n)+)", run("show", "third")[1])
+    assert {name for name, _, _ in shown} == {"functions/small.pyx", "variable_type/small.pyx"}
+    for name, line, block in shown:
+        lines = (checkout / "generated" / name).read_text().splitlines()[int(line) - 1 :]
+        assert lines[: block.count("\n")] == block.splitlines()
 
 
 def test_show_a_jointly_linear_op(run):
@@ -203,9 +277,9 @@ def test_wrong_usage_is_exit_code_2(arguments, capsys):
 
 
 @pytest.mark.parametrize("package, name", [("yaml", "PyYAML"), ("jinja2", "Jinja2")])
-def test_a_missing_package_is_named(package, name):
+def test_a_missing_package_is_named(package, name, checkout):
     command = [sys.executable, "-c", f"import sys; sys.modules[{package!r}] = None\n"
-               "from codegen.__main__ import main; sys.exit(main(['show', 'tanh']))"]  # fmt: skip
+               f"from codegen.__main__ import main; sys.exit(main(['--root', {str(checkout)!r}, 'show', 'cube']))"]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == f"error: {name} is not installed: python -m pip install pyyaml jinja2 numpy\n"
@@ -259,6 +333,31 @@ def test_a_folder_that_is_not_installed_has_no_build_folder(tmp_path):
     assert build.no_build_on_import(tmp_path) == {}
 
 
+def test_jobs_are_as_many_as_processors_may_be_used(monkeypatch):
+    monkeypatch.delenv(build.JOBS, raising=False)
+    assert 1 <= build.default_jobs() <= os.cpu_count()
+    if hasattr(os, "sched_setaffinity"):
+        assert build.default_jobs() == len(os.sched_getaffinity(0))
+    monkeypatch.setenv(build.JOBS, "7")
+    assert build.default_jobs() == 7
+    monkeypatch.setenv(build.JOBS, "many")
+    with pytest.raises(build.BuildFailed, match="GRADSPEC_JOBS is 'many', which is no number"):
+        build.default_jobs()
+
+
+def test_ninja_is_told_how_many_jobs(tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr(build, "_run", lambda command, *rest: ran.append(command) or 0)
+    monkeypatch.setattr(build, "build_folder", lambda root: tmp_path)
+    monkeypatch.setenv(build.JOBS, "5")
+    monkeypatch.chdir(tmp_path)
+    assert main(["--root", str(tmp_path), "build"]) == main(["--root", str(tmp_path), "build", "--jobs", "3"]) == 0
+    assert [command[-1] for command in ran] == ["-j5", "-j3"]
+    monkeypatch.setattr(build, "build_folder", lambda root: None)  # the first time, by pip
+    build.build(tmp_path, print, 2)
+    assert "-Ccompile-args=-j2" in ran[-1]
+
+
 @pytest.mark.skipif(shutil.which("ninja") is None, reason="needs ninja")
 def test_the_build_folder_is_that_of_the_editable_install():
     folder = build.build_folder(ROOT)
@@ -269,7 +368,7 @@ def test_the_build_folder_is_that_of_the_editable_install():
 
 def test_headers_are_laid_out_before_a_build(tmp_path):
     """One that is new, or gone, since the build was configured; what is there already is left alone."""
-    for name in ("stage_headers.py", "runtime/node.pxd", "runtime/kernels/memory.pxd", "generated/functions/views.pxd"):
+    for name in ("stage_headers.py", "runtime/core/node.pxd", "runtime/kernels/loops/memory.pxd", "generated/functions/views.pxd"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text())
     stage = tmp_path / "build" / "headers"
@@ -279,10 +378,10 @@ def test_headers_are_laid_out_before_a_build(tmp_path):
         build._stage_headers(tmp_path, tmp_path / "build")
         return {path.relative_to(stage).as_posix() for path in stage.rglob("*.pxd")}
 
-    assert staged() == {"gradspec/node.pxd", "gradspec/kernels/memory.pxd", "gradspec/generated/functions/views.pxd"}
+    assert staged() == {"gradspec/core/node.pxd", "gradspec/kernels/loops/memory.pxd", "gradspec/generated/functions/views.pxd"}
     before = (stage / "gradspec").stat().st_mtime_ns
     assert len(staged()) == 3 and (stage / "gradspec").stat().st_mtime_ns == before
-    (tmp_path / "runtime/kernels/memory.pxd").rename(tmp_path / "runtime/kernels/cache.pxd")
-    assert staged() == {"gradspec/node.pxd", "gradspec/kernels/cache.pxd", "gradspec/generated/functions/views.pxd"}
-    (tmp_path / "runtime/node.pxd").unlink()
-    assert staged() == {"gradspec/kernels/cache.pxd", "gradspec/generated/functions/views.pxd"}
+    (tmp_path / "runtime/kernels/loops/memory.pxd").rename(tmp_path / "runtime/kernels/loops/cache.pxd")
+    assert staged() == {"gradspec/core/node.pxd", "gradspec/kernels/loops/cache.pxd", "gradspec/generated/functions/views.pxd"}
+    (tmp_path / "runtime/core/node.pxd").unlink()
+    assert staged() == {"gradspec/kernels/loops/cache.pxd", "gradspec/generated/functions/views.pxd"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codegen.errors import SpecError, SpecErrors
-from codegen.spec.documents import check_characters, decode, documents
+from codegen.spec.documents import check_characters, documents
+from codegen.spec.texts import decode
 
 
 def place(error: SpecError) -> tuple[str, int, int]:

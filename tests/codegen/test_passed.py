@@ -3,6 +3,7 @@
 import os
 import sys
 from importlib import metadata
+from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 from conftest import HEADER, PRELUDE
@@ -53,7 +54,7 @@ def checked(tmp_path, monkeypatch):
     def check(entries=ENTRY, header=HEADER):
         ran.clear()
         spec = analyze(read_text(header + entries + PRELUDE), tmp_path)
-        module.check(spec, tmp_path, integers=False, passed=Passed(spec, tmp_path))
+        check.unproved = module.check(spec, tmp_path, integers=False, passed=Passed(spec, tmp_path))
         return set(ran)
 
     check.root = tmp_path
@@ -89,19 +90,106 @@ def test_what_stands_outside_of_entries(checked):
     assert checked(header=HEADER.replace("f(x(0, 3))", "f(x(1, 3))")) == everything
 
 
-def test_sources_and_what_is_built(checked):
-    everything = checked()
-    source = checked.root / "runtime" / "fast.pyx"
-    source.write_text("# one\n")
-    assert checked() == everything and checked() == set()
-    source.write_text("# two\n")
-    assert checked() == everything and checked() == set()
-    library = checked.root / "build" / "cp3" / "runtime" / "kernels" / "modules.so"
-    library.parent.mkdir(parents=True)
-    library.write_bytes(b"")
-    assert checked() == everything and checked() == set()
-    os.utime(library, (1, 1))
-    assert checked() == everything
+KERNELS = """\
+- op: halved(x) -> y
+  doc: A kernel in Python that uses another module, and a helper.
+  dtype: real
+  shape: x -> x
+  forward: kernels.halved(x)
+  dy/dx: half(1)
+  samples: one
+
+- op: negated(x) -> y
+  doc: Another kernel.
+  dtype: real
+  shape: x -> x
+  forward: kernels.negated(x)
+  dy/dx: -1
+  samples: one
+
+- op: quartered(x) -> y
+  doc: A composite of a kernel.
+  dtype: real
+  shape: x -> x
+  composite: halved(halved(x))
+  samples: one
+  examples:
+    f(2.0): 0.5
+"""
+FILES = {
+    "runtime/kernels/__init__.py": "",
+    "runtime/kernels/rooms/scaling.py": "from .parts import HALF\n\n\ndef halved(x):\n    return x * HALF\n",
+    "runtime/kernels/rooms/parts.py": "HALF = 0.5\n",
+    "runtime/kernels/signs.py": "def negated(x):\n    return -x\n",
+    "runtime/formulas/numbers.py": "def half(n):\n    return n / 2\n",
+    "runtime/formulas/__init__.py": "from .numbers import *\n",
+}
+
+
+def test_an_edited_kernel_forgets_what_names_it(checked):
+    for name, text in FILES.items():
+        (checked.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (checked.root / name).write_text(text)
+    assert {"halved", "negated", "quartered", "sin"} < checked(KERNELS)
+    assert checked(KERNELS) == set()
+    for name, again in {
+        "runtime/kernels/rooms/scaling.py": {"halved", "quartered"},
+        "runtime/kernels/rooms/parts.py": {"halved", "quartered"},  # which scaling imports
+        "runtime/kernels/signs.py": {"negated"},
+        "runtime/formulas/numbers.py": {"halved", "quartered"},
+    }.items():
+        (checked.root / name).write_text("# Edited.\n" + FILES[name])
+        assert checked(KERNELS) == again, name
+        assert checked(KERNELS) == set()
+    (checked.root / "runtime/kernels/rooms/unused.py").write_text("def other(x):\n    return x\n")
+    (checked.root / "runtime/other.py").write_text("")
+    assert checked(KERNELS) == set()
+    (checked.root / "runtime/kernels/rooms/scaling.py").rename(checked.root / "runtime/kernels/scaling.py")
+    (checked.root / "runtime/kernels/rooms/parts.py").rename(checked.root / "runtime/kernels/parts.py")
+    assert checked(KERNELS) == set()  # the same text in another room is the same kernel
+
+
+def test_a_kernel_that_is_edited_and_not_built_has_not_passed(checked):
+    """What ran is then older than what is read."""
+    for name, text in FILES.items():
+        (checked.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (checked.root / name).write_text(text)
+    built = checked.root / "build" / "cp3" / "runtime" / "kernels" / f"modules{EXTENSION_SUFFIXES[0]}"
+    built.parent.mkdir(parents=True)
+    built.write_bytes(b"")
+    (checked.root / "runtime/kernels/signs.pxd").write_text("# declares\n")
+    os.utime(checked.root / "runtime/kernels/signs.pxd", (1, 1))
+    checked(KERNELS)
+    assert (checked(KERNELS), checked.unproved) == (set(), [])
+    (checked.root / "runtime/kernels/signs.pxd").write_text("# declares more\n")
+    os.utime(built, (2, 2))
+    for _ in range(2):
+        assert (checked(KERNELS), checked.unproved) == ({"negated"}, ["negated"])
+    os.utime(built)
+    assert (checked(KERNELS), checked.unproved) == ({"negated"}, [])
+    assert (checked(KERNELS), checked.unproved) == (set(), [])
+
+
+def test_what_calls_an_entry(checked):
+    spec = analyze(read_text(HEADER + ENTRY + PRELUDE), checked.root)
+    assert Passed(spec, checked.root).callers({"cubed"}) == {"twice_cubed"}
+    assert Passed(spec, checked.root).callers({"apart"}) == set()
+
+
+def test_what_is_forgotten_is_checked_again(checked):
+    checked()
+    spec = analyze(read_text(HEADER + ENTRY + PRELUDE), checked.root)
+    with Passed(spec, checked.root) as passed:
+        assert passed.holds(spec.ops["apart"])
+        passed.forget(["apart"])
+    assert checked() == {"apart"}
+
+
+def test_entries_that_are_not_looked_at_stay_as_they_were(checked):
+    checked()
+    spec = analyze(read_text(HEADER + ENTRY + PRELUDE), checked.root)
+    module.check(spec, checked.root, integers=False, passed=Passed(spec, checked.root), names=["apart"])
+    assert checked() == set()
 
 
 @pytest.mark.parametrize("changed", ["numpy", "scipy"])
@@ -124,17 +212,6 @@ def test_what_computes(checked, monkeypatch, changed):
 def test_another_python(checked, monkeypatch):
     everything = checked()
     monkeypatch.setattr(sys, "version", "4.0")
-    assert checked() == everything and checked() == set()
-
-
-@pytest.mark.parametrize("name", ["helper.py", "fast.pyx", "fast.pxd", "modules.txt", "meson.build"])
-def test_every_kind_of_source(checked, name):
-    everything = checked()
-    source = checked.root / "runtime" / "deep" / name
-    source.parent.mkdir()
-    source.write_text("# one\n")
-    assert checked() == everything and checked() == set()
-    source.rename(source.with_name(f"other_{name}"))
     assert checked() == everything and checked() == set()
 
 

@@ -358,3 +358,45 @@ derivatives.yaml:12:12: error: f: op: 'int axis n' is not `type name`
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("read", entry) == message
+
+
+CONST = """\
+- op: f(x) -> y, Const steps
+  doc: F.
+  dtype: real
+  shape: x -> x, x
+  forward: (np.abs(x), np.sign(x))
+  vjp:
+    x: times(grad_y, steps)
+  jvp:
+    y: times(x_t, steps)
+  samples: one
+
+- op: times(a, b) -> y
+  doc: A product.
+  shape: a, b -> broadcast(a, b)
+  forward: np.multiply(a, b)
+  dy/da: b
+  dy/db: a
+  samples: two
+"""
+
+
+def test_a_const_is_an_output_without_a_gradient(small):
+    small.check(CONST)
+    op = small.analyze(CONST).ops["f"]
+    assert [output.differentiable for output in op.signature.outputs] == [True, False]
+    assert list(op.derived.jvp) == ["y"] and [saved.name for saved in op.derived.saved] == ["steps"]
+    assert small.refusal("read", CONST.replace("f(x)", "f(x, Const w)")) == """\
+derivatives.yaml:12:18: error: f: op: 'w' is an argument, and Const is for outputs: integers are an Index, other numbers an Array
+- op: f(x, Const w) -> y, Const steps
+                 ^"""
+
+
+def test_an_index_holds_integers(small):
+    entry = "- op: f(x) -> Index y\n  doc: F.\n  dtype: real -> x\n  forward: np.sign(x)\n  nondifferentiable: true\n  samples: one\n"
+    assert small.refusal("read", entry) == """\
+derivatives.yaml:14:18: error: f: dtype: y is an Index, of integers: an array without a gradient is a Const
+  dtype: real -> x
+                 ^"""
+    small.check(entry.replace("Index", "Const").replace("real -> x", "real"))

@@ -1,0 +1,122 @@
+"""Which files the kernels and helpers that an entry names are made of.
+
+Owns finding the module that defines a name, and what a module imports, cimports and includes, by reading the sources: folders may
+be laid out as one likes.  Knows nothing of entries, and builds and imports nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.machinery
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ..package import Package
+from ..rules.calls import reached
+
+COMPILED = (".pyx", ".pxd", ".pxi", ".h", ".c")
+_MODULES = (".py", ".pyx", ".pxd")
+_DEFINED = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(|^(\w+)(?:\s*:[^=\n]*)?\s*=[^=]", re.MULTILINE)
+_FROM = re.compile(r"^[ \t]*from\s+([.\w]+)\s+c?import\s+(?:\(([^)]*)\)|((?:[^\n#\\]|\\\n)+))", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*c?import\s+([.\w]+)", re.MULTILINE)
+_INCLUDED = re.compile(r"""^[ \t]*(?:cdef\s+extern\s+from|include|#[ \t]*include)\s+["'](\w[^"'<>]*)["']""", re.MULTILINE)
+
+
+class Sources:
+    """The sources of a package's runtime; nothing is read before it is asked for."""
+
+    def __init__(self, package: Package):
+        self.package, self._top = package, package.path(package.runtime)
+        self._files, self._defining = functools.cache(self._find_files), functools.cache(self._find_defining)
+        self._uses, self._with_used = functools.cache(self._find_uses), functools.cache(self._find_with_used)
+        self._text = functools.cache(lambda path: path.read_text(encoding="utf-8"))
+        self._built = functools.cache(self._find_built)
+
+    def of_kernel(self, name: str) -> frozenset[Path]:
+        """The files that a kernel is made of: all kernels where nothing defines it by that name."""
+        return self._of(self.package.path(self.package.kernels), name)
+
+    def of_helper(self, name: str) -> frozenset[Path]:
+        """The files that a helper of formulas is made of."""
+        return self._of(self.package.path(self.package.formulas), name)
+
+    def digest(self, paths: Iterable[Path]) -> str:
+        """A number for the text of some files, wherever they stand."""
+        return hashlib.sha256("\0".join(sorted(map(self._text, paths))).encode()).hexdigest()
+
+    def unbuilt(self, paths: Iterable[Path]) -> bool:
+        """Whether what is compiled of some files is older than they are."""
+        return any(path.stat().st_mtime_ns > self._built(path.parent) for path in paths if path.suffix in COMPILED)
+
+    # Names.
+
+    def _of(self, folder: Path, name: str) -> frozenset[Path]:
+        found = self._defining(folder).get(name) or self._files(folder)
+        return frozenset().union(*map(self._with_used, found))
+
+    def _find_defining(self, folder: Path) -> dict[str, set[Path]]:
+        """The modules in a folder, or in the file that stands in its place, by the names that they define."""
+        found: dict[str, set[Path]] = {}
+        for path in self._files(folder):
+            for names in _DEFINED.findall(self._text(path)):
+                found.setdefault("".join(names), set()).add(path)
+        return found
+
+    def _find_files(self, folder: Path) -> list[Path]:
+        files = folder.rglob("*") if folder.is_dir() else [folder.with_suffix(".py")]
+        return sorted(path for path in files if path.suffix in _MODULES and path.exists() and path.stem != "__init__")
+
+    # What a file uses.
+
+    def _find_with_used(self, path: Path) -> frozenset[Path]:
+        """A file and all that it uses, by any number of steps."""
+        return frozenset(reached(path, self._uses))
+
+    def _find_uses(self, path: Path) -> frozenset[Path]:
+        text = self._text(path)
+        found = {other for suffix in _MODULES if (other := path.with_suffix(suffix)).exists()}
+        for module in _IMPORT.findall(text):
+            found |= self._modules(path, module)
+        for module, in_brackets, plain in _FROM.findall(text):
+            for part in re.sub(r"#.*|\\\n", "", in_brackets or plain).split(","):
+                if words := part.split():
+                    found |= self._imported(path, module, words[0])
+        found |= {other for name in _INCLUDED.findall(text) if (other := path.parent / name).exists()}
+        return frozenset(found)
+
+    def _imported(self, path: Path, module: str, name: str) -> set[Path]:
+        """A module of the name in a package, else the module itself, or what defines the name in a package."""
+        if found := self._modules(path, f"{module}.{name}" if module.strip(".") else f"{module}{name}"):
+            return found
+        place = self._place(path, module)
+        if place is not None and place.is_dir():
+            return set(self._defining(place).get(name) or self._files(place))
+        return self._modules(path, module)
+
+    def _modules(self, path: Path, module: str) -> set[Path]:
+        place = self._place(path, module)
+        return {other for suffix in _MODULES if place is not None and (other := place.with_name(place.name + suffix)).exists()}
+
+    def _place(self, path: Path, module: str) -> Path | None:
+        """Where a module of the package stands, without a suffix; None for one of another package."""
+        name = module.lstrip(".")
+        if dots := len(module) - len(name):
+            return path.parents[dots - 1].joinpath(*name.split(".")) if name else path.parents[dots - 1]
+        package, *parts = name.split(".")
+        return self._top.joinpath(*parts) if package == self.package.name else None
+
+    # What is built.
+
+    def _find_built(self, folder: Path) -> int:
+        """When the extension of a folder, or of the nearest one above it that has one, was built."""
+        times = [path.stat().st_mtime_ns for path in self._extensions(folder.relative_to(self._top))]
+        if times or folder == self._top:
+            return max(times, default=0)
+        return self._built(folder.parent)
+
+    def _extensions(self, folder: Path) -> Iterator[Path]:
+        for path in self.package.path("build").glob(f"*/{self.package.runtime}/{folder.as_posix()}/*"):
+            if f".{path.name.partition('.')[2]}" in importlib.machinery.EXTENSION_SUFFIXES:
+                yield path

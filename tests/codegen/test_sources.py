@@ -1,0 +1,103 @@
+"""The files that a kernel is made of are found by reading them, wherever they stand."""
+
+import os
+from importlib.machinery import EXTENSION_SUFFIXES
+
+import pytest
+
+from codegen.package import Package
+from codegen.verify.sources import Sources
+
+FILES = {
+    "kernels/__init__.py": "from .rows.softmax import softmax\nfrom .signs import negate\n",
+    "kernels/rows/__init__.py": "",
+    "kernels/rows/softmax.pyx": (
+        "from ...support cimport capi as cnp\n"
+        "from ..loops.span cimport (\n    Span,  # rows\n    find_span,\n)\n"
+        "from . import losses as expressions, \\\n    normalisers\n"
+        'cdef extern from "rows.h":\n    int rows(double* x)\n\n\n'
+        "cpdef object softmax(x, int axis):\n    return later(x)\n\n\ndef later(x):\n    from ..late import thing\n"
+    ),
+    "kernels/rows/losses.py": "import numpy as np\n\n\ndef loss(x):\n    return x\n",
+    "kernels/rows/normalisers.py": "from gradspec.formulas import axes\n",
+    "kernels/rows/rows.h": '#include "span.h"\n#include <math.h>\n',
+    "kernels/rows/span.h": "",
+    "kernels/loops/span.pxd": "",
+    "kernels/loops/span.pyx": "",
+    "kernels/late.py": "thing = 1\n",
+    "kernels/signs.py": "def negate(x):\n    return -x\n",
+    "kernels/ufuncs.pyx": "pointwise = None\ncosine = pointwise('cos')\n",
+    "formulas/__init__.py": "from .shapes import *\n",
+    "formulas/shapes.py": "def axes(x):\n    return x\n",
+    "formulas/numbers.py": "def half(x):\n    return x / 2\n",
+    "support/capi.pxd": "",
+    "support/errors.py": "",
+}
+
+
+@pytest.fixture
+def sources(tmp_path):
+    for name, text in FILES.items():
+        path = tmp_path / "runtime" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Sources(Package(tmp_path))
+
+
+def names(sources, paths):
+    return {path.relative_to(sources.package.path("runtime")).as_posix() for path in paths}
+
+
+def test_imports_cimports_and_headers_are_followed(sources):
+    assert names(sources, sources.of_kernel("softmax")) == {
+        "kernels/rows/softmax.pyx", "kernels/rows/losses.py", "kernels/rows/normalisers.py", "kernels/rows/rows.h",
+        "kernels/rows/span.h", "kernels/loops/span.pxd", "kernels/loops/span.pyx", "kernels/late.py", "support/capi.pxd",
+        "formulas/shapes.py",
+    }  # fmt: skip
+
+
+def test_what_uses_nothing_is_alone(sources):
+    assert names(sources, sources.of_kernel("negate")) == {"kernels/signs.py"}
+    assert names(sources, sources.of_kernel("cosine")) == {"kernels/ufuncs.pyx"}
+    assert names(sources, sources.of_helper("half")) == {"formulas/numbers.py"}
+
+
+def test_a_name_that_nothing_defines_may_be_of_any(sources):
+    found = names(sources, sources.of_kernel("made_at_run_time"))
+    assert found >= {name for name in FILES if name.startswith("kernels/") and not name.endswith(("__init__.py", ".h"))}
+
+
+def test_every_kernel_of_the_spec_is_found(spec_of_the_checkout):
+    from codegen.rules.calls import helpers_of, kernels_of
+
+    package, spec = spec_of_the_checkout
+    sources = Sources(package)
+    every = len(sources.of_kernel("no kernel is called like this"))
+    for op in spec.ops.values():
+        for name in kernels_of(op):
+            assert 0 < len(sources.of_kernel(name)) < every, name
+        for name in helpers_of(op):
+            assert {path.parent.name for path in sources.of_helper(name)} == {"formulas"}, name
+
+
+def test_the_number_of_a_text_does_not_depend_on_its_place(sources):
+    before = sources.digest(sources.of_kernel("negate"))
+    folder = sources.package.path("runtime/kernels")
+    (folder / "signs.py").rename(folder / "rows" / "signs.py")
+    assert Sources(sources.package).digest(Sources(sources.package).of_kernel("negate")) == before
+    (folder / "rows" / "signs.py").write_text("def negate(x):\n    return 0 - x\n")
+    assert Sources(sources.package).digest(Sources(sources.package).of_kernel("negate")) != before
+
+
+def test_compiled_sources_are_built_or_not(sources):
+    softmax, negate = sources.of_kernel("softmax"), sources.of_kernel("negate")
+    assert sources.unbuilt(softmax) and not sources.unbuilt(negate)  # there is no build
+    built = sources.package.path("build") / "cp3" / "runtime" / "kernels" / f"modules{EXTENSION_SUFFIXES[0]}"
+    built.parent.mkdir(parents=True)
+    built.write_bytes(b"")
+    (built.parents[1] / built.name).write_bytes(b"")  # of support/capi.pxd
+    assert not Sources(sources.package).unbuilt(softmax)
+    os.utime(built, (1, 1))
+    assert Sources(sources.package).unbuilt(softmax)
+    (built.parent / "modules.cpython-2-other.so").write_bytes(b"")  # of another Python
+    assert Sources(sources.package).unbuilt(softmax)
