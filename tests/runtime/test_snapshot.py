@@ -99,6 +99,37 @@ def test_rows_may_be_added_to():
     same(x.grad, [3, 3])
 
 
+PLACES = {
+    "whole": lambda b: b, "start": lambda b: b[:1], "end": lambda b: b[1:], "row": lambda b: b[2], "column": lambda b: b[:, 1],
+    "backwards": lambda b: b[::-1, ::-1], "steps": lambda b: b[1::2, ::2], "turned": lambda b: b.T[1:], "element": lambda b: b[1, 2],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", PLACES)
+@pytest.mark.parametrize("saved", PLACES)
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_what_is_saved_of_a_buffer_is_what_its_place_held(saved, written, before):
+    """Whatever view is saved and whatever view is written to, after so many writes before."""
+    x = gs.tensor(np.arange(1.0, 13.0).reshape(3, 4), requires_grad=True)
+    b = x * 1
+    for _ in range(before):
+        b.mul_(2)
+    part = PLACES[saved](b)
+    w = gs.tensor(np.full(part.shape, 0.5), requires_grad=True)
+    expected = part.detach().numpy().copy()
+    y = part * w
+    for _ in range(2):
+        PLACES[written](b).mul_(10)
+    y.sum().backward()
+    same(w.grad, expected)
+    slope = np.zeros((3, 4))
+    if saved == "element":
+        slope[1, 2] = 0.5 * 2**before
+    else:
+        PLACES[saved](slope)[...] = 0.5 * 2**before
+    same(x.grad, slope)
+
+
 def test_columns_may_be_written_step_by_step():
     x = leaf(1.0, 2.0)
     f = gs.zeros((2, 2)) * 1
