@@ -3,49 +3,58 @@
 Arrays behave as NumPy's do; gradients behave as PyTorch's do.
 """
 
-from .support.extension import offer, undisturbed
-from .support.later import postponed
+from importlib import import_module
+
+from .support.extension import offer
 
 offer(__name__)
 
-with undisturbed(__spec__):
-    from .core.grad_mode import (
-        enable_grad,
-        inference_mode,
-        is_grad_enabled,
-        is_inference_mode_enabled,
-        no_grad,
-        set_grad_enabled,
-    )
-    from .kernels.loops.memory import empty_cache, memory_stats
-    from .kernels.loops.threads import get_num_threads, set_num_threads
-    from .core.operand import asarray, tensor
-    from .generated.tensor import Tensor
-    from .generated import ops
-    from .generated.ops import *
-    from . import autograd
-
-    func, nn, optim, random, scipy, signal, special = (
-        postponed(f"{__name__}.{name}") for name in ("func", "nn", "optim", "random", "scipy", "signal", "special")
-    )
-    from .support.generator import manual_seed
-    from .api.clip_grad import clip_grad_norm_, clip_grad_value_
-    from .api.conversion import as_tensor, from_numpy, is_complex, is_floating_point
-    from .api.promotion import broadcast_shapes, can_cast, promote_types, result_type, tril_indices, triu_indices
-    from .api.serialization import load, save
-    from .api.spectrum import istft, multinomial, stft
-    from .support import constants
-    from .support.constants import *
+from .core.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .kernels.loops.memory import empty_cache, memory_stats
+from .kernels.loops.threads import get_num_threads, set_num_threads
+from .core.operand import asarray, tensor
+from .generated.tensor import Tensor
+from .generated import ops
+from .generated.ops import *
+from .support.generator import manual_seed
+from .api.clip_grad import clip_grad_norm_, clip_grad_value_
+from .api.conversion import as_tensor, from_numpy, is_complex, is_floating_point
+from .api.promotion import broadcast_shapes, can_cast, promote_types, result_type, tril_indices, triu_indices
+from .api.serialization import load, save
+from .api.spectrum import istft, multinomial, stft
+from .support import constants
+from .support.constants import *
 
 __version__ = "0.1.0"
 
+# Python imports `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there.
+# Therefore each namespace begins with `import gradspec`, which waits.  If this file in turn waits for that namespace, Python ends
+# one of the two waits: an `import` of what is still running goes on, and an import of what has to be run raises an error.
+_namespaces = (*ops.namespaces, "autograd", "nn", "optim", "random", "signal", "special", "func", "scipy")  # from the lowest up
+try:
+    for _name in _namespaces:
+        import_module(f"{__name__}.{_name}")
+except RuntimeError:  # "deadlock detected": a thread has the lock of one of them, and waits for this package
+
+    def __getattr__(name):
+        if name in _namespaces:
+            return import_module(f"{__name__}.{name}")  # which makes it an attribute
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+
+
 __all__ = sorted([
-    "Tensor", "as_tensor", "asarray", "autograd", "broadcast_shapes", "can_cast", "clip_grad_norm_", "clip_grad_value_",
-    "empty_cache", "enable_grad", "from_numpy", "func", "get_num_threads", "inference_mode", "is_complex",
+    "Tensor", "as_tensor", "asarray", "broadcast_shapes", "can_cast", "clip_grad_norm_", "clip_grad_value_",
+    "empty_cache", "enable_grad", "from_numpy", "get_num_threads", "inference_mode", "is_complex",
     "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "istft", "load", "manual_seed", "memory_stats",
-    "multinomial", "nn", "no_grad", "optim", "promote_types", "random", "result_type", "save", "scipy", "set_grad_enabled",
-    "set_num_threads", "signal", "special", "stft", "tensor", "tril_indices", "triu_indices",
-    *constants.__all__, *ops.__all__,
+    "multinomial", "no_grad", "promote_types", "result_type", "save", "set_grad_enabled", "set_num_threads", "stft",
+    "tensor", "tril_indices", "triu_indices", *_namespaces, *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+
 from . import _random
 from ._random import *  # noqa: F403
 from .support.generator import Holder

@@ -1,8 +1,10 @@
-"""The tests that docs/contract.md and docs/derivative-conventions.md name are there."""
+"""The tests that docs/contract.md, docs/passes.md and docs/derivative-conventions.md name are there."""
 
 import ast
 import re
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT / "tests" / "runtime", ROOT / "tests" / "kernels")
@@ -12,18 +14,21 @@ def functions(path):
     return {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)}
 
 
-def rows():
-    """(line number, behaviour, cell of tests) of every row below a heading row."""
-    for number, line in enumerate((ROOT / "docs" / "contract.md").read_text().splitlines(), 1):
+def rows(page="contract.md", table="behaviour"):
+    """(line number, first cell, cell of tests) of every row of the tables whose heading row begins with that word."""
+    inside = False
+    for number, line in enumerate((ROOT / "docs" / page).read_text().splitlines(), 1):
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
-        if cells and cells[0] not in ("behaviour", ":--"):
-            yield number, cells[0], cells[1]
+        inside = bool(cells) and (inside or cells[0] == table)
+        if inside and cells[0] not in (table, ":--"):
+            yield number, cells[0], cells[-1]
 
 
-def test_every_row_names_tests_that_exist():
-    assert len(list(rows())) > 40
+@pytest.mark.parametrize("page, table, least", [("contract.md", "behaviour", 40), ("passes.md", "feature", 10)])
+def test_every_row_names_tests_that_exist(page, table, least):
+    assert len(list(rows(page, table))) > least
     known, missing = {}, []
-    for number, _, cell in rows():
+    for number, _, cell in rows(page, table):
         named = re.findall(r"`(\w+\.py)::(\w+)`", cell)
         rest = re.sub(r"`\w+\.py::\w+`", "", cell).replace(",", "").strip()
         if not named or rest:

@@ -222,7 +222,8 @@ def _along(op: Op, call: BoundCall, shape: Shape, patterns: Mapping[str, Pattern
     axes = {a.name: call.arguments[a.name] for a in axis_arguments(op)}
     shapes = {a.name: call.arguments[a.name] for a in op.signature.arguments
               if a.name == "shape" and a.type.base == "int" and isinstance(call.arguments[a.name], tuple)}  # fmt: skip
-    named = [name for name in arrays if not patterns[name].is_any] or [name for name in arrays if types[name].is_array][:1]
+    said = [name for name in arrays if not patterns[name].is_any]
+    named = [name for name in said if types[name].is_array] or said or [name for name in arrays if types[name].is_array][:1]
     ranks = [len(value) for value in shapes.values()] or [item.ndim for name in named for item in _each(arrays[name])]
     rank = max(ranks, default=0)
     counted = [axis for value in axes.values() for axis in _each(value)]
@@ -239,14 +240,14 @@ def _along(op: Op, call: BoundCall, shape: Shape, patterns: Mapping[str, Pattern
     wholes = [*shapes.values(), *(item.shape for name in named for item in _each(arrays[name]) if item.ndim == rank)]
     lengths = tuple(wholes[0][axis] for axis in frame)
     for name, value in arrays.items():
-        said, is_array = not patterns[name].is_any, types[name].is_array
-        if not said and not is_array and {item.ndim for y in outputs for item in _each(y)} - {rank}:
+        stated, is_array = name in said, types[name].is_array
+        if not stated and not is_array and {item.ndim for y in outputs for item in _each(y)} - {rank}:
             continue
-        held = [along if item.ndim == rank else _smaller(item.shape, along, lengths, said, is_array, bool(shapes))
+        held = [along if item.ndim == rank else _smaller(item.shape, along, lengths, stated, is_array, bool(shapes))
                 for item in _each(value)]  # fmt: skip
         if held and all(held):
             inputs[name] = held if isinstance(value, list) else held[0]
-        elif is_array and any(item.ndim for item in _each(value)) and (said or shapes):
+        elif is_array and any(item.ndim for item in _each(value)) and (stated or shapes):
             return None
     exact = [name for name in inputs if name in types and not types[name].is_array]
     return _looped(call, inputs, shape, exact, rank=rank, axes=axes)

@@ -103,8 +103,9 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     for namespace, module in [("", "ops")] + [(module.lstrip("_"), module) for module in installed]:
         members = [text for text in everything if text.op.namespace == namespace and text.is_function]
         borrowed = [(text, name) for text in everything for where, name in text.op.elsewhere if where == namespace]
-        context = {"ops": members, "borrowed": borrowed, "namespace": namespace, "installed": installed, "module": module,
-                   "namespaces": namespaces}
+        seen = {text.op.family for text in members} | {text.op.family for text, _ in borrowed}
+        context = {"ops": members, "borrowed": borrowed, "namespace": namespace, "module": module, "namespaces": namespaces,
+                   "unseen": [family.name for family in spec.families if family.ops and family.name not in seen]}
         emit(f"namespaces/{module}.py" if namespace else "ops.py", "namespace.py.j2", **context)
         # A namespace is imported when it is named: what the main one has of it is described there.
         described = members if namespace else members + [text for text, _ in borrowed if text.op.namespace]

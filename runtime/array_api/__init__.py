@@ -4,6 +4,8 @@ If NumPy and the standard differ, the main namespace follows NumPy and this one 
 Most names are the operators themselves.  Imported when first asked for.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..support.constants import *
 from ..generated.ops import (
     abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,

@@ -1,12 +1,12 @@
 """The autograd namespace: backward, grad, custom Functions, grad modes, and a module for each further concept.
 
-Modules are imported as they are named here, `import gradspec.autograd.forward_ad as fwAD` included.  `gradcheck` is the
-function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module of the same name all the same.
+Owns the names.  `gradcheck` is the function, as in PyTorch: `from gradspec.autograd.gradcheck import gradcheck` finds the module
+of the same name all the same.
 """
 
-from typing import TYPE_CHECKING
+import gradspec  # noqa: F401 (waits for it)
 
-from ..core.anomaly import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
+from ..core.anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ..engine.backward import GradientEdge, backward, get_gradient_edge, grad
 from ..core.error_nodes import set_missing_derivative
 from ..support.errors import GradcheckError
@@ -21,12 +21,13 @@ from ..core.grad_mode import (
     set_multithreading_enabled,
     set_mutation_on_saved_tensors,
 )
-from ..support.later import later
 from ..core.node import Node
 from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
-from . import forward_ad
+from . import checkpoint, forward_ad, functional, graph
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
+from .graph import _unsafe_preserve_version_counter  # noqa: F401 (as above)
+from .variable import Variable
 
 __all__ = [
     "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "detect_anomaly",
@@ -36,15 +37,6 @@ __all__ = [
     "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative", "set_multithreading_enabled",
     "set_mutation_on_saved_tensors",
 ]  # fmt: skip
-
-if TYPE_CHECKING:
-    from . import checkpoint, functional, graph
-    from .variable import Variable
-
-if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
-    __getattr__ = later(__name__, {
-        "": ("checkpoint", "functional", "graph"), "graph": ("_unsafe_preserve_version_counter",), "variable": ("Variable",),
-    })  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from ..core.error_nodes import UndefinedGrad
 from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import grad
-from ..methods.dual import batched_level
+from ..methods.dual_level import batched_level
 from ..support.errors import GradcheckError, NotBatched
 from .differences import Differences, as_tuple, inner, random_like
 from .forward_ad import dual_level, make_dual, unpack_dual

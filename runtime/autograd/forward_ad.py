@@ -1,10 +1,10 @@
 """Forward mode as users call it: dual levels, and tensors that carry tangents at them.
 
-Owns the names; what they do is in `gradspec.methods.dual` and `gradspec.core.grad_mode`.
+Owns the names; what they do is in `gradspec.methods.dual_level` and `gradspec.core.grad_mode`.
 """
 
 from ..core.grad_mode import _set_fwd_grad_enabled  # noqa: F401 (PyTorch's name for it, found but not shown)
-from ..methods.dual import (
+from ..methods.dual_level import (
     UnpackedDualTensor,
     dual_level,
     enter_dual_level,

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..core import node as _node
 from ..core.grad_mode import set_mutation_on_saved_tensors
+from ..core.increment_version import increment_version, set_version
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
-from ..core.version import increment_version, set_version
 from ..engine.backward import GradientEdge, get_gradient_edge
 from ..engine.engine import (
     current_graph_task_execution_order,

@@ -2,16 +2,18 @@
 """Engine: runs a backward graph.
 
 Owns the order of nodes (a ReadyQueue hands out the node made last among those whose gradients have all arrived), the
-delivery of gradients from node to node, and captures.  Nothing here recurses; passes that users nest in each other's hooks
-go on in a thread with a stack of its own before they are too deep for one.  Knows no operators.
+delivery of gradients from node to node, and captures.  There is one pass.  Its gradients are arrays, tensors where the pass is
+recorded, batches of either, or arrays that nobody has computed yet; the module of each kind says what becomes of it on arrival.
+Nothing here recurses; passes that users nest in each other's hooks go on in a thread with a stack of its own before they are
+too deep for one.  Knows no operators.
 """
 
 from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
 
 from ..core.accumulate_grad cimport AccumulateGrad
-from ..core.anomaly cimport check_nan
-from .batched_pass cimport goes_row_by_row, run_batched
+from ..core.anomaly_mode cimport check_nan
+from .batches cimport apply_to_batch, goes_row_by_row, validate_batch
 from ..support.capi cimport PyTupleObject, Py_REFCNT, ndarray
 from .engine_hooks cimport capture_gradient, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from ..core.grad_mode cimport (
@@ -23,47 +25,40 @@ from ..kernels.program.fusion cimport Fused, large_size
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node, TaskSlot, Wanted
 from ..core.provenance cimport calculation, report_failure
-from .put_off cimport arrived, blamed, fitted, forget, gradient_for, is_large, may_wait, settle
+from .put_off cimport arrived, blamed, forget, is_large, may_wait, settle, validate_deferred
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
 
 
 cdef int run(GraphTask task) except -1:
-    """Run what is ready until nothing is left."""
+    """Run what is ready until nothing is left.
+
+    In anomaly mode the thread knows which node is running: what that node records is its child.
+    """
     cdef Node node = task.root
-    task.ready.push(node)
+    cdef ThreadObjects watched = None
+    cdef object outer = None
     if thread_state().flags & ANOMALY:
-        return run_watched(task)
-    if not task.recording:
+        watched = thread_objects()
+        outer = watched.running
+    elif not (task.recording or task.batch):
         task.large = large_size()
+    task.ready.push(node)
     try:
         while task.ready.count:
             node = task.ready.pop()
+            if watched is not None:
+                watched.running = None if node.origin == 0 else calculation(node)
             run_node(task, node)
         if task.fusions is not None:
             settle(task)
     except Exception as error:
         report_failure(thread_state(), blamed(task, node), error)
         raise
-    return 0
-
-
-cdef int run_watched(GraphTask task) except -1:
-    """The same in anomaly mode: what is recorded meanwhile learns which node was running."""
-    cdef ThreadObjects objects = thread_objects()
-    cdef object outer = objects.running
-    cdef Node node = task.root
-    try:
-        while task.ready.count:
-            node = task.ready.pop()
-            objects.running = None if node.origin == 0 else calculation(node)
-            run_node(task, node)
-    except Exception as error:
-        report_failure(thread_state(), node, error)
-        raise
     finally:
-        objects.running = outer
+        if watched is not None:
+            watched.running = outer
     return 0
 
 
@@ -75,28 +70,27 @@ cdef int run_node(GraphTask task, Node node) except -1:
     cdef bint needed = slot.needed
     cdef Wanted wanted = slot.wanted
     cdef Py_ssize_t i, count
-    if task.fusions is not None and (node.hooks is not None or needed and not may_wait(node)):
+    if task.fusions is not None and not may_wait(node, needed):
         settle(task)
     if node is not task.root:
         if slot.buffer != NULL:
             grads = <object> slot.buffer
             Py_CLEAR(slot.buffer)
-        if type(grads) is Fused:
-            grads = arrived(grads)
+        if is_large(task, &node.output):
+            grads = arrived(task, node, grads, needed)
         if node.hooks is not None:
             grads = run_tensor_hooks(task, node, grads)
-            slot = task.slot(node)
         if slot.captured:
             capture_gradient(task, node, grads)
         task.release(node)
         if not needed:
             return 0
-    if is_large(task, &node.output):
-        grads = gradient_for(task, node, grads)
     if node.hooks is not None and node.hooks.pre:
         grads = run_pre_hooks(task, node, grads)
     if grads is None and not node.takes_undefined():
         results = None
+    elif task.batch and not node.takes_batch():
+        results = apply_to_batch(task, node, grads, wanted)
     elif task.recording:
         results = node.apply_recorded(grads, wanted)
     else:
@@ -132,7 +126,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
 
 
 cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:
-    """Add one gradient to what has arrived at the node of edge `i`, and queue it when that was the last."""
+    """Add one gradient to what has arrived at the node of edge `i`, and queue that node when this was the last."""
     cdef Node target = source.next_node(i)
     cdef TaskSlot* slot = task.slot(target)
     cdef int output_nr
@@ -141,8 +135,10 @@ cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except 
         return 0
     if grad is not None:
         output_nr = source.next_nr(i)
-        if type(grad) is Fused:
-            grad = fitted(target, output_nr, grad, source)
+        if task.batch:
+            grad = validate_batch(task, target, output_nr, grad, None if source is task.root else source)
+        elif type(grad) is Fused:
+            grad = validate_deferred(target, output_nr, grad, source)
         else:
             grad = validate(target, output_nr, grad, task.recording, None if source is task.root else source)
         if target.outputs == NULL:
@@ -251,10 +247,7 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
         state.graph_task, state.keep_graph = task.id, task.keep_graph
         state.flags = flags & ~<unsigned int> GRAD_DISABLED if task.create_graph else flags | GRAD_DISABLED
         task.check_nan = flags & ANOMALY and not flags & NAN_ALLOWED
-        if task.batch:
-            run_batched(task)
-        else:
-            run(task)
+        run(task)
         while task.callbacks:
             task.callbacks.pop(0)()
         finished = True

@@ -15,10 +15,9 @@ cdef inline bint is_large(GraphTask task, InputMetadata* metadata) noexcept:
         size *= metadata.dims[i]
     return size >= task.large
 
-cdef object gradient_for(GraphTask task, Node node, object grad)
-cdef object arrived(Fused grad)
-cdef bint may_wait(Node node) except -1
-cdef object fitted(Node target, int output_nr, Fused grad, Node source)
+cdef bint may_wait(Node node, bint needed) except -1
+cdef object arrived(GraphTask task, Node node, object grad, bint needed)
+cdef object validate_deferred(Node target, int output_nr, Fused grad, Node source)
 cdef int settle(GraphTask task) except -1
 cdef int forget(GraphTask task) except -1
 cdef Node blamed(GraphTask task, Node node)

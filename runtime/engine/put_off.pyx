@@ -6,7 +6,7 @@ and that all are computed before anybody could see or change what they are made 
 and at the end of a pass.  What is computed then is one program in which each array is read and written once.
 """
 
-from .batched_pass cimport has_packed
+from .batches cimport has_packed
 from ..support.capi cimport ndarray
 from .graph_task cimport GraphTask
 from .input_buffer cimport validate
@@ -15,18 +15,23 @@ from ..core.node cimport InputMetadata, Node
 from ..core.tensor cimport wrap
 
 
-cdef bint may_wait(Node node) except -1:
-    """Whether a node may take gradients that are put off, and run while others are: nothing of it is the user's."""
-    return node.takes_deferred() and node.hooks is None and not has_packed(node)
+cdef bint may_wait(Node node, bint needed) except -1:
+    """Whether gradients may stay put off while a node runs, and that node may take one: nothing of it is the user's.
+
+    A node that is not `needed` does not run: only hooks could see what arrives there.
+    """
+    return node.hooks is None and (not needed or node.takes_deferred() and not has_packed(node))
 
 
-cdef object gradient_for(GraphTask task, Node node, object grad):
-    """The gradient that arrived at a node, as one that programs put off where that pays."""
+cdef object arrived(GraphTask task, Node node, object grad, bint needed):
+    """The large gradient that arrived at a node, as that node takes it: put off where that pays, an array where it must be one."""
     cdef Fusion fusion
     if type(grad) is Fused:
-        (<Fused> grad).fusion.label = node
-        return grad
-    if type(grad) is not ndarray or not may_wait(node):
+        if (<Fused> grad).array is None:
+            (<Fused> grad).fusion.label = node
+            return grad
+        grad = (<Fused> grad).array
+    if type(grad) is not ndarray or not needed or not may_wait(node, True):
         return grad
     if task.fusions is None:
         task.fusions = []
@@ -42,12 +47,7 @@ cdef object gradient_for(GraphTask task, Node node, object grad):
     return fusion.leaf(grad)
 
 
-cdef object arrived(Fused grad):
-    """A gradient that was put off: its array, if that has been computed since."""
-    return grad if grad.array is None else grad.array
-
-
-cdef object fitted(Node target, int output_nr, Fused grad, Node source):
+cdef object validate_deferred(Node target, int output_nr, Fused grad, Node source):
     """A gradient on its way to a node: as it is if that has one output of its shape and dtype, else its array made to fit."""
     cdef InputMetadata* metadata = &target.output
     if grad.array is None and target.outputs == NULL and grad.fits(metadata.ndim, metadata.dims, metadata.type_num):

@@ -2,37 +2,21 @@
 
 Each takes a function of arrays, numbers, or tuples, lists and dictionaries of them, and gives another, or a result, that can
 be differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `grad` inside the function that `grad` is given.
-Modules are imported as their names are asked for.
 """
 
-from typing import TYPE_CHECKING
+import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import later
-
-if TYPE_CHECKING:
-    from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
-    from .matrices import hessian, jacfwd, jacobian, jacrev
-    from .named import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
-    from .named import multigrad_dict, vector_jacobian_product
-    from .products import hvp, jvp, linearize, vjp
+from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
+from .matrices import hessian, jacfwd, jacobian, jacrev
+from .named import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
+from .named import multigrad_dict, vector_jacobian_product
+from .products import hvp, jvp, linearize, vjp
 
 __all__ = [
     "elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product",
     "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
     "make_vjp", "multigrad_dict", "value_and_grad", "vector_jacobian_product", "vjp",
 ]  # fmt: skip
-
-
-if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
-    __getattr__ = later(__name__, {
-        "gradients": ("elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "value_and_grad"),
-        "matrices": ("hessian", "jacfwd", "jacobian", "jacrev"),
-        "named": (
-            "grad_named", "hessian_tensor_product", "hessian_vector_product", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
-            "multigrad_dict", "vector_jacobian_product",
-        ),
-        "products": ("hvp", "jvp", "linearize", "vjp"),
-    })  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others, get_gradient_edge
-from ..methods.dual import innermost_level
+from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..autograd.passes import filled, gradients, push, push_transposed, transposed
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..engine.backward import get_gradient_edge
-from ..methods.dual import innermost_level
+from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import NotBatched
 from .point import Point

@@ -1,20 +1,13 @@
 """Arguments for SciPy's functions, made of differentiable functions.
 
-Owns the names.  Each is imported when somebody asks for it, and SciPy only by functions that need it.
+Owns the names.  A function that needs SciPy imports it when it is called.
 """
 
-from typing import TYPE_CHECKING
+import gradspec  # noqa: F401 (waits for it)
 
-from ..support.later import later
-
-if TYPE_CHECKING:
-    from .objective import Objective, objective
+from .objective import Objective, objective
 
 __all__ = ["Objective", "objective"]
-
-
-if not TYPE_CHECKING:  # for a checker nothing is found that is not written above
-    __getattr__ = later(__name__, {"objective": ("Objective", "objective")})
 
 
 def __dir__() -> list[str]:

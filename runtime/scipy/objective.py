@@ -3,12 +3,13 @@
 Owns the way from a nest of parameters to a vector of real numbers and back.  SciPy is imported for linear operators only.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..autograd.functional import jacobian
 from ..autograd.nest import LEAF, alike, flatten, places, rebuild
@@ -17,7 +18,10 @@ from ..core.tensor import TensorBase
 from ..func import grad, hessian, linearize, value_and_grad, vjp
 from ..support.dispatch import ops
 
-Vector = npt.NDArray[np.float64]
+if TYPE_CHECKING:  # for checkers alone: it is slow to import
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float64]
 
 
 class Objective:

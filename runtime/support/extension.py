@@ -1,15 +1,13 @@
-"""Extensions that hold many compiled modules each: loading one file for all of a folder is what keeps an import short.
+"""Extensions that hold many compiled modules each: one file is loaded for all modules of a folder, which keeps an import short.
 
-Owns how such a module is found.  A folder's `__init__` offers the names that its extension holds; each is initialised when
-it is first imported, as if it had a file of its own.  Also keeps off an import what is not its work.  Imports nothing of the
-package.
+Owns how such a module is found.  A folder's `modules.txt` lists the modules; the build links them into one extension, `modules`,
+and the folder's `__init__` offers the names to `SharedExtensions`, a finder on `sys.meta_path`.  For an offered name the finder
+answers with the file of the extension, where CPython's own loader looks up `PyInit_<last part of the name>`: so each module is
+initialised when it is first imported, as if it had a file of its own.  Imports nothing of the package.
 """
 
-import gc
 import os.path
 import sys
-from _thread import get_ident  # `threading` would be one more module to import
-from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
 EXTENSION = "modules"  # the file of a folder, beside its `__init__`
@@ -49,32 +47,3 @@ def offer(package):
     SharedExtensions.files.update((f"{package}.{name}", found.origin) for name in names)
     if SharedExtensions not in sys.meta_path:
         sys.meta_path.insert(0, SharedExtensions)
-
-
-class InOtherThreads:
-    """False in the thread that made it."""
-
-    def __init__(self):
-        self.thread = get_ident()
-
-    def __bool__(self):
-        return get_ident() != self.thread
-
-
-@contextmanager
-def undisturbed(spec):
-    """Run a package's imports without two things that take a fifth of their time.
-
-    The cyclic collector would look many times through all that is being made, and find no garbage; it is left as it was.  And
-    each import of a module from a package that is still being imported asks for the package's lock, which another thread may
-    hold: a thousand times here, where this thread holds it.  Other threads still wait.
-    """
-    if getattr(spec, "_initializing", False) is True:  # importlib's own flag, which it clears at the end
-        spec._initializing = InOtherThreads()
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -1,15 +1,11 @@
 """Names that are imported when they are first used: what most programs never use should not lengthen every import.
 
-Owns the `__getattr__` of the namespaces that have such names, and modules that run when they are first used: with a
-`__getattr__` of its own, a module's names are looked up the slow way, always.
+Owns the `__getattr__` (PEP 562) of the packages that have such names.  Python looks up all names of a module that has one more
+slowly, also those that are there: the main namespace has none.
 """
 
 import sys
-from _thread import RLock
 from importlib import import_module
-from types import ModuleType
-
-from .extension import find
 
 
 def later(package, places):
@@ -34,47 +30,3 @@ def later(package, places):
         return namespace[name]
 
     return __getattr__
-
-
-class Postponed(ModuleType):
-    """A module that runs when the first of its names is asked for, and is a module as any other from then on."""
-
-    def __getattr__(self, name):
-        _run(self)
-        if type(self) is ModuleType:
-            return getattr(self, name)
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} yet", name=name, obj=self)
-
-    def __dir__(self):
-        _run(self)
-        return ModuleType.__dir__(self)
-
-
-_locks = {}  # of the postponed modules: name -> lock
-_running = set()
-
-
-def postponed(name):
-    """The module of that name, as if it had been imported; it is when it is first used."""
-    if name not in sys.modules:
-        _locks[name] = RLock()
-        sys.modules[name] = Postponed(name)
-    return sys.modules[name]
-
-
-def _run(module):
-    name = module.__name__
-    with _locks[name]:  # of this module alone: another thread may wait for another one
-        if type(module) is not Postponed or name in _running:
-            return
-        spec = find(name, sys.modules[name.rpartition(".")[0]].__path__)
-        module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
-        module.__file__, module.__cached__ = spec.origin, spec.cached
-        if spec.submodule_search_locations is not None:
-            module.__path__ = spec.submodule_search_locations
-        _running.add(name)
-        try:
-            spec.loader.exec_module(module)
-            module.__class__ = ModuleType
-        finally:
-            _running.discard(name)

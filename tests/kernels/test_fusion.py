@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import Function, grad, graph
+from gradspec.autograd import Function, detect_anomaly, grad, graph
 from gradspec.kernels.program import fusion
 
 NEVER = 1 << 60
@@ -215,6 +215,55 @@ def test_nothing_is_left_of_a_pass(at_once):
         assert [waiting(fails)() for fails in (False, True, True)] == [None, None, None]
     finally:
         gc.enable()
+
+
+def test_nothing_is_put_off_in_anomaly_mode(at_once):
+    """NaN is that of the node which made it, and no later one's."""
+    x = gs.tensor([4.0, 0.0], requires_grad=True)
+    with np.errstate(all="ignore"), pytest.warns(UserWarning), detect_anomaly():
+        y = gs.exp(gs.sqrt(x * 2.0) * 0.0)
+        with pytest.raises(RuntimeError, match="Function 'SqrtBackward' returned nan values in its 0th output"):
+            grad(y.sum(), x)
+
+
+def test_a_pass_within_a_pass_while_gradients_wait(at_once):
+    """Of one thread and over nodes of the outer pass: each has what it put off to itself."""
+    class Inner(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2.0
+
+        @staticmethod
+        def backward(ctx, g):
+            (inner,) = grad(total, x, retain_graph=True)
+            return g + inner
+
+    def step():
+        nonlocal x, total
+        x = gs.tensor([1.0, 1.5], requires_grad=True)
+        shared = gs.sin(x * 3.0) * x
+        total = shared.sum()
+        early = Inner.apply(x)
+        late = gs.tanh(shared * 2.0) * 0.5
+        return grad((late * gs.exp(early)).sum(), [x, shared])
+
+    x = total = None
+    same_bits(*both_ways(step))
+
+
+@pytest.mark.parametrize("then", ["captured", "captured and run"])
+def test_what_arrives_at_a_result_is_an_array(at_once, then):
+    """A gradient that was put off is a result, alone or as what the node there goes on with."""
+    def step():
+        x = gs.tensor([1.0, 2.0], requires_grad=True)
+        middle = gs.sin(x)
+        y = gs.exp(middle) * 3.0
+        asked = [middle] if then == "captured" else [x, middle, x]
+        found = grad(y.sum(), asked)
+        assert all(type(g) is gs.Tensor and type(g.detach().numpy()) is np.ndarray for g in found)
+        return found
+
+    same_bits(*both_ways(step))
 
 
 def test_small_arrays_do_not_wait():

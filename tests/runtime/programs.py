@@ -17,7 +17,7 @@ import numpy as np
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
-from gradspec.methods.dual import batched_level
+from gradspec.methods.dual_level import batched_level
 
 STEP = 1e-30  # of the complex step
 SCALES = (1.0, 0.0, -2.0)  # the tangents of a batch, as multiples of the one that the reference carries

@@ -9,7 +9,7 @@ import gradspec as gs
 from gradspec.autograd import Function, forward_ad, functional, grad, gradcheck
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.autograd.passes import push
-from gradspec.methods.dual import batched_level
+from gradspec.methods.dual_level import batched_level
 from gradspec.support.errors import NotBatched
 
 RNG = np.random.default_rng(0)

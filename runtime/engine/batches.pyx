@@ -1,13 +1,12 @@
 # cython: boundscheck=False, wraparound=False
-"""The batched pass: one backward pass for many gradients of the same outputs, the rows of a leading axis.
+"""Batches: gradients that are the rows of a leading axis, many gradients of the same outputs in one backward pass.
 
-Owns how a node meets a batch: as a whole where its rule acts on each row by itself (`takes_batch`) or there is another that
-does (`apply_rows`), else row by row, with the results stacked. Where a user would see it, in a hook or in an unpack hook of a
-node that runs row by row, there is no such pass, and each row wants one of its own. Nothing here is on the way of an ordinary
-pass.
+Owns the shape of a batch on its way into a node, and what a node gives for one: its rule takes the whole batch where it acts on
+each row by itself (`takes_batch`), or the node has another rule that does (`apply_rows`), else the rule runs row by row and the
+results are stacked.  Also owns when a pass must not have batches: a hook sees single gradients, and an unpack hook of a node that
+runs row by row would be called once for each row; then each row gets a pass of its own.  Knows no order of nodes.
 """
 
-from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.string cimport memcpy
 
 import numpy as np
@@ -18,15 +17,12 @@ from ..support.capi cimport (
     PyArray_TYPE, ndarray
 )
 from ..support.dispatch import ops
-from .engine_hooks cimport capture_gradient
 from .function_node cimport FunctionNode
-from ..core.grad_mode cimport thread_state
 from .graph_task cimport GraphTask
-from .input_buffer cimport accumulate, cast, refuse_shape, validate
+from .input_buffer cimport cast, refuse_shape, validate
 from ..kernels.loops.axes cimport row_view
 from ..kernels.reductions.sums cimport sum_to
 from ..core.node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_shape
-from ..core.provenance cimport report_failure
 from .ready_queue cimport NodeStack
 from ..saved.saved_variable cimport is_packed
 from ..core.tensor cimport TensorBase, wrap
@@ -34,96 +30,14 @@ from ..core.tensor cimport TensorBase, wrap
 cnp.import_array()
 
 
-cdef int run_batched(GraphTask task) except -1:
-    """Run what is ready until nothing is left, as the engine does, on `task.batch` rows at once."""
-    cdef Node node = task.root
-    task.ready.push(node)
-    try:
-        while task.ready.count:
-            node = task.ready.pop()
-            run_node(task, node)
-    except Exception as error:
-        report_failure(thread_state(), node, error)
-        raise
-    return 0
-
-
-cdef int run_node(GraphTask task, Node node) except -1:
-    """Run one node, and hand on what it gives."""
-    cdef TaskSlot* slot = task.slot(node)
-    cdef object grads = None, results
-    cdef tuple several
-    cdef bint needed = slot.needed
-    cdef Wanted wanted = slot.wanted
-    cdef Py_ssize_t i, count = node.edge_count
-    if node is not task.root:
-        if slot.buffer != NULL:
-            grads = <object> slot.buffer
-            Py_CLEAR(slot.buffer)
-        if slot.captured:
-            capture_gradient(task, node, grads)
-        task.release(node)
-        if not needed:
-            return 0
-    if grads is None and not node.takes_undefined():
-        results = None
-    elif not node.takes_batch():
-        results = together(task, node, grads, wanted)
-        if results is NotImplemented:
-            results = by_rows(task, node, grads, wanted)
-    elif task.recording:
-        results = node.apply_recorded(grads, wanted)
-    else:
-        results = node.apply(grads, wanted)
-    grads = None
-    if not task.keep_graph:
-        node.release_variables()
-    if results is None:
-        several = (None,) * count
-    elif count == 1 and node is not task.root:
-        several = (results,)
-    else:
-        several = results
-    for i in range(count):
-        if (wanted >> (i & 63)) & 1 and node.needs(i):
-            deliver(task, node, i, several[i])
-    return 0
-
-
-cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:
-    """Add a batch to what has arrived at the node of edge `i`, and queue it when that was the last."""
-    cdef Node target = source.next_node(i)
-    cdef TaskSlot* slot = task.slot(target)
-    cdef int output_nr
-    cdef list buffers
-    if not (slot.needed or slot.captured):
-        return 0
-    if grad is not None:
-        output_nr = source.next_nr(i)
-        grad = validate_batch(task, target, output_nr, grad, source)
-        if target.outputs == NULL:
-            if slot.buffer != NULL:
-                total = <object> slot.buffer
-                Py_CLEAR(slot.buffer)
-                grad = accumulate(total, grad, task.recording)
-            Py_INCREF(grad)
-            slot.buffer = <PyObject*> grad
-        else:
-            if slot.buffer == NULL:
-                buffers = [None] * target.n_outputs
-                Py_INCREF(buffers)
-                slot.buffer = <PyObject*> buffers
-            buffers = <list> slot.buffer
-            total, buffers[output_nr] = buffers[output_nr], None
-            buffers[output_nr] = grad if total is None else accumulate(total, grad, task.recording)
-    slot.dependencies -= 1
-    if slot.dependencies == 0:
-        task.ready.push(target)
-    return 0
+cdef object apply_to_batch(GraphTask task, Node node, object grads, Wanted wanted):
+    """What a node that takes no batch as it is gives for one: by its rule for batches, else row by row."""
+    cdef object results = together(task, node, grads, wanted)
+    return by_rows(task, node, grads, wanted) if results is NotImplemented else results
 
 
 cdef object validate_batch(GraphTask task, Node node, int output_nr, object grad, Node source):
-    """`grad` with rows of the shape and dtype of output `output_nr` of `node`."""
+    """`grad` with rows of the shape and dtype of output `output_nr` of `node`; `source` as in `validate`."""
     cdef InputMetadata* metadata = node.metadata(output_nr)
     cdef ndarray array = (<TensorBase> grad).array if task.recording else grad
     cdef int extra = PyArray_NDIM(array) - 1 - metadata.ndim
@@ -132,7 +46,7 @@ cdef object validate_batch(GraphTask task, Node node, int output_nr, object grad
         shape, current = metadata_shape(metadata), (<object> array).shape
         if extra < 0 or current[0] != task.batch or any(
                 [n != 1 and n != m for n, m in zip(shape, current[1 + extra:])]):
-            refuse_shape(node, shape, current[1:], None if source is task.root else source)
+            refuse_shape(node, shape, current[1:], source)
         narrow = (task.batch,) + (1,) * extra + shape
         whole = (task.batch,) + shape
         if task.recording:

@@ -167,6 +167,36 @@ def test_checkpoints():
     same(batched(y, [x, w], retain_graph=True), looped(gs.softmax(w @ x.exp(), 0), [x, w]))
 
 
+def test_a_pass_within_a_batch():
+    """Of single gradients, over a node that the outer pass has still to run."""
+    class Inner(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (inner,) = grad(total, x, retain_graph=True)
+            assert inner.shape == (3,)
+            return grad_output * 2 + inner
+
+    x = leaf(3)
+    shared = gs.softmax(x.exp(), 0) * x
+    total = gs.sum(shared)
+    y = shared * Inner.apply(x)
+    same(batched(y, x, retain_graph=True), looped(y, x))
+
+
+def test_gradients_that_were_passed_are_not_written_to():
+    """One batch that arrives at two inputs of a node, or at a node twice, is added up elsewhere."""
+    x = leaf(3)
+    batch = BATCH.copy()
+    y = x + x
+    (found,) = batched([y, y], x, [batch, batch], retain_graph=True)
+    np.testing.assert_array_equal(batch, BATCH)
+    np.testing.assert_array_equal(found.numpy(), 4 * BATCH)
+
+
 def test_anomaly_mode_names_what_is_nan():
     x = gs.tensor([-1.0, 4.0, 9.0], requires_grad=True)
     with np.errstate(invalid="ignore"), pytest.warns(UserWarning), detect_anomaly():
