@@ -1,7 +1,8 @@
-"""Lay out the Cython headers as the package that they describe: called when a build is configured, and before each build.
+"""Lay out the headers, Cython's and C's, as the package that they describe: called when a build is configured, and before each.
 
-`cimport gradspec.core.node` is resolved by folder, and the folders of the sources are named otherwise.  Links keep the build
-aware of changes; where the system has none, the headers are copied.  What is laid out already is left alone.
+`cimport gradspec.core.node` and `#include "gradspec/core/provenance.h"` are resolved by folder, and the folders of the sources
+are named otherwise.  Links keep the build aware of changes; where the system has none, the headers are copied.  What is laid
+out already is left alone.
 """
 
 import os
@@ -9,13 +10,15 @@ import shutil
 import sys
 from pathlib import Path
 
+SUFFIXES = (".pxd", ".h")
 source, stage = Path(sys.argv[1]), Path(sys.argv[2])
 wanted = {
     stage / package / header.relative_to(source / folder): header
     for folder, package in (("runtime", "gradspec"), ("generated", "gradspec/generated"))
-    for header in (source / folder).rglob("*.pxd")
+    for header in (source / folder).rglob("*")
+    if header.suffix in SUFFIXES
 }
-found = set(stage.rglob("*.pxd"))
+found = {place for place in stage.rglob("*") if place.suffix in SUFFIXES}
 if found != wanted.keys() or not all(place.is_symlink() for place in found):
     shutil.rmtree(stage, ignore_errors=True)
     for place, header in wanted.items():

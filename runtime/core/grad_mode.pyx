@@ -12,16 +12,7 @@ from _thread import get_ident
 
 from ..support.capi cimport PyThreadState_GetDict
 
-cdef extern from *:
-    """
-    #if defined(_MSC_VER)
-    #define GRADSPEC_THREAD_LOCAL __declspec(thread)
-    #else
-    #define GRADSPEC_THREAD_LOCAL __thread
-    #endif
-    /* Zero bytes are the state of a new thread: grad mode on, no level, no task. */
-    static GRADSPEC_THREAD_LOCAL unsigned long long gradspec_thread_bytes[16];
-    """
+cdef extern from "gradspec/core/grad_mode.h":
     unsigned long long gradspec_thread_bytes[16]
 
 

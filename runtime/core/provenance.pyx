@@ -19,39 +19,7 @@ from .grad_mode cimport ANOMALY, ThreadObjects, ThreadState
 from ..support.named_result import named
 from .node cimport Node
 
-cdef extern from *:
-    """
-    #if PY_VERSION_HEX < 0x030C0000
-    #ifndef Py_BUILD_CORE
-    #define Py_BUILD_CORE 1
-    #endif
-    #include "internal/pycore_frame.h"
-    #undef Py_BUILD_CORE
-    #endif
-    /* The code object that the calling Python function runs, borrowed, and the offset of its instruction; NULL outside of
-       all functions.  Python's frame object, which would have to be made, is not asked for. */
-    static CYTHON_INLINE PyObject* gradspec_instruction(unsigned int* offset) {
-    #if PY_VERSION_HEX < 0x030C0000
-        _PyInterpreterFrame* frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
-        if (frame == NULL) return NULL;
-        *offset = (unsigned int) ((char*) frame->prev_instr - (char*) _PyCode_CODE(frame->f_code));
-        return (PyObject*) frame->f_code;
-    #else
-        PyObject* code;
-    #if PY_VERSION_HEX < 0x030D0000
-        struct _PyInterpreterFrame* frame = _PyThreadState_UncheckedGet()->cframe->current_frame;
-    #else
-        struct _PyInterpreterFrame* frame = PyThreadState_GetUnchecked()->current_frame;
-    #endif
-        if (frame == NULL) return NULL;
-        code = PyUnstable_InterpreterFrame_GetCode(frame);
-        if (code == NULL) return NULL;
-        *offset = (unsigned int) PyUnstable_InterpreterFrame_GetLasti(frame);
-        Py_DECREF(code);  /* the frame keeps it */
-        return code;
-    #endif
-    }
-    """
+cdef extern from "gradspec/core/provenance.h":
     PyObject* gradspec_instruction(unsigned int*)
     int PyCode_Check(PyObject*)
     int PyCode_Addr2Line(object, int)

@@ -17,79 +17,18 @@ from ..program.ufunc cimport Ufunc, pointwise
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    #include <float.h>
-    #include <stdint.h>
-    #include <string.h>
-
-    typedef struct { double real, imag; } gradspec_pair;
-
-    /* y = m ? a : b of elements of one size; a step is 0 or that of contiguous elements. */
-    #define GRADSPEC_WHERE(T, NAME) \\
-        static void gradspec_where_##NAME(char **args, const npy_intp *size, const npy_intp *steps, void *data) { \\
-            const npy_bool *m = (const npy_bool *) args[0]; \\
-            const T *a = (const T *) args[1], *b = (const T *) args[2]; \\
-            T *y = (T *) args[3]; \\
-            npy_intp n = size[0], i; \\
-            (void) data; \\
-            if (steps[0] == 0) { \\
-                int taken = m[0] ? 1 : 2; \\
-                const T *x = taken == 1 ? a : b; \\
-                if (steps[taken] == 0) for (i = 0; i < n; i++) y[i] = x[0]; \\
-                else memcpy(y, x, n * sizeof(T)); \\
-            } else if (steps[1] == 0 && steps[2] == 0) { \\
-                const T p = a[0], q = b[0]; \\
-                for (i = 0; i < n; i++) y[i] = m[i] ? p : q; \\
-            } else if (steps[1] == 0) { \\
-                const T p = a[0]; \\
-                for (i = 0; i < n; i++) { const T q = b[i]; y[i] = m[i] ? p : q; } \\
-            } else if (steps[2] == 0) { \\
-                const T q = b[0]; \\
-                for (i = 0; i < n; i++) { const T p = a[i]; y[i] = m[i] ? p : q; } \\
-            } else { \\
-                for (i = 0; i < n; i++) { const T p = a[i], q = b[i]; y[i] = m[i] ? p : q; } \\
-            } \\
-        }
-    GRADSPEC_WHERE(uint32_t, 4)
-    GRADSPEC_WHERE(uint64_t, 8)
-    GRADSPEC_WHERE(gradspec_pair, 16)
-
-    #define GRADSPEC_DIVIDE(T) \\
-        static void gradspec_divide_##T(char **args, const npy_intp *size, const npy_intp *steps, void *data) { \\
-            const T *a = (const T *) args[0], *b = (const T *) args[1]; \\
-            T *y = (T *) args[2]; \\
-            npy_intp n = size[0], i, p = steps[0] != 0, q = steps[1] != 0; \\
-            (void) data; \\
-            if (p && q) for (i = 0; i < n; i++) { const T d = b[i], r = a[i] / (d == 0 ? 1 : d); y[i] = d == 0 ? 0 : r; } \\
-            else for (i = 0; i < n; i++) { const T d = b[i * q], r = a[i * p] / (d == 0 ? 1 : d); y[i] = d == 0 ? 0 : r; } \\
-        }
-    GRADSPEC_DIVIDE(float)
-    GRADSPEC_DIVIDE(double)
-
-    /* Whether a number is infinite or so small, 0 included, that it may have lost digits; NaN is neither. */
-    #define GRADSPEC_EXTREME(T, TINY, MAX) \\
-        static int gradspec_extreme_##T(const char *data, npy_intp n) { \\
-            const T *x = (const T *) data; \\
-            npy_intp i; \\
-            int any = 0; \\
-            for (i = 0; i < n; i++) { const T size = x[i] < 0 ? -x[i] : x[i]; any |= (size < TINY) | (size > MAX); } \\
-            return any; \\
-        }
-    GRADSPEC_EXTREME(float, FLT_MIN, FLT_MAX)
-    GRADSPEC_EXTREME(double, DBL_MIN, DBL_MAX)
-    """
+cdef extern from "gradspec/kernels/elementwise/choice.h":
     int gradspec_extreme_float(const char*, npy_intp) noexcept nogil
     int gradspec_extreme_double(const char*, npy_intp) noexcept nogil
-    void gradspec_where_4(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
-    void gradspec_where_8(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
-    void gradspec_where_16(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_where_uint32_t(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_where_uint64_t(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_where_gradspec_pair(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
 
 
 where = pointwise(
-    np.where, ("mask", "a", "b"), [gradspec_where_4, gradspec_where_8, gradspec_where_8, gradspec_where_16], masks=True)
+    np.where, ("mask", "a", "b"), [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], masks=True)
 divide_or_zero = pointwise(
     elementwise.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL])
 cdef Ufunc multiply = Ufunc(np.multiply, "multiply")

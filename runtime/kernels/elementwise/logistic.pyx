@@ -9,7 +9,6 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
-from ..loops.copies cimport GRADSPEC_COPIES  # no-cython-lint  (C reads what stands beside it)
 from ..loops.flags cimport fp_clear
 from ..program.ufunc cimport Ufunc, pointwise
 
@@ -17,52 +16,7 @@ from .elementwise import complex_logaddexp
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    #include <stdint.h>
-    #include <string.h>
-
-    /* As integers: a comparison of numbers raises a flag at NaN. */
-    #define GRADSPEC_LOGISTIC(T, BITS, SIGN, THOUSAND, INFINITE) \\
-        /* -scale * |x|, no further than where all of the three have reached their limits. */ \\
-        GRADSPEC_WIDE static void gradspec_exponents_##T(const T *x, T scale, T *e, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) { \\
-                BITS b; T a; \\
-                memcpy(&b, x + i, sizeof(T)); \\
-                b &= ~SIGN; \\
-                b = (b > THOUSAND) & (b <= INFINITE) ? THOUSAND : b; \\
-                memcpy(&a, &b, sizeof(T)); \\
-                e[i] = -scale * a; \\
-            } \\
-        } \\
-        GRADSPEC_WIDE static void gradspec_sigmoid_##T(const T *x, const T *e, T *y, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) { \\
-                BITS b; \\
-                memcpy(&b, x + i, sizeof(T)); \\
-                y[i] = (b & SIGN ? e[i] : (T) 1) / ((T) 1 + e[i]); \\
-            } \\
-        } \\
-        GRADSPEC_WIDE static void gradspec_slope_##T(const T *e, T factor, T *y, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) y[i] = e[i] / (((T) 1 + e[i]) * ((T) 1 + e[i])) * factor; \\
-        }
-
-    /* The larger of two numbers, and minus the distance of the other; a step is 0 or 1. */
-    #define GRADSPEC_LOGADDEXP(T) \\
-        GRADSPEC_WIDE static void gradspec_apart_##T(const T *a, const T *b, T *m, T *e, npy_intp n, npy_intp p, npy_intp q) { \\
-            for (npy_intp i = 0; i < n; i++) { \\
-                T s = a[i * p], t = b[i * q], d = s == t ? 0 : s - t; \\
-                m[i] = d > 0 ? s : t; \\
-                e[i] = d > 0 ? -d : d; \\
-            } \\
-        } \\
-        GRADSPEC_WIDE static void gradspec_together_##T(const T *m, const T *e, T *y, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) y[i] = m[i] + e[i]; \\
-        }
-    GRADSPEC_LOGADDEXP(float)
-    GRADSPEC_LOGADDEXP(double)
-    GRADSPEC_LOGISTIC(float, uint32_t, UINT32_C(0x80000000), UINT32_C(0x447a0000), UINT32_C(0x7f800000))
-    GRADSPEC_LOGISTIC(double, uint64_t, UINT64_C(0x8000000000000000), UINT64_C(0x408f400000000000), UINT64_C(0x7ff0000000000000))
-    """
+cdef extern from "gradspec/kernels/elementwise/logistic.h":
     void gradspec_exponents_float(const float*, float, float*, npy_intp) noexcept nogil
     void gradspec_exponents_double(const double*, double, double*, npy_intp) noexcept nogil
     void gradspec_sigmoid_float(const float*, const float*, float*, npy_intp) noexcept nogil

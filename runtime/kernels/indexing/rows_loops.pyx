@@ -23,30 +23,11 @@ from ..loops.threads cimport GRAIN, Work, parallel
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    /* y += x; the two do not overlap. */
-    #define GRADSPEC_ADD(T) \\
-        static inline void gradspec_add_##T(T *restrict y, const T *restrict x, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) y[i] += x[i]; \\
-        }
-    typedef npy_int64 gradspec_int;
-    GRADSPEC_ADD(float)
-    GRADSPEC_ADD(double)
-    GRADSPEC_ADD(gradspec_int)
-
-    /* Whether each is from -length to length - 1. */
-    static inline int gradspec_in_range(const npy_intp *places, npy_intp n, npy_intp length) {
-        npy_intp i;
-        npy_uintp below = 0, above = 0;  /* their signs */
-        for (i = 0; i < n; i++) below |= (npy_uintp) places[i] + length, above |= (npy_uintp) length - 1 - places[i];
-        return (npy_intp) (below | above) >= 0;
-    }
-    """
+cdef extern from "gradspec/kernels/indexing/rows_loops.h":
     bint gradspec_in_range(npy_intp*, npy_intp, npy_intp) noexcept nogil
     void gradspec_add_float(float*, float*, npy_intp) noexcept nogil
     void gradspec_add_double(double*, double*, npy_intp) noexcept nogil
-    void gradspec_add_gradspec_int(cnp.npy_int64*, cnp.npy_int64*, npy_intp) noexcept nogil
+    void gradspec_add_int64(cnp.npy_int64*, cnp.npy_int64*, npy_intp) noexcept nogil
 
 cdef ndarray as_places(object indices, npy_intp length):
     """Contiguous indices of machine size, each in range; None where one is not."""
@@ -68,7 +49,7 @@ cdef inline void add_row(number* y, number* x, npy_intp n) noexcept nogil:
     elif number is double:
         gradspec_add_double(y, x, n)
     else:
-        gradspec_add_gradspec_int(y, x, n)
+        gradspec_add_int64(y, x, n)
 
 
 cdef void add_rows(number* y, number* x, Scatter* job, npy_intp start, npy_intp stop) noexcept nogil:

@@ -23,38 +23,7 @@ from .plain cimport has_shape, item_size, slot_of
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    #if defined(__linux__)
-    #include <sys/mman.h>
-    #if defined(MADV_HUGEPAGE)
-    #define gradspec_huge_pages(p, n) \\
-        madvise((void *) (((uintptr_t) (p) + 4095) & ~(uintptr_t) 4095), (n) & ~(size_t) 4095, MADV_HUGEPAGE)
-    #endif
-    #endif
-    #ifndef gradspec_huge_pages
-    #define gradspec_huge_pages(p, n) ((void) 0)
-    #endif
-
-    /* What NumPy's inline functions do not show of an array. */
-    static inline int gradspec_is_alone(PyArrayObject *array, PyObject *descr) {
-        PyArrayObject_fields *fields = (PyArrayObject_fields *) array;
-        return fields->base == NULL && fields->weakreflist == NULL && (PyObject *) fields->descr == descr;
-    }
-    /* An array that owns `data`, and gives it back by the handler. */
-    static PyObject *gradspec_around(void *data, int ndim, npy_intp *dims, PyObject *descr, PyObject *handler) {
-        PyArrayObject_fields *fields;
-        Py_INCREF(descr);  /* is stolen */
-        fields = (PyArrayObject_fields *) PyArray_NewFromDescr(
-            &PyArray_Type, (PyArray_Descr *) descr, ndim, dims, NULL, data, NPY_ARRAY_CARRAY, NULL);
-        if (fields) {
-            Py_INCREF(handler);
-            fields->mem_handler = handler;
-            fields->flags |= NPY_ARRAY_OWNDATA;
-        }
-        return (PyObject *) fields;
-    }
-    """
+cdef extern from "gradspec/kernels/loops/memory.h":
     int PyTraceMalloc_Track(unsigned int, uintptr_t, size_t) noexcept
     void gradspec_huge_pages(void*, size_t) noexcept nogil
     bint gradspec_is_alone(ndarray, PyObject*) noexcept

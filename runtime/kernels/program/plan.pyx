@@ -8,44 +8,72 @@ intermediate value has.  A plan that does not work says that NumPy has to comput
 import numpy as np
 
 from ...support cimport capi as cnp
+from ...support.capi cimport npy_intp
 from .numbers cimport store_number
 from ..loops.plain cimport BOOL_SLOT, item_size, slot_or_bool
 from .ufunc cimport PyUFuncGenericFunction, Ufunc
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    /* From a narrower dtype to a wider one, of one or two parts, as NumPy casts. */
-    #define GRADSPEC_CAST(NAME, FROM, TO, PARTS, MORE) \\
-        static void gradspec_cast_##NAME(char **args, const npy_intp *size, const npy_intp *steps, void *data) { \\
-            const FROM *x = (const FROM *) args[0]; \\
-            TO *y = (TO *) args[1]; \\
-            npy_intp i, n = size[0]; \\
-            (void) steps; (void) data; \\
-            for (i = 0; i < n; i++) { \\
-                y[i * MORE] = (TO) x[i * PARTS]; \\
-                if (MORE == 2) y[i * MORE + 1] = PARTS == 2 ? (TO) x[i * PARTS + 1] : 0; \\
-            } \\
-        }
-    GRADSPEC_CAST(float_double, float, double, 1, 1)
-    GRADSPEC_CAST(float_complex64, float, float, 1, 2)
-    GRADSPEC_CAST(float_complex128, float, double, 1, 2)
-    GRADSPEC_CAST(double_complex128, double, double, 1, 2)
-    GRADSPEC_CAST(complex64_complex128, float, double, 2, 2)
-    GRADSPEC_CAST(bool_float, npy_bool, float, 1, 1)
-    GRADSPEC_CAST(bool_double, npy_bool, double, 1, 1)
-    GRADSPEC_CAST(bool_complex64, npy_bool, float, 1, 2)
-    GRADSPEC_CAST(bool_complex128, npy_bool, double, 1, 2)
-    static PyUFuncGenericFunction gradspec_casts[5][4] = {  /* [from][to] */
-        {NULL, gradspec_cast_float_double, gradspec_cast_float_complex64, gradspec_cast_float_complex128},
-        {NULL, NULL, NULL, gradspec_cast_double_complex128},
-        {NULL, NULL, NULL, gradspec_cast_complex64_complex128},
-        {NULL, NULL, NULL, NULL},
-        {gradspec_cast_bool_float, gradspec_cast_bool_double, gradspec_cast_bool_complex64, gradspec_cast_bool_complex128},
-    };
-    """
-    PyUFuncGenericFunction gradspec_casts[5][4]
+ctypedef fused source:
+    cnp.npy_uint8
+    float
+    double
+
+ctypedef fused target:
+    float
+    double
+
+
+cdef inline void cast(source* x, target* y, npy_intp n, int parts, int wanted) noexcept nogil:
+    """Numbers of one part or two as such of one or two, as NumPy casts."""
+    cdef npy_intp i
+    for i in range(n):
+        y[i * wanted] = <target> x[i * parts]
+        if wanted == 2:
+            y[i * wanted + 1] = <target> x[i * parts + 1] if parts == 2 else 0
+
+
+cdef void float_to_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<float*> args[0], <double*> args[1], size[0], 1, 1)
+
+
+cdef void float_to_complex64(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<float*> args[0], <float*> args[1], size[0], 1, 2)
+
+
+cdef void float_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<float*> args[0], <double*> args[1], size[0], 1, 2)
+
+
+cdef void double_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<double*> args[0], <double*> args[1], size[0], 1, 2)
+
+
+cdef void complex64_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<float*> args[0], <double*> args[1], size[0], 2, 2)
+
+
+cdef void bool_to_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<cnp.npy_uint8*> args[0], <float*> args[1], size[0], 1, 1)
+
+
+cdef void bool_to_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<cnp.npy_uint8*> args[0], <double*> args[1], size[0], 1, 1)
+
+
+cdef void bool_to_complex64(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<cnp.npy_uint8*> args[0], <float*> args[1], size[0], 1, 2)
+
+
+cdef void bool_to_complex128(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    cast(<cnp.npy_uint8*> args[0], <double*> args[1], size[0], 1, 2)
+
+
+cdef PyUFuncGenericFunction[5][4] CASTS  # from a slot to a wider one; NULL where there is none
+CASTS[0][1], CASTS[0][2], CASTS[0][3] = float_to_double, float_to_complex64, float_to_complex128
+CASTS[1][3], CASTS[2][3] = double_to_complex128, complex64_to_complex128
+CASTS[4][0], CASTS[4][1], CASTS[4][2], CASTS[4][3] = bool_to_float, bool_to_double, bool_to_complex64, bool_to_complex128
 
 cdef list DTYPES = [np.dtype(name) for name in ("float32", "float64", "complex64", "complex128", "bool")]
 
@@ -106,9 +134,9 @@ cdef class _Planner:
             if self.inputs[node] < 0 and not store_number(self.registers[node], slot, &self.plan.numbers[number]):
                 raise _Unplanned
         else:
-            if slot == BOOL_SLOT or gradspec_casts[kind][slot] == NULL:
+            if slot == BOOL_SLOT or CASTS[kind][slot] == NULL:
                 raise _Unplanned
-            number = self.step(gradspec_casts[kind][slot], NULL, [self.registers[node]], slot)
+            number = self.step(CASTS[kind][slot], NULL, [self.registers[node]], slot)
         self.converted[node, slot] = number
         return number
 

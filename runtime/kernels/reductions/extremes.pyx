@@ -8,57 +8,13 @@ empty, and arrays that hold a NaN, which raises a flag.  The limit is memory.
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from . import folds
-from ..loops.flags cimport fp_clear, fp_raised  # no-cython-lint: called in C
 from ..loops.plain cimport is_plain
 from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, Work, parallel
-from ..loops.wide cimport highest  # no-cython-lint: for the choice among copies of a loop
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    #include <string.h>
-
-    typedef struct { const char *x; char *y; npy_intp length, inner; int raised; } gradspec_extremes;
-
-    #define GRADSPEC_BEST(a, b, BETTER) ((a) BETTER (b) ? (a) : (b))
-    #define GRADSPEC_EXTREMES(T, NAME, BETTER) \\
-        GRADSPEC_WIDE static T gradspec_##NAME##_of_##T(const T *x, npy_intp n) { \\
-            T best[32], most = x[0]; \\
-            npy_intp i = 0, k; \\
-            if (n >= 32) { \\
-                for (k = 0; k < 32; k++) best[k] = x[k]; \\
-                for (i = 32; i + 32 <= n; i += 32) for (k = 0; k < 32; k++) best[k] = GRADSPEC_BEST(x[i + k], best[k], BETTER); \\
-                for (k = 0; k < 16; k++) best[k] = GRADSPEC_BEST(best[k + 16], best[k], BETTER); \\
-                for (k = 0; k < 8; k++) best[k] = GRADSPEC_BEST(best[k + 8], best[k], BETTER); \\
-                for (k = 0; k < 8; k++) most = GRADSPEC_BEST(best[k], most, BETTER); \\
-            } \\
-            for (; i < n; i++) most = GRADSPEC_BEST(x[i], most, BETTER); \\
-            return most; \\
-        } \\
-        GRADSPEC_WIDE static void gradspec_##NAME##_rows_##T(T *restrict y, const T *restrict x, npy_intp length, npy_intp n) { \\
-            npy_intp i, k; \\
-            memcpy(y, x, n * sizeof(T)); \\
-            for (i = 1; i < length; i++) for (k = 0; k < n; k++) y[k] = GRADSPEC_BEST(x[i * n + k], y[k], BETTER); \\
-        } \\
-        static void gradspec_##NAME##_##T(void *context, npy_intp start, npy_intp stop) { \\
-            gradspec_extremes *job = (gradspec_extremes *) context; \\
-            const npy_intp n = job->inner, size = job->length * n; \\
-            fp_clear(); \\
-            for (npy_intp o = start; o < stop; o++) { \\
-                const T *x = (const T *) job->x + o * size; \\
-                T *y = (T *) job->y + o * n; \\
-                if (n == 1) *y = gradspec_##NAME##_of_##T(x, size); \\
-                else gradspec_##NAME##_rows_##T(y, x, job->length, n); \\
-            } \\
-            if (fp_raised()) job->raised = 1; \\
-        }
-    GRADSPEC_EXTREMES(float, largest, >)
-    GRADSPEC_EXTREMES(double, largest, >)
-    GRADSPEC_EXTREMES(float, smallest, <)
-    GRADSPEC_EXTREMES(double, smallest, <)
-    """
+cdef extern from "gradspec/kernels/reductions/extremes.h":
     ctypedef struct Job "gradspec_extremes":
         char* x
         char* y

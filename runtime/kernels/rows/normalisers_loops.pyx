@@ -28,37 +28,7 @@ from ..loops.wide cimport dot, moment, real, total, triple
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    #define GRADSPEC_STANDARD(T) \\
-        GRADSPEC_WIDE static void gradspec_standard_##T(const T *restrict x, T mean, T rate, T *restrict y, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) y[i] = (x[i] - mean) * rate; \\
-        } \\
-        GRADSPEC_WIDE static void gradspec_affine_##T( \\
-            const T *restrict y, const T *restrict scale, const T *restrict shift, T *restrict z, npy_intp n) { \\
-            npy_intp i; \\
-            if (shift) for (i = 0; i < n; i++) z[i] = y[i] * scale[i] + shift[i]; \\
-            else for (i = 0; i < n; i++) z[i] = y[i] * scale[i]; \\
-        } \\
-        /* rate * (a - mean - y * slope), of a * scale where there is one */ \\
-        GRADSPEC_WIDE static void gradspec_adjoint_##T( \\
-            const T *restrict a, const T *restrict scale, const T *restrict y, T rate, T mean, T slope, T *restrict b, \\
-            npy_intp n) { \\
-            npy_intp i; \\
-            if (scale) for (i = 0; i < n; i++) b[i] = rate * (a[i] * scale[i] - mean - y[i] * slope); \\
-            else for (i = 0; i < n; i++) b[i] = rate * (a[i] - mean - y[i] * slope); \\
-        } \\
-        /* products += a * y, sums += a */ \\
-        GRADSPEC_WIDE static void gradspec_gather_##T( \\
-            const T *restrict a, const T *restrict y, T *restrict products, T *restrict sums, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) { products[i] += a[i] * y[i]; sums[i] += a[i]; } \\
-        } \\
-        GRADSPEC_WIDE static void gradspec_add_##T(T *restrict y, const T *restrict x, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) y[i] += x[i]; \\
-        }
-    GRADSPEC_STANDARD(float)
-    GRADSPEC_STANDARD(double)
-    """
+cdef extern from "gradspec/kernels/rows/normalisers_loops.h":
     void gradspec_standard_float(float*, float, float, float*, npy_intp) noexcept nogil
     void gradspec_standard_double(double*, double, double, double*, npy_intp) noexcept nogil
     void gradspec_affine_float(float*, float*, float*, float*, npy_intp) noexcept nogil

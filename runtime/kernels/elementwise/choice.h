@@ -1,0 +1,42 @@
+/* One of two values, a quotient or 0, and whether numbers are extreme: element by element. */
+#ifndef GRADSPEC_CHOICE_H
+#define GRADSPEC_CHOICE_H
+
+#include "../loops/typed.h"
+#include <float.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    double real, imag;
+} gradspec_pair;
+
+#define T uint32_t
+#include "where_template.h"
+#undef T
+
+#define T uint64_t
+#include "where_template.h"
+#undef T
+
+#define T gradspec_pair
+#include "where_template.h"
+#undef T
+
+#define T float
+#define TINY FLT_MIN
+#define LARGE FLT_MAX
+#include "choice_template.h"
+#undef LARGE
+#undef TINY
+#undef T
+
+#define T double
+#define TINY DBL_MIN
+#define LARGE DBL_MAX
+#include "choice_template.h"
+#undef LARGE
+#undef TINY
+#undef T
+
+#endif

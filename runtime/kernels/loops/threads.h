@@ -1,0 +1,126 @@
+/* Threads that take chunks of a loop over a large array. */
+#ifndef GRADSPEC_THREADS_H
+#define GRADSPEC_THREADS_H
+
+#include <Python.h>
+#include <numpy/npy_common.h>
+#include <pythread.h>
+
+#if defined(__GNUC__)
+#define GRADSPEC_LOAD(x) __atomic_load_n(x, __ATOMIC_ACQUIRE)
+#define GRADSPEC_STORE(x, value) __atomic_store_n(x, value, __ATOMIC_RELEASE)
+#define GRADSPEC_SWAP(x, value) __atomic_exchange_n(x, value, __ATOMIC_ACQ_REL)
+#define GRADSPEC_ADD(x, value) __atomic_fetch_add(x, value, __ATOMIC_RELAXED)
+static inline int gradspec_change(int *x, int from, int to) {
+    return __atomic_compare_exchange_n(x, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+#else /* Microsoft's */
+#include <windows.h>
+#define GRADSPEC_LOAD(x) InterlockedOr((volatile LONG *)(x), 0)
+#define GRADSPEC_STORE(x, value) InterlockedExchange((volatile LONG *)(x), value)
+#define GRADSPEC_SWAP(x, value) InterlockedExchange((volatile LONG *)(x), value)
+#define GRADSPEC_ADD(x, value) InterlockedExchangeAdd64((volatile LONG64 *)(x), value)
+static inline int gradspec_change(int *x, int from, int to) {
+    return InterlockedCompareExchange((volatile LONG *)x, to, from) == from;
+}
+#endif
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define GRADSPEC_PAUSE() __builtin_ia32_pause()
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define GRADSPEC_PAUSE() __asm__ volatile("isb")
+#elif defined(_MSC_VER)
+#define GRADSPEC_PAUSE() YieldProcessor()
+#else
+#define GRADSPEC_PAUSE() ((void) 0)
+#endif
+
+typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
+enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_LOOKS = 1000, GRADSPEC_WORTH = 4 /* chunks */ };
+enum { AWAKE, ASLEEP, CALLED, BUSY };            /* what a worker does */
+enum { RUNNING, FINISHED, WAITED_FOR };          /* how far its work is */
+typedef struct { int state, progress; PyThread_type_lock start, done; char apart[104]; } gradspec_worker;
+
+static struct {
+    PyThread_type_lock busy;                     /* one loop at a time */
+    gradspec_worker workers[GRADSPEC_MOST_THREADS];
+    int count;                                   /* of workers that were started */
+    gradspec_work work;
+    void *context;
+    npy_intp size, chunk, next;
+} gradspec_pool;
+
+static void gradspec_take_chunks(void) {
+    npy_intp size = gradspec_pool.size, chunk = gradspec_pool.chunk, start;
+    while ((start = GRADSPEC_ADD(&gradspec_pool.next, chunk)) < size)
+        gradspec_pool.work(gradspec_pool.context, start, size - start < chunk ? size : start + chunk);
+}
+
+static void gradspec_serve(void *argument) {
+    gradspec_worker *worker = (gradspec_worker *) argument;
+    int i;
+    for (;;) {
+        for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_PAUSE();
+        if (!gradspec_change(&worker->state, CALLED, BUSY)) {
+            if (gradspec_change(&worker->state, AWAKE, ASLEEP)) PyThread_acquire_lock(worker->start, WAIT_LOCK);
+            continue;
+        }
+        gradspec_take_chunks();
+        GRADSPEC_STORE(&worker->state, AWAKE);
+        if (GRADSPEC_SWAP(&worker->progress, FINISHED) == WAITED_FOR) PyThread_release_lock(worker->done);
+    }
+}
+
+static void gradspec_call(gradspec_worker *worker) {
+    GRADSPEC_STORE(&worker->progress, RUNNING);
+    if (GRADSPEC_SWAP(&worker->state, CALLED) == ASLEEP) PyThread_release_lock(worker->start);
+}
+
+/* Until it has done what it took; a worker that took nothing yet is called back. */
+static void gradspec_wait_for(gradspec_worker *worker) {
+    int i;
+    if (gradspec_change(&worker->state, CALLED, AWAKE)) return;
+    for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->progress) != FINISHED; i++) GRADSPEC_PAUSE();
+    if (gradspec_change(&worker->progress, RUNNING, WAITED_FOR)) PyThread_acquire_lock(worker->done, WAIT_LOCK);
+}
+
+/* No workers; with the locks of a new process. */
+static int gradspec_begin(void) {
+    gradspec_pool.count = 0;
+    gradspec_pool.busy = PyThread_allocate_lock();
+    return gradspec_pool.busy != NULL;
+}
+
+/* One more worker; 0 where the system has none to give. */
+static int gradspec_hire(void) {
+    gradspec_worker *worker = &gradspec_pool.workers[gradspec_pool.count];
+    worker->state = AWAKE;
+    worker->start = PyThread_allocate_lock();
+    worker->done = PyThread_allocate_lock();
+    if (!worker->start || !worker->done) return 0;
+    PyThread_acquire_lock(worker->start, WAIT_LOCK);
+    PyThread_acquire_lock(worker->done, WAIT_LOCK);
+    if (PyThread_start_new_thread(gradspec_serve, worker) == PYTHREAD_INVALID_THREAD_ID) return 0;
+    gradspec_pool.count++;
+    return 1;
+}
+
+static void gradspec_parallel(gradspec_work work, void *context, npy_intp size, npy_intp chunk, int threads) {
+    int i, workers = threads - 1;
+    /* What another core reads first is in this one's cache: a worker has to save more than that takes. */
+    if (workers > size / chunk / GRADSPEC_WORTH) workers = (int) (size / chunk / GRADSPEC_WORTH);
+    if (workers <= 0 || !PyThread_acquire_lock(gradspec_pool.busy, NOWAIT_LOCK)) {
+        work(context, 0, size);
+        return;
+    }
+    while (gradspec_pool.count < workers && gradspec_hire()) {}
+    if (workers > gradspec_pool.count) workers = gradspec_pool.count;
+    gradspec_pool.work = work; gradspec_pool.context = context;
+    gradspec_pool.size = size; gradspec_pool.chunk = chunk; gradspec_pool.next = 0;
+    for (i = 0; i < workers; i++) gradspec_call(&gradspec_pool.workers[i]);
+    gradspec_take_chunks();
+    for (i = 0; i < workers; i++) gradspec_wait_for(&gradspec_pool.workers[i]);
+    PyThread_release_lock(gradspec_pool.busy);
+}
+
+#endif

@@ -1,0 +1,63 @@
+"""Headers in C: what loops are written in stands in files that compilers, editors and sanitizers see."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEADERS = [path for path in sorted((ROOT / "runtime").rglob("*.h")) if not path.stem.endswith("_template")]
+TEMPLATES = [path for path in sorted((ROOT / "runtime").rglob("*_template.h"))]
+COMPILER = shlex.split(sysconfig.get_config_var("CC") or "cc")
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("folder", ["runtime", "generated"])
+def test_no_string_holds_c(folder):
+    """But for the one that generated modules read, which are compiled without a folder of headers."""
+    held = [
+        name(path)
+        for path in sorted((ROOT / folder).rglob("*.p[yx][xd]"))
+        if re.search(r'cdef extern from [^\n]*:\n\s*(?:"""|\'\'\')', path.read_text())
+    ]
+    assert held == (["runtime/support/hints.pxd"] if folder == "runtime" else [])
+
+
+@pytest.mark.parametrize("header", HEADERS + TEMPLATES, ids=name)
+def test_no_macro_is_a_function(header):
+    """A function of each type is a template, included once for each T: a macro has at most six lines."""
+    longest = max((len(macro.splitlines()) for macro in re.findall(r"#\s*define (?:.*\\\n)*.*", header.read_text())), default=0)
+    assert longest <= 6
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=name)
+def test_every_template_is_included(template):
+    beside = [path.read_text() for path in template.parent.glob("*.h")]
+    assert any(f'#include "{template.name}"' in text for text in beside)
+
+
+@pytest.mark.skipif(shutil.which(COMPILER[0]) is None, reason="needs a C compiler")
+@pytest.mark.parametrize("header", HEADERS, ids=name)
+def test_a_header_stands_alone_without_warnings(header, tmp_path):
+    """It includes what it needs, and its includer may include it twice."""
+    subprocess.run([sys.executable, ROOT / "stage_headers.py", ROOT, tmp_path], check=True)
+    place = Path("gradspec") / header.relative_to(ROOT / "runtime")
+    source = tmp_path / "includer.c"
+    source.write_text(f'#include "{place.as_posix()}"\n' * 2)
+    unused = ["-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-but-set-variable"]
+    folders = [np.get_include(), sysconfig.get_path("include")]
+    done = subprocess.run(
+        [*COMPILER, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *unused, "-Wno-tautological-compare",
+         "-DNPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION", *(f"-isystem{folder}" for folder in folders), f"-I{tmp_path}", source],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
