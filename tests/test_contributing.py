@@ -85,11 +85,11 @@ def runtime(folder, kernel):
         target = root / path.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
-    if kernel:  # appended and exported, as the page says
-        with (root / "runtime/kernels/reductions/scans.py").open("a") as scans:
-            scans.write(kernel.partition("\n\n\nvalues")[0])
-        with (root / "runtime/kernels/__init__.py").open("a") as exports:
-            exports.write("from .reductions.scans import " + re.search(r"def (\w+)", kernel)[1] + "\n")
+    if kernel:  # appended and named, as the page says
+        scans = root / "runtime/kernels/reductions/scans.py"
+        name = re.search(r"def (\w+)", kernel)[1]
+        text = scans.read_text().replace("__all__ = [", f'__all__ = ["{name}", ', 1)
+        scans.write_text(text + kernel.partition("\n\n\nvalues")[0])
     return root
 
 

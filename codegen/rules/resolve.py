@@ -185,8 +185,8 @@ class Resolver:
         if root == "kernels":
             name, known = path[0].attr, self.library.kernels
             if name in self.library.unexported:
-                init = f"{self.library.kernels_folder}/__init__.py"
-                return self.report(f"the kernel '{name}' is not imported by {init}", _at_attribute(path[0]))
+                where = self.library.where_to_export
+                return self.report(f"the kernel '{name}' is not named by {where}", _at_attribute(path[0]))
             if name not in known:
                 where = self.library.kernels_folder
                 return self.report(f"no kernel '{name}' in {where}", _at_attribute(path[0]), known, name)

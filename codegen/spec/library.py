@@ -17,6 +17,7 @@ from .model import Argument, Location, Signature, Type
 
 _CYTHON_DEF = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(", re.MULTILINE)
 _POINTWISE = re.compile(r"^(\w+) = pointwise\(", re.MULTILINE)
+_ALL = re.compile(r"^__all__ = (\[[^\]]*\])", re.MULTILINE)
 _METHOD = re.compile(r"^    (?:(?:def|cpdef) (?:\w+ )?|cdef (?:public|readonly) \w+ )(\w+)", re.MULTILINE)
 
 
@@ -27,7 +28,8 @@ class Library:
     formulas: dict[str, str] = field(default_factory=dict)  # the text of each file of helpers
     kernels_folder: str = "runtime/kernels"
     pointwise: frozenset[str] = frozenset()  # kernels that run by inner loops, element by element
-    unexported: frozenset[str] = frozenset()  # kernels that the package of kernels does not hand on
+    unexported: frozenset[str] = frozenset()  # functions of kernels that their package does not hand on
+    where_to_export: str = ""
     public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
     attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
     other_spec: str = ""  # the spec of a package that is not gradspec, whose operators its formulas cannot call
@@ -46,6 +48,9 @@ def read_library(place: Package | Path) -> Library:
             pointwise |= set(_POINTWISE.findall(_text(path)))
     kernels = {name for name in kernels | pointwise if not name.startswith("_")}
     exported = _imported(_parsed(package.path(package.kernels) / "__init__.py", root))
+    by_table = "COMPILED" in exported  # of generated/kernel_names.py
+    if by_table:
+        exported = set().union(*offered_kernels(package).values())
     top = _parsed(runtime / "__init__.py", root)
     names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "support" / "constants.py", root))
     return Library(
@@ -55,6 +60,7 @@ def read_library(place: Package | Path) -> Library:
         {path.relative_to(root).as_posix(): _text(path) for path in package.formulas_files}, package.kernels,
         pointwise=frozenset(pointwise),
         unexported=frozenset(kernels - exported if exported else ()),
+        where_to_export="`__all__` of its module" if by_table else f"{package.kernels}/__init__.py",
         public=frozenset(names | {path.stem for path in runtime.glob("*") if path.is_dir() or path.suffix.startswith(".py")}),
         attributes=frozenset(
             name for stem in ("tensor", "pytorch_tensor", "array_tensor") for path in runtime.rglob(f"{stem}.p*x*")
@@ -63,11 +69,20 @@ def read_library(place: Package | Path) -> Library:
     )  # fmt: skip
 
 
+def offered_kernels(package: Package) -> dict[str, tuple[str, ...]]:
+    """Module of kernels, as a file below their folder -> the names in its `__all__`."""
+    folder = package.path(package.kernels)
+    paths = sorted(path for path in folder.glob("**/*.py*") if path.suffix in (".py", ".pyx"))
+    found = {path.relative_to(folder).as_posix(): _ALL.search(_text(path)) for path in paths}
+    return {name: tuple(ast.literal_eval(match[1])) for name, match in found.items() if match}
+
+
 def _imported(module: ast.Module) -> set[str]:
     """The names that a module imports from others, at once or `later(__name__, {module: names})`."""
     imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
     calls = [node for node in ast.walk(module) if isinstance(node, ast.Call) and ast.unparse(node.func) == "later"]
-    places = [names for call in calls for names in ast.literal_eval(call.args[1]).values()]
+    tables = [call.args[1] for call in calls if isinstance(call.args[1], ast.Dict)]
+    places = [names for table in tables for names in ast.literal_eval(table).values()]
     return {alias.asname or alias.name for node in imports for alias in node.names}.union(*places)
 
 

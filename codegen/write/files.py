@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 
 from ..package import Package
+from ..spec.library import offered_kernels
 from ..spec.model import Op, Spec
 from . import layout, maths, numpy_calls, op_info, sections, stubs
 from .modes import Modes
@@ -93,6 +94,12 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops))
+    if offered := offered_kernels(package):
+        compiled, python = (
+            {name.removesuffix(suffix).replace("/", "."): kernels for name, kernels in offered.items() if name.endswith(suffix)}
+            for suffix in (".pyx", ".py")
+        )
+        emit("kernel_names.py", "kernel_names.py.j2", compiled=compiled, python=python)
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts, modes=Modes(spec))
     namespaces = sorted({text.op.namespace for text in everything} - {""})
     # A namespace that has more than operators is a module or a package written by hand, which takes these from one beside it.

@@ -21,7 +21,7 @@ from .function_node cimport FunctionNode
 from .graph_task cimport GraphTask
 from .input_buffer cimport cast, refuse_shape, validate
 from ..kernels.loops.axes cimport row_view
-from ..kernels.reductions.sums cimport sum_to
+from ..kernels.reductions.reductions_loops cimport sum_to
 from ..core.node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_shape
 from .ready_queue cimport NodeStack
 from ..saved.saved_variable cimport is_packed

@@ -11,7 +11,7 @@ from ..support cimport capi as cnp
 from ..support.capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT, ndarray
 from ..support.dispatch import ops
 from ..kernels.loops.plain cimport has_shape
-from ..kernels.reductions.sums cimport sum_to
+from ..kernels.reductions.reductions_loops cimport sum_to
 from ..kernels.program.ufunc cimport Ufunc, add_into
 from ..core cimport node as node_module
 from ..core.node cimport InputMetadata, Node, metadata_shape

@@ -2,6 +2,11 @@
 
 import numpy as np
 
+__all__ = [
+    "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randn",
+    "randn_like", "randperm", "standard", "uniform_",
+]  # fmt: skip
+
 
 def bernoulli(p, generator):
     """1 with probability `p`, else 0, in the dtype of `p`.

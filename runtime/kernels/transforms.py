@@ -2,6 +2,8 @@
 
 import numpy as np
 
+__all__ = ["fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier"]
+
 # What a sum is divided by, as NumPy names it for a transform and for its inverse.
 _NORMS = {"none": ("backward", "forward"), "root": ("ortho", "ortho"), "all": ("forward", "backward")}
 

@@ -52,7 +52,7 @@ def test_another_package_is_read_checked_and_written(other):
 
 def test_a_kernel_that_is_not_handed_on_is_refused(other):
     (other.root / "src" / "fast" / "__init__.py").write_text("from .own import idle\n")
-    with pytest.raises(Exception, match=r"waves.yaml:9:20: error: double: forward: the kernel 'twice' is not imported by "
+    with pytest.raises(Exception, match=r"waves.yaml:9:20: error: double: forward: the kernel 'twice' is not named by "
                                         r"src/fast/__init__.py"):  # fmt: skip
         analyze(read_text(SPEC.replace("own.kernels", "kernels"), other.spec), other)
 

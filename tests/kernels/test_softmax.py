@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels.reductions import reductions
-from gradspec.kernels.rows import class_losses as classes
+from gradspec.kernels.rows import class_losses, softmax
 
 SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 9), (2, 33, 70), (3, 2, 2, 5), (1, 1), (600, 20), (30, 9, 200)]
 DTYPES = [np.float32, np.float64, np.float16, np.longdouble, ">f8"]
@@ -49,20 +48,20 @@ def same(found, expected):
 def test_results_are_those_of_the_expressions(shape, dtype):
     x, g = arrays(shape, dtype, 2)
     for axis in axes_of(shape):
-        soft, logs = reductions.softmax(x, axis), reductions.log_softmax(x, axis)
+        soft, logs = softmax.softmax(x, axis), softmax.log_softmax(x, axis)
         for laid in layouts(x):
             close(kernels.softmax(laid, axis), soft, x)
             close(kernels.log_softmax(laid, axis), logs, x)
         for laid in layouts(g):
-            close(kernels.softmax_backward(laid, soft, axis), reductions.softmax_backward(g, soft, axis), x)
-            close(kernels.log_softmax_backward(laid, logs, axis), reductions.log_softmax_backward(g, logs, axis), x)
+            close(kernels.softmax_backward(laid, soft, axis), softmax.softmax_backward(g, soft, axis), x)
+            close(kernels.log_softmax_backward(laid, logs, axis), softmax.log_softmax_backward(g, logs, axis), x)
     for axis in [*axes_of(shape), None]:
         for keepdims in (False, True):
-            y = reductions.logsumexp(x, axis, keepdims)
+            y = softmax.logsumexp(x, axis, keepdims)
             g = arrays(y.shape, dtype)
             for laid in layouts(x):
                 close(kernels.logsumexp(laid, axis, keepdims), y, x)
-                expected = reductions.logsumexp_backward(g, x, axis, keepdims)
+                expected = softmax.logsumexp_backward(g, x, axis, keepdims)
                 close(kernels.logsumexp_backward(g, laid, axis, keepdims), expected, x)
 
 
@@ -85,9 +84,9 @@ def test_cross_entropies_are_those_of_the_expression(shape, dtype):
         for target, ignored in targets(shape[axis], others):
             for laid in layouts(x):
                 y, weight = kernels.cross_entropies(laid, target, axis, ignored)
-                close(y, classes.cross_entropies(x, target, axis, ignored)[0], x)
-                close(weight, reductions.softmax(x, axis), x)
-                expected = classes.cross_entropies_backward(g, weight, target, axis, ignored)
+                close(y, class_losses.cross_entropies(x, target, axis, ignored)[0], x)
+                close(weight, softmax.softmax(x, axis), x)
+                expected = class_losses.cross_entropies_backward(g, weight, target, axis, ignored)
                 close(kernels.cross_entropies_backward(g, weight, target, axis, ignored), expected, x)
 
 
@@ -107,13 +106,13 @@ def test_what_is_not_counted_counts_for_nothing_even_where_it_is_nan():
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 129, 511, 512, 513, 1000, 40000])
 def test_sums_are_as_accurate_as_numpys(n, dtype):
     x = np.abs(arrays((37, n), dtype))
-    exact = reductions.logsumexp(x.astype(np.longdouble), -1, False)
+    exact = softmax.logsumexp(x.astype(np.longdouble), -1, False)
     eps = np.finfo(dtype).eps
     assert np.abs(kernels.logsumexp(x, -1, False) - exact).max() <= 2 * eps * exact.max()
-    exact = reductions.softmax(x.astype(np.longdouble), -1)
+    exact = softmax.softmax(x.astype(np.longdouble), -1)
     assert (np.abs(kernels.softmax(x, -1) - exact) / exact).max() <= 16 * eps  # shifted numbers of up to 15 have roundings of 8
     g = arrays((37, n), dtype, seed=1)
-    expected = reductions.softmax_backward(g.astype(np.longdouble), exact, -1)
+    expected = softmax.softmax_backward(g.astype(np.longdouble), exact, -1)
     assert np.abs(kernels.softmax_backward(g, exact.astype(dtype), -1) - expected).max() <= 4 * eps * np.abs(g).max()
 
 
@@ -127,8 +126,8 @@ def test_nan_and_infinities_come_out_as_from_numpy(where, axis):
             x[where, where] = value
             with np.errstate(all="ignore"):
                 for name in ("softmax", "log_softmax"):
-                    same(getattr(kernels, name)(x, axis), getattr(reductions, name)(x, axis))
-                same(kernels.logsumexp(x, axis, True), reductions.logsumexp(x, axis, True))
+                    same(getattr(kernels, name)(x, axis), getattr(softmax, name)(x, axis))
+                same(kernels.logsumexp(x, axis, True), softmax.logsumexp(x, axis, True))
 
 
 def test_numpy_warns_as_errstate_says():
@@ -146,8 +145,8 @@ def test_nothing_and_a_single_number(shape):
     x = np.zeros(shape)
     for axis in (0, -1):
         for name in ("softmax", "log_softmax"):
-            np.testing.assert_array_equal(getattr(kernels, name)(x, axis), getattr(reductions, name)(x, axis))
-        np.testing.assert_array_equal(kernels.logsumexp(x, axis, False), reductions.logsumexp(x, axis, False))
+            np.testing.assert_array_equal(getattr(kernels, name)(x, axis), getattr(softmax, name)(x, axis))
+        np.testing.assert_array_equal(kernels.logsumexp(x, axis, False), softmax.logsumexp(x, axis, False))
 
 
 def test_a_wrong_axis_and_wrong_classes_are_refused():

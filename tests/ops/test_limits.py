@@ -10,7 +10,7 @@ import pytest
 import gradspec as gs
 from gradspec import kernels
 from gradspec.autograd import forward_ad, grad
-from gradspec.kernels.matrices import triangular_systems as triangular
+from gradspec.kernels.matrices import solve_triangular as triangular
 
 from .calls import array
 

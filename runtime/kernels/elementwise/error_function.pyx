@@ -21,6 +21,8 @@ from ..loops.memory cimport empty
 from ..loops.threads cimport parallel
 from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
 
+__all__ = ["erf", "erfc"]
+
 cnp.import_array()
 
 cdef extern from "gradspec/kernels/elementwise/error_function.h":

@@ -12,7 +12,9 @@ from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
 from ..program.ufunc cimport Ufunc, pointwise
 
-from .elementwise import complex_logaddexp
+from .complex_functions import complex_logaddexp
+
+__all__ = ["logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope"]
 
 cnp.import_array()
 

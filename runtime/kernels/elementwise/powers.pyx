@@ -13,6 +13,8 @@ from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
 from ..program.ufunc cimport Ufunc, pointwise
 
+__all__ = ["power"]
+
 cnp.import_array()
 
 cdef extern from "gradspec/kernels/elementwise/powers.h":

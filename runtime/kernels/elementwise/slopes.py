@@ -2,6 +2,8 @@
 
 import numpy as np
 
+__all__ = ["asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "softsign", "tanhshrink"]
+
 
 def asin_slope(x):
     """``1 / sqrt(1 - x * x)``.

@@ -13,6 +13,8 @@ import numpy as np
 
 from . import convolution_loops as direct
 
+__all__ = ["convolve", "convolve_input", "convolve_weight", "fold", "unfold"]
+
 _BLOCK = 1 << 21  # bytes of patches that are made at a time: what a core's cache holds
 _MOST_PARTS = 64  # into which strides may split a result
 _MOST_BLOCKS = 8  # of examples whose sums are added on their own

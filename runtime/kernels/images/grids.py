@@ -7,6 +7,8 @@ import itertools
 
 import numpy as np
 
+__all__ = ["even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps"]
+
 
 def grid_pixels(grid, lengths, padding, aligned):
     """Coordinates from -1 to 1 as places in pixels, those outside moved as the padding says.

@@ -1,6 +1,6 @@
 """Pooling and resampling: which windows stand where, which weights they have, and the arrays that the loops run over.
 
-Owns the tables of windows; the loops themselves are those of the modules `pooling_loops` and `indexing`.
+Owns the tables of windows; the loops are those of `pooling_loops` and of the kernels that gather and scatter.
 """
 
 import functools
@@ -8,8 +8,11 @@ import math
 
 import numpy as np
 
-from ..indexing.indexing import take_along_axis, take_along_axis_backward
+from ..indexing.gathering import take_along_axis
+from ..indexing.scattering import take_along_axis_backward
 from .pooling_loops import max_windows, weighted_sums
+
+__all__ = ["adaptive_max_pool", "max_pool", "resample", "resample_backward", "take_planes", "take_planes_backward"]
 
 # The widths that the loops know; others go there and back.
 _WIDE = {"e": "f", "b": "q", "h": "q", "i": "q", "l": "q", "?": "q", "B": "Q", "H": "Q", "I": "Q", "L": "Q"}

@@ -1,6 +1,6 @@
-"""Indexing by basic indices, of integers, slices, None and Ellipsis: the quick way of the kernels in `indexing`.
+"""Indexing by integers, slices, None and Ellipsis: the quick way of the kernels in `indexing`.
 
-Owns the test for a basic index.  Anything else goes to the general kernels.
+Owns the test for such an index.  The kernels of `indexing` take all others.
 """
 
 import numpy as np
@@ -10,6 +10,8 @@ from ...support.capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp,
 )
 from . import indexing
+
+__all__ = ["copy_", "getitem", "getitem_backward", "index_put", "index_put_", "index_put_backward"]
 
 cnp.import_array()
 

@@ -1,89 +1,154 @@
-"""Places that several elements go to: reductions of what meets there, runs of equal places, and the order of what is inserted."""
+"""Elements and slices added, written and compared at indices along one axis, where several may go to one place.
+
+Owns the choice among the ways of adding: by slices, through flat positions, or by `np.add.at`, which takes every index and ten
+times as long.
+"""
+
+import math
 
 import numpy as np
 
+from . import scattering_loops as loops
+from .gathering import axis_index, integers, open_index
 
-def insert_order(index, length, count):
-    """Which of `length` slices with `count` new ones behind them stands where, once the new ones are inserted.
+__all__ = [
+    "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme",
+    "take_along_axis_backward", "take_backward", "takes_part",
+]  # fmt: skip
 
-    Parameters
-    ----------
-    index : int, slice or array_like of int or bool
-        Before which slices; one stands for all of the new ones.
-    length, count : int
-
-    Returns
-    -------
-    ndarray of int
-    """
-    if isinstance(index, slice):
-        index = np.arange(*index.indices(length))
-    places = np.asarray(index)
-    places = np.flatnonzero(places) if places.dtype.kind == "b" else places.astype(np.intp, casting="same_kind")
-    if places.size and not (-length <= places.min() and places.max() <= length):
-        raise IndexError(f"index {index} is out of range for the length {length}")
-    places = np.where(places < 0, places + length, places)
-    places = np.repeat(places, count) if places.size == 1 else places
-    return np.insert(np.arange(length), places, np.arange(length, length + count))
+# Below this many elements np.add.at on the index itself beats computing flat positions.
+_SMALL = 512
 
 
-def mode_place(x, axis):
-    """Where the most frequent element, the smallest of several, stands last along `axis`.
+def add_at(x, index, values):
+    """``np.add.at``, by rows or through flat positions where that is faster.
 
     Parameters
     ----------
     x : ndarray
-        Not empty along `axis`.
-    axis : int
-
-    Returns
-    -------
-    ndarray of int
-        Of length 1 along `axis`.
+        Changed.
+    index : tuple
+        Of slices, integers, arrays of integers or booleans, None and Ellipsis; no lists.
+    values : ndarray
+        Broadcasts to the shape of ``x[index]``.
     """
-    order = np.argsort(x, axis, stable=True)
-    ordered = np.moveaxis(np.take_along_axis(x, order, axis), axis, -1)
-    places = np.arange(ordered.shape[-1])
-    lengths = places - np.maximum.accumulate(np.where(run_begins(ordered, -1), places, 0), -1)
-    ends = np.moveaxis(np.argmax(lengths, -1, keepdims=True), -1, axis)
-    return np.take_along_axis(order, ends, axis)
+    values = np.asarray(values)
+    if x.flags.c_contiguous and _add_rows(x, index, values):
+        return
+    if values.size <= _SMALL or not x.flags.c_contiguous:
+        if x.ndim == 1:  # np.add.at reads beyond values that an index of several axes would have it repeat
+            values = np.array(np.broadcast_to(values, x[index].shape))
+        np.add.at(x, index, values)
+        return
+    positions = _flat_positions(x.shape, index)
+    values = np.broadcast_to(values, positions.shape).astype(x.dtype, copy=False)
+    if not loops.add_along(x.reshape(-1), 0, positions, values):
+        np.add.at(x.reshape(-1), positions.reshape(-1), values.reshape(-1))
 
 
-def places_along(indices, axis, shape):
-    """Indices along an axis of an array of the given shape, negative ones counted from the front.
+def index_add(x, axis, indices, source):
+    """A copy of `x` to which index_add_ was applied."""
+    return index_add_(np.array(x, np.result_type(x, source)), axis, indices, source)
+
+
+def index_add_(x, axis, indices, source):
+    """Adds slice i of `source` to slice ``indices[i]`` of `x` along `axis`.
 
     Parameters
     ----------
-    indices : array_like of int
+    x : ndarray
+        Changed and returned.
+    axis : int
+    indices : ndarray of int
+    source : ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    add_at(x, axis_index(indices, axis, x.ndim), source)
+    return x
+
+
+def last_written(indices, axis, shape):
+    """Whether scatter with these indices leaves what it writes, and writes to no such place again.
+
+    Parameters
+    ----------
+    indices : ndarray of int
     axis : int
     shape : tuple of int
-
-    Returns
-    -------
-    ndarray of int
-    """
-    indices, length = np.asarray(indices, np.intp), shape[axis] if shape else 1
-    if indices.size and not (-length <= indices.min() and indices.max() < length):
-        raise IndexError(f"indices are out of range for the length {length} of axis {axis}")
-    return np.where(indices < 0, indices + length, indices)
-
-
-def run_begins(places, axis):
-    """Whether a place is another one than that before it along `axis`.
-
-    Parameters
-    ----------
-    places : array_like of int
-    axis : int
+        Of the array that is written to.
 
     Returns
     -------
     ndarray of bool
+        Has the shape of `indices`.
     """
-    places = np.moveaxis(np.asarray(places), axis, -1)
-    begins = np.ones(places.shape, bool)
-    begins[..., 1:] = places[..., 1:] != places[..., :-1]
-    return np.moveaxis(begins, -1, axis).copy()
+    indices = integers(indices)
+    found = loops.last_across(shape, axis, indices)
+    if found is not None:
+        return found
+    turns = np.arange(indices.size).reshape(indices.shape)
+    last = np.empty(shape, turns.dtype)
+    index = open_index(indices, axis, last.ndim)
+    last[index] = turns
+    return last[index] == turns
+
+
+def scatter(x, axis, indices, source):
+    """A copy of `x` to which scatter_ was applied."""
+    return scatter_(np.array(x), axis, indices, source)
+
+
+def scatter_(x, axis, indices, source):
+    """Writes ``source[..., i, ...]`` to ``x[..., indices[..., i, ...], ...]``; of equal indices the last one stays.
+
+    Parameters
+    ----------
+    x : ndarray
+        Changed and returned.
+    axis, indices, source
+        As in scatter_add_.
+
+    Returns
+    -------
+    ndarray
+    """
+    indices = integers(indices)
+    if np.may_share_memory(x, source):
+        source = source.copy()
+    if not loops.put_across(x, axis, indices, source):
+        x[open_index(indices, axis, x.ndim)] = source
+    return x
+
+
+def scatter_add(x, axis, indices, source):
+    """A copy of `x` to which scatter_add_ was applied."""
+    return scatter_add_(np.array(x, np.result_type(x, source)), axis, indices, source)
+
+
+def scatter_add_(x, axis, indices, source):
+    """Adds ``source[..., i, ...]`` to ``x[..., indices[..., i, ...], ...]``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Changed and returned.
+    axis : int
+    indices : ndarray of int
+        As many axes as `x`, none of them longer except `axis`.
+    source : ndarray
+        Broadcasts to the shape of `indices`.
+
+    Returns
+    -------
+    ndarray
+    """
+    indices = integers(indices)
+    if not loops.add_across(x, axis, indices, source):
+        add_at(x, open_index(indices, axis, x.ndim), source)
+    return x
 
 
 def scatter_extreme(x, axis, indices, source, largest, include_self):
@@ -104,7 +169,7 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
     -------
     ndarray
     """
-    index = _across(indices, axis, x.ndim)
+    index = _index_of(indices, axis, x.ndim)
     y = np.array(x, np.result_type(x, source))
     if not include_self:
         limits = np.iinfo(y.dtype) if y.dtype.kind in "iu" else None
@@ -114,23 +179,46 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
     return y
 
 
-def spread_index(indices, shape, axis):
-    """Indices of slices along an axis as those of the elements of an array of the given shape.
+def take_along_axis_backward(x, indices, shape, axis):
+    """Zeros of the given shape with `x` added where np.take_along_axis would have taken it from.
 
     Parameters
     ----------
-    indices : array_like of int
-        One for each slice.
+    x : ndarray
+    indices : ndarray of int
     shape : tuple of int
-    axis : int
+    axis : int or None
 
     Returns
     -------
-    ndarray of int
+    ndarray
     """
-    lying = [1] * len(shape)
-    lying[axis] = -1
-    return np.broadcast_to(np.reshape(np.asarray(indices, np.intp), lying), shape).copy()
+    y, indices = np.zeros(shape, x.dtype), integers(indices)
+    if axis is None:
+        add_at(y.reshape(-1), (indices.reshape(-1),), x)
+    elif not loops.add_across(y, axis, indices, x):
+        add_at(y, open_index(indices, axis, len(shape), shape), x)
+    return y
+
+
+def take_backward(x, indices, shape, axis):
+    """Zeros of the given shape with `x` added where np.take would have taken it from.
+
+    Parameters
+    ----------
+    x : ndarray
+    indices : ndarray of int
+    shape : tuple of int
+    axis : int or None
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.zeros(shape, x.dtype)
+    flat = y.reshape(-1) if axis is None else y
+    add_at(flat, axis_index(indices, axis or 0, flat.ndim), x)
+    return y
 
 
 def takes_part(indices, axis, shape, include_self):
@@ -148,31 +236,47 @@ def takes_part(indices, axis, shape, include_self):
     ndarray of bool
     """
     y = np.ones(shape, bool)
-    y[_across(indices, axis, len(shape))] = include_self
+    y[_index_of(indices, axis, len(shape))] = include_self
     return y
 
 
-def unravel_index(indices, shape):
-    """Places in C order as indices along each axis, negative ones counted from the end.
+def _add_rows(x, index, values):
+    """Whether the index is integers along one axis, or along the first ones together, and the rows there have been added."""
+    parts = [part for part in index if part is not Ellipsis]
+    if len(parts) != len(index) and index[-1] is not Ellipsis:
+        return False
+    axis = 0
+    while axis < len(parts) and isinstance(parts[axis], slice) and parts[axis] == slice(None):
+        axis += 1
+    parts = parts[axis:]
+    if len(parts) == 1:
+        return isinstance(parts[0], np.ndarray) and loops.add_along(x, axis, parts[0], values)
+    if axis or not all(isinstance(part, (int, np.ndarray)) for part in parts) or len(parts) > x.ndim:
+        return False
+    try:
+        parts = np.broadcast_arrays(*parts)
+    except ValueError:
+        return False
+    places = loops.joined_places(parts, x.shape[: len(parts)])
+    if places is None:
+        return False
+    return loops.add_along(x.reshape(math.prod(x.shape[: len(parts)]), *x.shape[len(parts) :]), 0, places, values)
 
-    Parameters
-    ----------
-    indices : array_like of int
-    shape : tuple of int
 
-    Returns
-    -------
-    list of ndarray of int
-    """
-    return [np.asarray(part) for part in np.unravel_index(np.asarray(indices, np.intp), shape)]
-
-
-def _across(indices, axis, ndim):
-    """The index that takes `indices` along one axis of an array, and place i along every other one."""
+def _index_of(indices, axis, ndim):
+    """The index of gather, also of an array without axes."""
     indices = np.asarray(indices, np.intp)
-    if indices.ndim != ndim:
-        raise ValueError(f"indices have {indices.ndim} axes, the array has {ndim}")
-    index = list(np.ogrid[tuple(map(slice, indices.shape))]) if ndim else []
-    if ndim:
-        index[axis] = indices
-    return tuple(index)
+    return open_index(indices, axis, ndim) if ndim or indices.ndim else ()
+
+
+def _flat_positions(shape, index):
+    """Where in C order the elements of ``x[index]`` stand; costs as much as the result, however large x is."""
+    if Ellipsis not in [part if part is Ellipsis else None for part in index]:
+        index += (Ellipsis,)
+    step, positions = 1, 0
+    for axis in reversed(range(len(shape))):
+        place = np.arange(0, shape[axis] * step, step or 1) if step else np.zeros(shape[axis], np.intp)
+        place = place.reshape((-1,) + (1,) * (len(shape) - 1 - axis))
+        positions = positions + np.broadcast_to(place, shape)[index]
+        step *= shape[axis]
+    return positions

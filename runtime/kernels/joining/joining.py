@@ -5,6 +5,11 @@ import math
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+__all__ = [
+    "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad",
+    "pad_backward", "repeat_backward", "split_copies",
+]  # fmt: skip
+
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 

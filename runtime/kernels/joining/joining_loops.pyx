@@ -23,6 +23,8 @@ from ..loops.plain cimport is_plain, slot_of
 from ..loops.span cimport DIMENSIONS
 from ..loops.threads cimport GRAIN
 
+__all__ = ["concat_backward", "concatenate", "stack", "unstack"]
+
 cnp.import_array()
 
 

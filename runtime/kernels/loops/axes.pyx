@@ -16,6 +16,8 @@ from ...support.capi cimport (
 )
 from .span cimport DIMENSIONS
 
+__all__ = ["broadcast_to", "expand_dims"]
+
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":

@@ -31,3 +31,12 @@ def one_by_one(function):
         return y.astype(x.dtype if x.dtype.kind == "f" else np.float64)
 
     return apply
+
+
+def scipy_linalg(name):
+    """SciPy's linear algebra, which the operator of that name needs."""
+    try:
+        import scipy.linalg
+    except ImportError:
+        raise ImportError(f"gradspec: {name} needs SciPy, which is not installed: pip install scipy") from None
+    return scipy.linalg

@@ -8,6 +8,8 @@ import math
 
 import numpy as np
 
+__all__ = ["as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real"]
+
 
 def own_layout(x):
     """Where the elements of `x` stand in the memory that it lies in.

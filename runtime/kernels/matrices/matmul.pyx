@@ -13,6 +13,8 @@ from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
 
+__all__ = ["matmul"]
+
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":

@@ -18,6 +18,8 @@ from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
 
+__all__ = ["hermitian_part", "lower_half", "tril", "triu"]
+
 cnp.import_array()
 
 ctypedef fused number:

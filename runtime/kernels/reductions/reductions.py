@@ -1,90 +1,22 @@
-"""Norms, log-sum-exp, softmax, and the ways back from a reduced or a broadcast shape."""
+"""Sums and extremes along axes, and broadcasting back, by NumPy.
 
-import math
+If the last axis is short and reduced, its slices are joined: NumPy's own reduction calls its inner loop for every row, which
+takes many times as long.
+"""
 
 import numpy as np
 
-
-def centred(x, axis):
-    """Each element less the mean.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-
-    Returns
-    -------
-    ndarray
-    """
-    x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
-    if not x.size:
-        return x.copy()
-    y = np.asarray(x - np.mean(x, axis=axis, keepdims=True))
-    y -= np.mean(y, axis=axis, keepdims=True)  # where the numbers are large the first mean was rounded
-    return y
+_SHORT = {"f": 8, "d": 8, "F": 4, "D": 4}  # length of an axis from which NumPy's own reductions are better, and add otherwise
+_WORTH = 512  # elements below which they cost less than a few calls
 
 
-def euclidean_norm(x, axis, keepdims):
-    """Square root of the sum of squared moduli.
+def max_along(x, axis, keepdims):
+    """Largest element along `axis`, NaN if there is one.
 
     Parameters
     ----------
     x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
         Real.
-    """
-    x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
-    with np.errstate(over="ignore", under="ignore"):
-        y = np.sqrt(np.sum(_squares(x), axis=axis, keepdims=keepdims))
-    return y if _in_range(y) else power_norm(x, 2, axis, keepdims).astype(y.dtype, copy=False)
-
-
-def log_softmax(x, axis):
-    """``x - logsumexp(x)`` along `axis`.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
-    shifted = x - _highest(x, axis)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
-
-
-def log_softmax_backward(grad, y, axis):
-    """The adjoint of log_softmax.
-
-    Parameters
-    ----------
-    grad : ndarray
-    y : ndarray
-        The result of log_softmax.
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
-    _check_alike(grad, y)
-    return grad - np.exp(y) * np.sum(grad, axis=axis, keepdims=True)
-
-
-def logsumexp(x, axis, keepdims):
-    """``log(sum(exp(x)))`` without overflow, on the principal branch; -inf where all of `x` is.
-
-    Parameters
-    ----------
-    x : ndarray
     axis : int, tuple of int or None
     keepdims : bool
 
@@ -92,116 +24,40 @@ def logsumexp(x, axis, keepdims):
     -------
     ndarray
     """
-    highest = _highest(x, axis)
-    highest = np.where(np.isinf(highest), 0, highest)
-    with np.errstate(divide="ignore"):
-        y = np.log(np.sum(np.exp(x - highest), axis=axis, keepdims=True)) + highest
-    return y if keepdims else np.squeeze(y, axis)
+    return _reduced(np.maximum, x, axis, keepdims)
 
 
-def logsumexp_backward(grad, x, axis, keepdims):
-    """The adjoint of logsumexp.
-
-    Parameters
-    ----------
-    grad : ndarray
-        Of the shape of the result.
-    x : ndarray
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-        Zero where all of `x` is -inf.
-    """
-    highest = _highest(x, axis)
-    weights = np.exp(x - np.where(highest == -np.inf, 0, highest))
-    total = np.sum(weights, axis=axis, keepdims=True)
-    return weights * (unreduce(grad, np.shape(total), axis, keepdims) / np.where(total == 0, 1, total))
-
-
-def power_norm(x, ord, axis, keepdims):
-    """``sum(abs(x)**ord)**(1/ord)``, scaled by the largest modulus so that no power overflows.
+def min_along(x, axis, keepdims):
+    """Smallest element along `axis`, NaN if there is one.
 
     Parameters
     ----------
     x : ndarray
-    ord : float
-        Neither 0 nor infinite.
-    axis : int, tuple of int or None
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
         Real.
-    """
-    moduli = np.abs(x)
-    scale = np.max(moduli, axis=axis, keepdims=True, initial=0)
-    ratios = moduli / np.where((scale == 0) | np.isinf(scale), 1, scale)
-    with np.errstate(divide="ignore"):
-        y = scale * np.power(np.sum(np.power(ratios, ord), axis=axis, keepdims=True), 1 / ord)
-    return y if keepdims else np.squeeze(y, axis)
-
-
-def softmax(x, axis):
-    """``exp(x) / sum(exp(x))`` along `axis`, without overflow.
-
-    Parameters
-    ----------
-    x : ndarray
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
-    y = np.asarray(np.exp(x - _highest(x, axis)))
-    y /= np.sum(y, axis=axis, keepdims=True)
-    return y
-
-
-def softmax_backward(grad, y, axis):
-    """The adjoint of softmax.
-
-    Parameters
-    ----------
-    grad : ndarray
-    y : ndarray
-        The result of softmax.
-    axis : int or tuple of int
-
-    Returns
-    -------
-    ndarray
-    """
-    _check_alike(grad, y)
-    return y * (grad - np.sum(y * grad, axis=axis, keepdims=True))
-
-
-def std(x, axis, correction, keepdims):
-    """Square root of `var`, at every scale of `x`.
-
-    Parameters
-    ----------
-    x : ndarray
     axis : int, tuple of int or None
-    correction : float
     keepdims : bool
 
     Returns
     -------
     ndarray
-        Real.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        y = np.sqrt(var(x, axis, correction, keepdims))
-    if _in_range(y):
-        return y
-    residual = centred(x, axis)
-    norm = euclidean_norm(residual, axis, keepdims)
-    return norm / np.sqrt(_count(residual, axis) - correction).astype(norm.dtype)
+    return _reduced(np.minimum, x, axis, keepdims)
+
+
+def sum_along(x, axis, keepdims):
+    """Sum along `axis`.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    return _reduced(np.add, x, axis, keepdims)
 
 
 def unreduce(x, shape, axis, keepdims):
@@ -228,58 +84,22 @@ def unreduce(x, shape, axis, keepdims):
     return np.broadcast_to(x, shape)
 
 
-def var(x, axis, correction, keepdims):
-    """Mean squared distance from the mean, with the count less `correction` as divisor.
+def _reduced(ufunc, x, axis, keepdims):
+    """``ufunc.reduce``, which along a last axis of a few elements calls its loop for each row: there slices are joined.
 
-    Parameters
-    ----------
-    x : ndarray
-    axis : int, tuple of int or None
-    correction : float
-    keepdims : bool
-
-    Returns
-    -------
-    ndarray
-        Real.
+    With fewer elements than _SHORT NumPy adds one after the other as well, so sums are the same to the bit.
     """
-    if np.asarray(x).dtype.kind not in "fc" or not np.size(x):
-        return np.var(x, axis=axis, ddof=correction, keepdims=keepdims)
-    residual = x - np.mean(x, axis=axis, keepdims=True)
-    count = _count(residual, axis)
-    squares = np.sum(_squares(residual), axis=axis, keepdims=keepdims)
-    # What rounding left of the mean is in the sum of the residuals; it seldom takes a second pass to be rid of it.
-    left = np.sum(residual, axis=axis, keepdims=keepdims)
-    left = _squares(left) / max(count, 1)
-    if np.any(left >= squares / 1024):
-        squares, left = np.sum(_squares(centred(x, axis)), axis=axis, keepdims=keepdims), 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (squares - left) / np.asarray(max(count - correction, 0), squares.dtype)
-
-
-def _check_alike(grad, y):
-    if np.shape(grad) != np.shape(y):
-        raise ValueError(f"a cotangent of shape {np.shape(grad)} is not one of a result of shape {np.shape(y)}")
-
-
-def _count(x, axis):
-    """The number of elements that are reduced to one."""
-    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
-    return math.prod(x.shape[i] for i in axes)
-
-
-def _highest(x, axis):
-    """The maximum of the real parts, -inf of nothing, with the reduced axes kept."""
-    x = np.asarray(x).real
-    return np.max(x, axis=axis, keepdims=True, initial=-np.inf if x.dtype.kind == "f" else None)
-
-
-def _in_range(y):
-    """Whether no square on the way to a root can have over- or underflowed."""
-    limits = np.finfo(y.dtype)
-    return not np.any((y < 16 * math.sqrt(limits.tiny) / limits.eps) | np.isinf(y))
-
-
-def _squares(x):
-    """The squared moduli."""
-    return x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
+    if type(x) is np.ndarray and x.ndim > 1 and 2 <= x.shape[-1] < _SHORT.get(x.dtype.char, 0) and x.size >= _WORTH:
+        axes = axis if type(axis) is tuple else (axis,)
+        if -1 in axes or x.ndim - 1 in axes:
+            y = ufunc(x[..., 0], x[..., 1])
+            for i in range(2, x.shape[-1]):
+                ufunc(y, x[..., i], out=y)
+            rest = tuple(i for i in axes if i not in (-1, x.ndim - 1))
+            if keepdims:
+                y = y[..., None]
+            else:
+                rest = tuple(i + 1 if i < 0 else i for i in rest)
+            if len(rest) + 1 == len(axes):
+                return _reduced(ufunc, y, rest, keepdims) if rest else y
+    return ufunc.reduce(x, axis=axis, keepdims=keepdims)

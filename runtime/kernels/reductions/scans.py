@@ -4,7 +4,9 @@ import itertools
 
 import numpy as np
 
-from ..elementwise.elementwise import complex_logaddexp, complex_of
+from ..elementwise.complex_functions import complex_logaddexp, complex_of
+
+__all__ = ["cummax", "cummin", "logcumsumexp"]
 
 # With fewer rows than this, Python floats one by one beat NumPy rows at a time.
 _FEW_ROWS = 6

@@ -21,6 +21,8 @@ from ..loops.plain cimport is_plain, same_shape
 from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
 
+__all__ = ["cumprod", "cumsum", "linear_recurrence", "prod", "shift"]
+
 cnp.import_array()
 
 ctypedef fused real:

@@ -4,6 +4,8 @@ import numpy as np
 
 from .sorting_loops import select_along_rows
 
+__all__ = ["argsort", "bincount", "bins", "first_places", "histc", "segment", "topk", "unique_counts", "unique_inverse"]
+
 _FEW = 32  # elements up to which keeping the best in order costs less than a sort
 
 

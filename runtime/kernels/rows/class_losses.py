@@ -1,9 +1,11 @@
-"""Losses of classes of which one may not be counted, and their mean."""
+"""Cross entropies of classes of which one may not be counted, and their mean over those that are."""
 
 import numpy as np
 
-from ..reductions.reductions import log_softmax, softmax
 from .losses import pick, unpick
+from .softmax import log_softmax, softmax
+
+__all__ = ["class_or_zero", "is_class"]
 
 
 def is_class(target, ignore_index):

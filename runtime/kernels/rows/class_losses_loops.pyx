@@ -1,31 +1,49 @@
 # cython: cdivision=True
-"""The mean of the losses whose class is counted, and its adjoint.
+"""Cross entropies of classes of which one may not be counted, their mean over those that are, and the adjoints.
 
-Owns plain losses of float32 and float64 with a class for each; the expressions of `class_losses` take the others, and what raised a
-floating-point flag.
+Owns the arrays that loops take: logits along one axis as `softmax_rows` takes them, and plain losses with a class for each.
+The expressions of `class_losses` take all others, and what raised a floating-point flag.
 """
+
+import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
-from . import class_losses as classes
+from . import class_losses as expressions
+from .softmax_rows cimport CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, compute, plain
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, same_shape
+from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.wide cimport real, total
 
+__all__ = ["cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward"]
+
 cnp.import_array()
+
+
+def cross_entropies(x, target, axis, ignore_index):
+    """Log-sum-exp along `axis` less the element at the class, as `class_losses.cross_entropies`, and softmax."""
+    found = losses_and_weights(x, target, axis, ignore_index)
+    return expressions.cross_entropies(x, target, axis, ignore_index) if found is None else found
+
+
+def cross_entropies_backward(grad, weight, target, axis, ignore_index):
+    """The adjoint of the losses: `weight`, which is softmax, less one at the class, times `grad`."""
+    y = adjoint(grad, weight, target, axis, ignore_index)
+    return expressions.cross_entropies_backward(grad, weight, target, axis, ignore_index) if y is None else y
 
 
 def kept_mean(x, target, ignore_index):
     """The mean of the losses `x`, 0 where the class is not counted, over those where it is."""
     y = mean_of(x, target, ignore_index) if are_plain(x, target) and same_shape(x, target) else None
-    return classes.kept_mean(x, target, ignore_index) if y is None else y
+    return expressions.kept_mean(x, target, ignore_index) if y is None else y
 
 
 def kept_mean_backward(x, target, ignore_index):
     """The number `x` over the count of the classes that are counted, 0 for the others."""
     y = shares_of(x, target, ignore_index) if are_plain(x, target) and PyArray_NDIM(x) == 0 else None
-    return classes.kept_mean_backward(x, target, ignore_index) if y is None else y
+    return expressions.kept_mean_backward(x, target, ignore_index) if y is None else y
 
 
 cdef ndarray mean_of(ndarray x, ndarray target, npy_intp ignored):
@@ -80,3 +98,59 @@ cdef void spread(real* x, real* y, npy_intp* places, npy_intp size, npy_intp ign
     cdef real share = x[0] / <real> count
     for i in range(size):
         y[i] = share if places[i] != ignored else 0
+
+
+cdef ndarray find_classes(object target, ndarray x, Span* span, object ignore_index, npy_intp* ignored):
+    """The class of each row; None where one is neither ignored nor in range, or they are not as many as the rows."""
+    cdef ndarray classes = np.asarray(target)
+    cdef npy_intp* place
+    cdef npy_intp i
+    cdef int j
+    try:
+        ignored[0] = ignore_index
+    except OverflowError:
+        return None
+    if PyArray_NDIM(classes) != PyArray_NDIM(x) - 1 or (<object> classes).dtype.kind not in "iu":
+        return None
+    for j in range(PyArray_NDIM(classes)):
+        if PyArray_DIMS(classes)[j] != PyArray_DIMS(x)[j + (j >= span.first)]:
+            return None
+    if PyArray_TYPE(classes) != cnp.NPY_INTP or not is_plain(classes):
+        classes = np.array(classes, np.intp, order="C")
+    place = <npy_intp*> PyArray_BYTES(classes)
+    for i in range(PyArray_SIZE(classes)):
+        if place[i] != ignored[0] and not -span.length <= place[i] < span.length:
+            return None
+    return classes
+
+
+cdef tuple losses_and_weights(object x, object target, object axis, object ignore_index):
+    """What cross_entropies gives; None where NumPy has to do it."""
+    cdef ndarray x_ = plain(x), y, weight, classes
+    cdef npy_intp ignored = 0
+    cdef Span span
+    if x_ is None or not find_span(x_, axis, &span) or span.first != span.last or PyArray_SIZE(x_) == 0:
+        return None
+    classes = find_classes(target, x_, &span, ignore_index, &ignored)
+    if classes is None:
+        return None
+    y = empty_reduced(x_, &span, False)
+    weight = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    return (y, weight) if compute(CROSS_ENTROPY, &span, x_, weight, None, None, y, classes, ignored) else None
+
+
+cdef ndarray adjoint(object grad, object weight, object target, object axis, object ignore_index):
+    """What cross_entropies_backward gives; None where NumPy has to do it."""
+    cdef ndarray x_ = plain(weight), y, grad_, classes
+    cdef npy_intp ignored = 0
+    cdef Span span
+    if x_ is None or not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0:
+        return None
+    grad_ = plain(grad, PyArray_TYPE(x_))
+    if grad_ is None or PyArray_SIZE(grad_) * span.length != PyArray_SIZE(x_):
+        return None
+    classes = find_classes(target, x_, &span, ignore_index, &ignored)
+    if classes is None:
+        return None
+    y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    return y if compute(CROSS_ENTROPY_BACKWARD, &span, x_, y, None, grad_, None, classes, ignored) else None

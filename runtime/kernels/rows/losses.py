@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+__all__ = ["binary_cross_entropy", "one_hot", "pick", "unpick"]
+
 
 def binary_cross_entropy(x, target):
     """``-(target * log(x) + (1 - target) * log(1 - x))`` with logarithms of -100 at least.

@@ -5,27 +5,6 @@ import numpy as np
 from ...formulas import reduced_shape
 
 
-def softmax_or_zero(x):
-    """``exp(x) / sum(exp(x))`` along the last axis, zeros where every element is -inf.
-
-    Parameters
-    ----------
-    x : ndarray
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(float)
-    highest = np.max(x, axis=-1, keepdims=True, initial=-np.inf)
-    y = np.asarray(np.exp(x - np.where(highest == -np.inf, 0, highest)))
-    total = np.sum(y, axis=-1, keepdims=True)
-    y /= np.where(total == 0, 1, total)
-    return y
-
-
 def standardize(x, axis, eps, centred):
     """Each element less the mean, divided by the root of the mean square plus eps.
 

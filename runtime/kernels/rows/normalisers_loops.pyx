@@ -26,6 +26,8 @@ from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
 from ..loops.wide cimport dot, moment, real, total, triple
 
+__all__ = ["standardize", "standardize_affine", "standardize_affine_backward", "standardize_backward"]
+
 cnp.import_array()
 
 cdef extern from "gradspec/kernels/rows/normalisers_loops.h":

@@ -10,6 +10,8 @@ import numpy as np
 from ..loops.elsewhere import scipy_function
 from .scipy_backed import lgamma, polygamma
 
+__all__ = ["beta", "betaln", "digamma_gap", "kl_terms", "rel_entr"]
+
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
 LARGE = 10
 

@@ -29,6 +29,8 @@ from .gamma_beta import (
 from .quadrature import FALL, integral, newton
 from .scipy_backed import lgamma, polygamma
 
+__all__ = ["beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative"]
+
 MANY = 1e6  # degrees of freedom, from which on higher derivatives in them are lost
 
 

@@ -6,10 +6,12 @@ import math
 import numpy as np
 
 from ..elementwise import error_function
-from ..elementwise.elementwise import complex_log1p
+from ..elementwise.complex_functions import complex_log1p
 from ..elementwise.error_function import erfc
 from ..loops.elsewhere import one_by_one, scipy_function
 from ..program.program import Program
+
+__all__ = ["bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "lgamma", "logit", "polygamma", "special"]
 
 
 def bessel(name, v, x):

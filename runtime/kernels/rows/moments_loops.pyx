@@ -1,7 +1,7 @@
 # cython: cdivision=True
-"""Variances, deviations and norms of contiguous rows, each in one visit of the row or two.
+"""Variances, deviations and norms of contiguous rows, each read once or twice.
 
-Owns the rows of plain float32 and float64 arrays.  The expressions of `reductions` take the others, and whatever was rounded
+Owns the rows of plain float32 and float64 arrays.  The expressions of `moments` take all others, and rows that were rounded
 away, went out of range or raised a floating-point flag.
 """
 
@@ -9,13 +9,15 @@ from libc.math cimport isinf, sqrt
 
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
-from ..reductions import reductions
+from . import moments
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
 from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN
 from ..loops.wide cimport dot, excess, moment, real, total
+
+__all__ = ["centred", "euclidean_norm", "std", "var"]
 
 cnp.import_array()
 
@@ -31,27 +33,27 @@ cdef extern from "<float.h>" nogil:
 
 
 def centred(x, axis):
-    """Each element less the mean, as `reductions.centred`."""
+    """Each element less the mean, as `moments.centred`."""
     y = by_rows(CENTRED, x, axis, False, 0)
-    return reductions.centred(x, axis) if y is None else y
+    return moments.centred(x, axis) if y is None else y
 
 
 def euclidean_norm(x, axis, keepdims):
-    """Square root of the sum of squared moduli, as `reductions.euclidean_norm`."""
+    """Square root of the sum of squared moduli, as `moments.euclidean_norm`."""
     y = by_rows(NORM, x, axis, keepdims, 0)
-    return reductions.euclidean_norm(x, axis, keepdims) if y is None else y
+    return moments.euclidean_norm(x, axis, keepdims) if y is None else y
 
 
 def std(x, axis, correction, keepdims):
-    """Square root of `var`, at every scale, as `reductions.std`."""
+    """Square root of `var`, at every scale, as `moments.std`."""
     y = by_rows(STD, x, axis, keepdims, correction)
-    return reductions.std(x, axis, correction, keepdims) if y is None else y
+    return moments.std(x, axis, correction, keepdims) if y is None else y
 
 
 def var(x, axis, correction, keepdims):
-    """Mean squared distance from the mean, as `reductions.var`."""
+    """Mean squared distance from the mean, as `moments.var`."""
     y = by_rows(VAR, x, axis, keepdims, correction)
-    return reductions.var(x, axis, correction, keepdims) if y is None else y
+    return moments.var(x, axis, correction, keepdims) if y is None else y
 
 
 cdef ndarray by_rows(Kind kind, object x, object axis, bint keepdims, double correction):

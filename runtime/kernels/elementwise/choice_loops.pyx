@@ -10,14 +10,16 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
-from . import elementwise, powers
+from . import choice, powers
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
 from ..program.ufunc cimport Ufunc, pointwise
 
+__all__ = ["clip", "divide_or_zero", "scaled_pow", "where"]
+
 cnp.import_array()
 
-cdef extern from "gradspec/kernels/elementwise/choice.h":
+cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
     int gradspec_extreme_float(const char*, npy_intp) noexcept nogil
     int gradspec_extreme_double(const char*, npy_intp) noexcept nogil
     void gradspec_where_uint32_t(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
@@ -28,9 +30,10 @@ cdef extern from "gradspec/kernels/elementwise/choice.h":
 
 
 where = pointwise(
-    np.where, ("mask", "a", "b"), [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], masks=True)
+    np.where, ("mask", "a", "b"),
+    [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], masks=True)
 divide_or_zero = pointwise(
-    elementwise.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL])
+    choice.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL])
 cdef Ufunc multiply = Ufunc(np.multiply, "multiply")
 cdef Ufunc power = powers.power
 cdef Ufunc raised = Ufunc(np.maximum, "clip", operands=("x", "min"))
@@ -76,7 +79,7 @@ def scaled_pow(c, a, b, n):
     cdef ndarray y = None
     if PyArray_CheckExact(a) and is_real_number(b) and is_real_number(c) and c != 0 and abs(c) < INFINITY:
         y = constant_power(c, a, b, n)
-    return elementwise.scaled_pow(c, a, b, n) if y is None else y
+    return choice.scaled_pow(c, a, b, n) if y is None else y
 
 
 cdef bint is_real_number(object value) noexcept:

@@ -1,11 +1,11 @@
-"""Sums and means along axes, and broadcasting back, without NumPy's iterators: every loss ends in one of them.
+"""Sums, means and extremes along axes, and broadcasting back, without NumPy's iterators: every loss ends in one of them.
 
-Owns which arrays need no iterator: plain ones of an inexact dtype whose reduced axes lie together, summed by NumPy's own inner
-loop in NumPy's order, so that results are NumPy's to the bit.  `folds` and `reductions` take the others, and whatever raised
-a floating-point flag.  Knows nothing of autograd.
+Owns the arrays that need no iterator: plain ones of an inexact dtype whose reduced axes lie together.  NumPy's own inner loops
+reduce them, in NumPy's order, so results are NumPy's to the bit.  `reductions` takes all other arrays, and those that raised a
+floating-point flag.  Knows nothing of autograd.
 """
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -14,52 +14,68 @@ from ...support.capi cimport (
     PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
     npy_intp,
 )
-from . import folds, reductions
+from . import reductions
 from ..loops.axes cimport view_of
 from ..loops.flags cimport fp_clear, fp_raised
-from ..program.by_name cimport as_array
 from ..loops.plain cimport is_plain, item_size, slot_of
 from ..loops.span cimport DIMENSIONS, Span, empty_reduced, find_span
-from ..loops.threads cimport GRAIN
+from ..loops.threads cimport GRAIN, parallel
+from ..program.by_name cimport as_array
 from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc
+
+__all__ = ["max_along", "mean_along", "min_along", "sum_along", "sum_to", "unreduce"]
 
 cnp.import_array()
 
 cdef enum:
-    SHORT = 8           # elements of a row below which `folds` is quicker
+    SHORT = 8           # elements of a row below which joining slices is quicker than a call of the loop for each row,
+    WORTH = 1 << 11     # in an array of so many
+    CHUNK = 1 << 15     # elements that are worth a thread
 
 cdef Ufunc _add = Ufunc(np.add, "add")
+cdef Ufunc _maximum = Ufunc(np.maximum, "maximum")
+cdef Ufunc _minimum = Ufunc(np.minimum, "minimum")
 
 
-cdef struct Sum:
-    PyUFuncGenericFunction add
+cdef struct Reduction:
+    PyUFuncGenericFunction loop
     void* data
     Span span
     npy_intp item
+    bint from_zero      # the result begins as zero, otherwise as the first element
+    bint raised         # a floating-point flag, in some part
     char* x
     char* y
 
 
-cdef void add_up(Sum* sum) noexcept nogil:
-    """Into `y`, which is zero, the sums of `x`: of each row as a whole, or row upon row where the rows are what stays."""
-    cdef Span span = sum.span
-    cdef npy_intp i, j, row = span.inner * sum.item
-    cdef npy_intp[3] within = [0, sum.item, 0], upon = [sum.item, sum.item, sum.item]
+cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Reduce some rows, each as a whole, or row upon row where the rows are what stays."""
+    cdef Reduction* job = <Reduction*> context
+    cdef npy_intp i, j, first = 0 if job.from_zero else 1, rest = job.span.length - first, row = job.span.inner * job.item
+    cdef npy_intp[3] within = [0, job.item, 0], upon = [job.item, job.item, job.item]
     cdef char* args[3]
-    for i in range(span.outer):
-        args[0] = args[2] = sum.y + i * row
-        if span.inner == 1:
-            args[1] = sum.x + i * span.length * row
-            sum.add(args, &span.length, within, sum.data)
-            continue
-        for j in range(span.length):
-            args[1] = sum.x + (i * span.length + j) * row
-            sum.add(args, &span.inner, upon, sum.data)
+    cdef char* x
+    fp_clear()
+    if job.from_zero:
+        memset(job.y + start * row, 0, (stop - start) * row)
+    for i in range(start, stop):
+        x, args[0], args[2] = job.x + i * job.span.length * row, job.y + i * row, job.y + i * row
+        if not job.from_zero:
+            memcpy(args[0], x, row)
+        if job.span.inner > 1:
+            for j in range(first, job.span.length):
+                args[1] = x + j * row
+                job.loop(args, &job.span.inner, upon, job.data)
+        elif rest:
+            args[1] = x + first * row
+            job.loop(args, &rest, within, job.data)
+    if fp_raised():
+        job.raised = True
 
 
-cdef ndarray summed(object x, object axis, bint keepdims, Span* span):
-    """The sum; None where NumPy has to do it."""
-    cdef Sum sum
+cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* span):
+    """The reduction by the ufunc; None where NumPy has to do it."""
+    cdef Reduction job
     cdef ndarray x_, y
     cdef int slot
     if not PyArray_CheckExact(x) or not is_plain(x):
@@ -68,27 +84,38 @@ cdef ndarray summed(object x, object axis, bint keepdims, Span* span):
     slot = slot_of(PyArray_TYPE(x_))
     if slot < 0 or not find_span(x_, axis, span) or PyArray_SIZE(x_) == 0:
         return None
-    if span.inner == 1 and span.outer > 1 and span.length < SHORT:
+    if span.inner == 1 and span.outer > 1 and span.length < SHORT and PyArray_SIZE(x_) >= WORTH:
         return None
     y = empty_reduced(x_, span, keepdims)
-    sum.add, sum.data, sum.span, sum.item = _add.loops[slot], _add.loop_data[slot], span[0], item_size(slot)
-    sum.x, sum.y = PyArray_BYTES(x_), PyArray_BYTES(y)
-    memset(sum.y, 0, span.outer * span.inner * sum.item)
-    fp_clear()
+    job.loop, job.data, job.span, job.item = ufunc.loops[slot], ufunc.loop_data[slot], span[0], item_size(slot)
+    job.from_zero, job.raised, job.x, job.y = ufunc is _add, False, PyArray_BYTES(x_), PyArray_BYTES(y)
     if PyArray_SIZE(x_) < GRAIN:
-        add_up(&sum)
-        return None if fp_raised() else y
-    with nogil:
-        add_up(&sum)
-        raised = fp_raised()
-    return None if raised else y
+        reduce_part(&job, 0, span.outer)
+    else:
+        with nogil:
+            parallel(reduce_part, &job, span.outer, max(<npy_intp> 1, CHUNK // (span.length * span.inner)))
+    return None if job.raised else y
+
+
+def max_along(x, axis, keepdims):
+    """Largest element along `axis`, as `reductions.max_along`."""
+    cdef Span span
+    y = reduced(_maximum, x, axis, keepdims, &span)
+    return reductions.max_along(x, axis, keepdims) if y is None else y
+
+
+def min_along(x, axis, keepdims):
+    """Smallest element along `axis`, as `reductions.min_along`."""
+    cdef Span span
+    y = reduced(_minimum, x, axis, keepdims, &span)
+    return reductions.min_along(x, axis, keepdims) if y is None else y
 
 
 def sum_along(x, axis, keepdims):
-    """Sum along `axis`, as `folds.sum_along`."""
+    """Sum along `axis`, as `reductions.sum_along`."""
     cdef Span span
-    y = summed(x, axis, keepdims, &span)
-    return folds.sum_along(x, axis, keepdims) if y is None else y
+    y = reduced(_add, x, axis, keepdims, &span)
+    return reductions.sum_along(x, axis, keepdims) if y is None else y
 
 
 def mean_along(x, axis, keepdims):
@@ -108,7 +135,7 @@ def mean_along(x, axis, keepdims):
     cdef ndarray y = None
     cdef npy_intp i
     if PyArray_CheckExact(x) and PyArray_TYPE(x) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
-        y = summed(x, axis, keepdims, &span)
+        y = reduced(_add, x, axis, keepdims, &span)
     if y is None:
         return np.mean(x, axis=axis, keepdims=keepdims)
     for i in range(PyArray_SIZE(y)):

@@ -1,29 +1,10 @@
-"""Eigenvectors of general matrices, triangular factors with row exchanges and the matrix exponential."""
+"""Triangular factors: LU with row exchanges, by SciPy, and QR."""
 
 import numpy as np
 
+from ..loops.elsewhere import scipy_linalg
 
-def eig(x):
-    """Eigenvalues and eigenvectors of square matrices.
-
-    Parameters
-    ----------
-    x : (..., n, n) ndarray
-
-    Returns
-    -------
-    values : (..., n) ndarray
-        Complex, in no order.
-    vectors : (..., n, n) ndarray
-        Columns of norm 1; the largest entry of each is real.
-    """
-    values, vectors = np.linalg.eig(x)
-    dtype = np.result_type(vectors, np.complex64)
-    values, vectors = values.astype(dtype), vectors.astype(dtype)
-    if vectors.size:
-        largest = np.take_along_axis(vectors, np.argmax(np.abs(vectors), -2, keepdims=True), -2)
-        vectors = vectors * (np.abs(largest) / largest)
-    return values, vectors
+__all__ = ["lu_order", "lu_parts", "permutation_matrix", "pivot_rows", "qr"]
 
 
 def lu_order(x):
@@ -37,7 +18,7 @@ def lu_order(x):
     -------
     (..., m, 1) ndarray of int
     """
-    factor = _scipy("lu").lu_factor
+    factor = scipy_linalg("lu").lu_factor
     x = np.asarray(x)
     x = x.astype(x.dtype.newbyteorder("=") if x.dtype.kind in "fc" else np.float64, copy=False)
     rows, count = x.shape[-2], min(x.shape[-2:])
@@ -66,29 +47,13 @@ def lu_parts(x):
     pivots : (..., n) ndarray of int
         The row that each was exchanged with in turn.
     """
-    factor = _scipy("lu").lu_factor
+    factor = scipy_linalg("lu").lu_factor
     x = np.asarray(x)
     x = x.astype(x.dtype.newbyteorder("=") if x.dtype.kind in "fc" else np.float64, copy=False)
     factors, pivots = np.empty_like(x, order="C"), np.zeros(x.shape[:-1], np.intp)
     for place in np.ndindex(x.shape[:-2]) if x.size else ():
         factors[place], pivots[place] = factor(x[place])
     return np.tril(factors, -1) + np.eye(x.shape[-1], dtype=x.dtype), np.triu(factors), pivot_rows(pivots), pivots
-
-
-def matrix_exp(x):
-    """Exponential of square matrices. Needs SciPy.
-
-    Parameters
-    ----------
-    x : (..., n, n) ndarray
-
-    Returns
-    -------
-    ndarray
-    """
-    x = np.asarray(x)
-    x = x.astype(x.dtype.newbyteorder("=") if x.dtype.kind in "fc" else np.float64, copy=False)
-    return _scipy("matrix_exp").expm(x) if x.size else x.copy()
 
 
 def permutation_matrix(rows, n):
@@ -127,9 +92,16 @@ def pivot_rows(pivots):
     return rows[..., None]
 
 
-def _scipy(name):
-    try:
-        import scipy.linalg
-    except ImportError:
-        raise ImportError(f"gradspec: {name} needs SciPy, which is not installed: pip install scipy") from None
-    return scipy.linalg
+def qr(x):
+    """Reduced QR factorisation.
+
+    Parameters
+    ----------
+    x : (..., m, n) ndarray
+
+    Returns
+    -------
+    q : (..., m, k) ndarray
+    r : (..., k, n) ndarray
+    """
+    return tuple(np.linalg.qr(x))

@@ -1,6 +1,6 @@
 /* One of two values, a quotient or 0, and whether numbers are extreme: element by element. */
-#ifndef GRADSPEC_CHOICE_H
-#define GRADSPEC_CHOICE_H
+#ifndef GRADSPEC_CHOICE_LOOPS_H
+#define GRADSPEC_CHOICE_LOOPS_H
 
 #include "../loops/typed.h"
 #include <float.h>
@@ -26,7 +26,7 @@ typedef struct {
 #define T float
 #define TINY FLT_MIN
 #define LARGE FLT_MAX
-#include "choice_template.h"
+#include "choice_loops_template.h"
 #undef LARGE
 #undef TINY
 #undef T
@@ -34,7 +34,7 @@ typedef struct {
 #define T double
 #define TINY DBL_MIN
 #define LARGE DBL_MAX
-#include "choice_template.h"
+#include "choice_loops_template.h"
 #undef LARGE
 #undef TINY
 #undef T

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
-from gradspec.kernels.indexing import elements_loops as across
-from gradspec.kernels.indexing import rows_loops as rows
-from gradspec.kernels.indexing.add_at import add_at
+from gradspec.kernels.indexing import gathering_loops, scattering_loops
+from gradspec.kernels.indexing.scattering import add_at
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128, np.int64, np.int32, np.float16, np.bool_, ">f8"]
 
@@ -105,6 +104,8 @@ def test_rows_are_taken_as_numpy_takes_them(shape, dtype):
                 for laid in layouts(x):
                     for way in (indices, indices[::-1], np.asfortranarray(indices)):
                         np.testing.assert_array_equal(kernels.take(laid, way, 0), np.take(x, way, 0))
+                        turned = np.moveaxis(laid, 0, -1)
+                        np.testing.assert_array_equal(kernels.take(np.array(turned), way, -1), np.take(turned, way, -1))
     finally:
         set_num_threads(before)
     for wrong in (shape[0], -shape[0] - 1):
@@ -119,7 +120,7 @@ def test_the_order_of_additions_is_that_of_the_indices():
     indices = integers(7, 5000)
     expected, found = np.zeros((7, 3)), np.zeros((7, 3))
     np.add.at(expected, (indices,), x)
-    assert rows.add_along(found, 0, indices, x)
+    assert scattering_loops.add_along(found, 0, indices, x)
     np.testing.assert_array_equal(found, expected)
 
 
@@ -153,7 +154,7 @@ def test_an_axis_out_of_range_is_refused(axis):
             work(x, axis, indices)
     with pytest.raises((ValueError, IndexError)):
         kernels.scatter_add_(x, axis, indices, x)
-    assert not rows.add_along(x, axis, indices, x)
+    assert not scattering_loops.add_along(x, axis, indices, x)
 
 
 def test_a_frozen_target_is_refused():
@@ -176,12 +177,12 @@ def test_the_quick_way_is_taken():
     """Where it is not, everything above holds and nothing is gained."""
     for dtype in (np.float32, np.float64, np.complex64, np.complex128, np.int64):
         y = np.zeros((5, 4), dtype)
-        assert rows.add_along(y, 0, np.array([0, -1]), np.ones((2, 4), dtype))
-        assert rows.add_along(y, -1, np.array([[0], [1]]), np.ones((5, 2, 1), dtype))
-        assert across.add_across(y, 1, np.zeros((5, 2), int), np.ones((5, 2), dtype))
+        assert scattering_loops.add_along(y, 0, np.array([0, -1]), np.ones((2, 4), dtype))
+        assert scattering_loops.add_along(y, -1, np.array([[0], [1]]), np.ones((5, 2, 1), dtype))
+        assert scattering_loops.add_across(y, 1, np.zeros((5, 2), int), np.ones((5, 2), dtype))
         if y.itemsize <= 8:
-            assert across.take_across(y, 1, np.zeros((5, 2), int)) is not None
-    assert rows.joined_places([np.array([1, -1]), np.array([0, 2])], (3, 4)).tolist() == [4, 10]
+            assert gathering_loops.take_across(y, 1, np.zeros((5, 2), int)) is not None
+    assert scattering_loops.joined_places([np.array([1, -1]), np.array([0, 2])], (3, 4)).tolist() == [4, 10]
 
 
 @pytest.fixture(params=[1, 3])

@@ -19,6 +19,8 @@ from ...support.capi cimport (
 from ..loops.memory cimport empty
 from ..loops.plain cimport slot_of
 
+__all__ = ["solve_triangular"]
+
 cnp.import_array()
 
 ctypedef fused number:

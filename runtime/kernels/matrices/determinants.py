@@ -1,8 +1,10 @@
-"""Determinants by minors and singular values, and factorisations that NumPy leaves unchecked."""
+"""Cofactors and minors, of which the derivatives of determinants are made."""
 
 import numpy as np
 
-from .elimination import det, inv
+from .solve_det_cholesky import det, inv
+
+__all__ = ["checkerboard", "cofactor", "cofactor_jvp", "minors", "minors_backward"]
 
 _SURE = 100  # condition up to which the digits that an inverse loses do not count
 
@@ -49,12 +51,6 @@ def cofactor(x):
     return y
 
 
-def _cofactor_of_any(x):
-    """The same by singular values, without a division."""
-    u, s, vh = np.linalg.svd(x)
-    return _cofactor_of_rotation(u) * _products_of_others(s)[..., None, :] @ _cofactor_of_rotation(vh)
-
-
 def cofactor_jvp(x, t):
     """Derivative of cofactor at `x` along `t`.
 
@@ -82,26 +78,6 @@ def cofactor_jvp(x, t):
     y = -others * np.swapaxes(t, -2, -1)
     y[..., diagonal, diagonal] = (others @ t[..., diagonal, diagonal][..., None])[..., 0]
     return _cofactor_of_rotation(u) @ y @ _cofactor_of_rotation(vh)
-
-
-def eigh(x):
-    """Eigenvalues and eigenvectors of Hermitian matrices, the lower triangle read.
-
-    Parameters
-    ----------
-    x : (..., n, n) ndarray
-
-    Returns
-    -------
-    values : (..., n) ndarray
-        Rising.
-    vectors : (..., n, n) ndarray
-        Columns; the largest entry of each is real where they are complex, which leaves no phase undefined.
-    """
-    values, vectors = np.linalg.eigh(x)
-    if vectors.dtype.kind == "c":
-        vectors = vectors * _phases(vectors).conj()
-    return values, vectors
 
 
 def minors(x):
@@ -141,119 +117,21 @@ def minors_backward(x):
     return tall.sum(-3)
 
 
-def pivots(x):
-    """Row of the largest entry in each column.
-
-    Parameters
-    ----------
-    x : (..., m, n) ndarray
-
-    Returns
-    -------
-    (..., 1, n) ndarray of int
-    """
-    if not x.size:
-        return np.zeros((*x.shape[:-2], min(x.shape[-2], 1), x.shape[-1]), np.intp)
-    return np.argmax(np.abs(x), -2, keepdims=True)
-
-
-def pinv(x):
-    """Moore-Penrose inverse; singular values up to ``max(m, n) * eps`` of the dtype, relative to the largest, count as 0.
-
-    Parameters
-    ----------
-    x : (..., m, n) ndarray
-
-    Returns
-    -------
-    (..., n, m) ndarray
-    """
-    x = np.asarray(x, np.result_type(x, np.float32))
-    return np.linalg.pinv(x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps)
-
-
-def qr(x):
-    """Reduced QR factorisation.
-
-    Parameters
-    ----------
-    x : (..., m, n) ndarray
-
-    Returns
-    -------
-    q : (..., m, k) ndarray
-    r : (..., k, n) ndarray
-    """
-    return tuple(np.linalg.qr(x))
-
-
-def reciprocal_gaps(values):
-    """``y[..., i, j] = 1 / (values[..., j] - values[..., i])``, NaN where two of them are equal, and a diagonal of zeros.
-
-    Parameters
-    ----------
-    values : (..., n) ndarray
-
-    Returns
-    -------
-    (..., n, n) ndarray
-    """
-    gaps = values[..., None, :] - values[..., :, None]
-    gaps[gaps == 0] = np.nan
-    diagonal = np.arange(values.shape[-1])
-    gaps[..., diagonal, diagonal] = np.inf
-    return 1 / gaps
-
-
-def svd(x, full_matrices):
-    """Reduced singular value decomposition.
-
-    Parameters
-    ----------
-    x : (..., m, n) ndarray
-    full_matrices : bool
-        True is accepted for square matrices, where it makes no difference.
-
-    Returns
-    -------
-    u : (..., m, k) ndarray
-        The largest entry of each column is real where they are complex, which leaves no phase undefined.
-    s : (..., k) ndarray
-        Falling.
-    vh : (..., k, n) ndarray
-    """
-    if full_matrices and x.shape[-2] != x.shape[-1]:
-        raise ValueError("the vectors that full_matrices=True adds have no derivative: use full_matrices=False")
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
-    if u.dtype.kind == "c":
-        phases = _phases(u)
-        u, vh = u * phases.conj(), vh * np.swapaxes(phases, -2, -1)
-    return u, s, vh
-
-
 def _all_but_one(n):
     """Row i holds 0 to n - 1 without i."""
     places = np.arange(max(n - 1, 0))
     return places + (places >= np.arange(n)[:, None])
 
 
+def _cofactor_of_any(x):
+    """Signed minors by singular values, without a division."""
+    u, s, vh = np.linalg.svd(x)
+    return _cofactor_of_rotation(u) * _products_of_others(s)[..., None, :] @ _cofactor_of_rotation(vh)
+
+
 def _cofactor_of_rotation(u):
     """The cofactors of a unitary matrix."""
     return np.linalg.det(u)[..., None, None] * u.conj()
-
-
-def _phases(vectors):
-    """The phase of the largest entry in each column."""
-    if not vectors.size:
-        return np.ones((*vectors.shape[:-2], 1, vectors.shape[-1]), vectors.dtype)
-    largest = np.take_along_axis(vectors, pivots(vectors), -2)
-    return largest / np.abs(largest)
-
-
-def _squares(x):
-    """The sum of the squares of the moduli in each matrix."""
-    x = x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
-    return np.vecdot(x, x).real
 
 
 def _products_of_others(s):
@@ -262,3 +140,9 @@ def _products_of_others(s):
     before = np.cumprod(np.concatenate([one, s[..., :-1]], -1), -1)
     after = np.cumprod(np.concatenate([one, s[..., :0:-1]], -1), -1)[..., ::-1]
     return before * after
+
+
+def _squares(x):
+    """The sum of the squares of the moduli in each matrix."""
+    x = x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])
+    return np.vecdot(x, x).real

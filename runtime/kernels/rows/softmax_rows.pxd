@@ -1,4 +1,4 @@
-"""Softmax and its kin on rows: what the loops need to know of an array, and what they can do."""
+"""Softmax and its kin on rows: what the loops can do, and which arrays they take."""
 
 from ...support.capi cimport ndarray, npy_intp
 from ..loops.span cimport Span
@@ -17,3 +17,4 @@ cdef bint compute(
     Task task, Span* span, ndarray x, ndarray y, ndarray other=*, ndarray grad=*, ndarray losses=*,
     ndarray classes=*, npy_intp ignored=*,
 )
+cdef ndarray plain(object x, int type_num=*)

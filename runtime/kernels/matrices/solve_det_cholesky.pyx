@@ -19,6 +19,8 @@ from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
 from ..loops.threads cimport parallel
 
+__all__ = ["cholesky", "det", "inv", "slogdet", "solve"]
+
 cnp.import_array()
 
 ctypedef fused real:

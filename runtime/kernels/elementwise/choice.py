@@ -1,0 +1,56 @@
+"""A quotient that is 0 where the divisor is, and a power that is 0 where its factor is."""
+
+import numpy as np
+
+
+def divide_or_zero(a, b):
+    """a / b, and 0 where `b` is 0.
+
+    Parameters
+    ----------
+    a, b : array_like
+
+    Returns
+    -------
+    ndarray
+    """
+    nonzero = np.not_equal(b, 0)
+    if nonzero.all():
+        return np.divide(a, b)
+    zeros = np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(a, b, 1.0))
+    return np.divide(a, b, out=zeros, where=nonzero)
+
+
+def scaled_pow(c, a, b, n):
+    """``c * a**(b - n)``, 0 where ``c`` is 0 or the power is, whatever the other one.
+
+    Parameters
+    ----------
+    c, a, b : ndarray or scalar
+        Broadcast together.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    zero = np.equal(c, 0)
+    base = np.where(zero, 1, a) if zero.any() else a
+    exponent = b - n
+    dtype = np.result_type(c, a, b)
+    if dtype.char in "ef":
+        # What rounding takes from the exponent comes back times the logarithm of the base.
+        exact = np.subtract(np.asarray(b, dtype), n, dtype=np.float64)
+        if (exact.astype(dtype) != exact).any():
+            return (c * np.power(base, exact, dtype=np.float64)).astype(dtype)
+    power = np.power(base, exponent)
+    y = c * power
+    if power.dtype.kind == "f":
+        limits = np.finfo(power.dtype)
+        size = np.abs(power)
+        extreme = (size < limits.tiny) | (size > limits.max)
+        if extreme.any():  # the power is lost, the product need not be
+            root = np.power(np.abs(base), exponent / 2)
+            scale = np.where((root == 0) & np.isinf(c), 0, c)
+            y = np.where(extreme, np.copysign(scale, c * np.copysign(1, power)) * root * root, y).astype(power.dtype)
+    return y

@@ -1,0 +1,100 @@
+"""Complex numbers of their parts, and logarithms of sums of them without cancellation or overflow."""
+
+import math
+
+import numpy as np
+
+__all__ = ["complex_log1p", "complex_of", "logaddexp2", "polar"]
+
+
+def complex_log1p(x):
+    """``log(1 + x)`` without cancellation, on either side of its cut.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Complex.
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    one_and = np.subtract(x, -1)  # a sum with 1 + 0j would lose the sign of an imaginary zero
+    near = np.abs(x) < 0.5
+    re, im = np.where(near, x.real, 0), np.where(near, x.imag, 0)
+    return np.where(near, complex_of(np.log1p(re * (2 + re) + im * im) / 2, np.angle(one_and)), np.log(one_and))
+
+
+def complex_logaddexp(a, b):
+    """``log(exp(a) + exp(b))`` without overflow, on the principal branch.
+
+    Parameters
+    ----------
+    a, b : ndarray or scalar
+        Either one complex.
+
+    Returns
+    -------
+    ndarray
+    """
+    dtype = np.result_type(a, b)
+    a, b = np.broadcast_arrays(np.asarray(a, dtype), np.asarray(b, dtype))
+    high, low = np.where(a.real < b.real, b, a), np.where(a.real < b.real, a, b)
+    distance = np.where(high.real == low.real, 0, low.real - high.real)  # of equal infinities as well
+    small = np.exp(distance)
+    total = complex_of(np.cos(high.imag) + small * np.cos(low.imag), np.sin(high.imag) + small * np.sin(low.imag))
+    rest = complex_log1p(np.exp(complex_of(distance, low.imag - high.imag)))
+    return complex_of(high.real + rest.real, np.angle(total))
+
+
+def complex_of(a, b):
+    """Complex numbers of real and imaginary parts.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(np.result_type(a, b), np.complex64))
+    y.real, y.imag = a, b
+    return y
+
+
+def logaddexp2(a, b):
+    """``log2(2**a + 2**b)`` without overflow, of complex numbers on the principal branch.
+
+    Parameters
+    ----------
+    a, b : ndarray or scalar
+        Broadcast together.
+
+    Returns
+    -------
+    ndarray
+    """
+    if not (np.iscomplexobj(a) or np.iscomplexobj(b)):
+        return np.logaddexp2(a, b)
+    dtype, scale = np.result_type(a, b), math.log(2)  # of a Python number none
+    return complex_logaddexp(np.asarray(a, dtype) * scale, np.asarray(b, dtype) * scale) / scale
+
+
+def polar(a, b):
+    """Complex numbers of moduli and arguments.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    dtype = np.result_type(np.result_type(a, b), np.float16)  # of two Python numbers float64
+    a, b = np.asarray(a, dtype), np.asarray(b, dtype)
+    return complex_of(a * np.cos(b), a * np.sin(b))

@@ -1,0 +1,70 @@
+"""Elements taken at indices along one axis, each index for an element of its own."""
+
+import operator
+
+import numpy as np
+
+from . import gathering_loops as loops
+
+__all__ = ["gather", "take_along_axis"]
+
+
+def gather(x, axis, indices):
+    """Elements of `x` at `indices` along `axis`, in place i of every other axis.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int
+    indices : ndarray of int
+        As many axes as `x`, none of them longer except `axis`.
+
+    Returns
+    -------
+    ndarray
+        Has the shape of `indices`.
+    """
+    indices = integers(indices)
+    y = loops.take_across(x, axis, indices)
+    return x[open_index(indices, axis, x.ndim)] if y is None else y
+
+
+def take_along_axis(x, indices, axis):
+    """``np.take_along_axis``, of lists too.
+
+    Parameters
+    ----------
+    x : ndarray
+    indices : ndarray of int
+    axis : int or None
+
+    Returns
+    -------
+    ndarray
+    """
+    indices = integers(indices)
+    y = None if axis is None else loops.take_across(x, axis, indices)
+    return np.take_along_axis(x, indices.reshape(-1) if axis is None else indices, axis) if y is None else y
+
+
+def axis_index(indices, axis, ndim):
+    """The index that takes `indices` along one axis."""
+    return (slice(None),) * operator.index(axis % max(ndim, 1)) + (integers(indices),)
+
+
+def integers(indices):
+    """An array of integers; an empty one of any dtype is one."""
+    indices = np.asarray(indices)
+    if indices.dtype.kind not in "iub" and indices.size:
+        raise IndexError(f"indices must be integers, got {indices.dtype}")
+    return indices.astype(np.intp) if indices.size == 0 else indices
+
+
+def open_index(indices, axis, ndim, shape=None):
+    """The index that takes `indices` along `axis` and place i along every other axis: of `shape`, or as long as `indices`."""
+    if indices.ndim != ndim:
+        raise ValueError(f"indices have {indices.ndim} axes, the array has {ndim}")
+    shape = indices.shape if shape is None else shape
+    places = [np.arange(n).reshape((-1,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(shape)]
+    places[axis] = indices
+    return tuple(places)

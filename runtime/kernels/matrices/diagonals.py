@@ -1,0 +1,109 @@
+"""Diagonals of matrices, and matrices along a diagonal."""
+
+import numpy as np
+
+__all__ = ["block_diag", "block_diag_backward", "diag_embed", "diagonal", "diagonal_backward"]
+
+
+def block_diag(arrays):
+    """Matrices along the diagonal of one.
+
+    Parameters
+    ----------
+    arrays : list of ndarray
+        Of two axes at most.
+
+    Returns
+    -------
+    ndarray
+    """
+    blocks = [np.atleast_2d(a) for a in arrays]
+    y = np.zeros([sum(b.shape[axis] for b in blocks) for axis in (0, 1)], np.result_type(*blocks))
+    for block, (place, _) in zip(blocks, _blocks([a.shape for a in arrays])):
+        y[place] = block
+    return y
+
+
+def block_diag_backward(x, shapes):
+    """The blocks that block_diag has put into a matrix, under their shapes.
+
+    Parameters
+    ----------
+    x : ndarray
+    shapes : sequence of tuple of int
+
+    Returns
+    -------
+    list of ndarray
+    """
+    return [x[place].reshape(shape).copy() for place, shape in _blocks(shapes)]
+
+
+def diag_embed(x, offset, axis1, axis2):
+    """Square matrices along two new axes with the last axis of `x` on a diagonal.
+
+    Parameters
+    ----------
+    x : ndarray
+    offset : int
+    axis1, axis2 : int
+        Positions of the new axes in the result.
+
+    Returns
+    -------
+    ndarray
+    """
+    n, ndim = x.shape[-1] + abs(offset), x.ndim + 1
+    axes = [np.lib.array_utils.normalize_axis_index(axis, ndim) for axis in (axis1, axis2)]
+    if axes[0] == axes[1]:
+        raise ValueError("rows and columns need an axis each")
+    lead = iter(x.shape[:-1])
+    shape = tuple(n if i in axes else next(lead) for i in range(ndim))
+    return diagonal_backward(x, shape, offset, axis1, axis2)
+
+
+def diagonal(x, offset, axis1, axis2):
+    """``np.diagonal``, but writable where `x` is.
+
+    Parameters
+    ----------
+    x : ndarray
+    offset, axis1, axis2 : int
+
+    Returns
+    -------
+    ndarray
+        A view of `x`.
+    """
+    y = np.diagonal(x, offset, axis1, axis2)
+    y.flags.writeable = x.flags.writeable
+    return y
+
+
+def diagonal_backward(x, shape, offset, axis1, axis2):
+    """Zeros of the given shape with the last axis of `x` on a diagonal.
+
+    Parameters
+    ----------
+    x : ndarray
+    shape : tuple of int
+    offset, axis1, axis2 : int
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.zeros(shape, x.dtype)
+    diagonal(y, offset, axis1, axis2)[...] = x
+    return y
+
+
+def _blocks(shapes):
+    """Where in the matrix each array stands, and its shape."""
+    row = column = 0
+    for shape in shapes:
+        if len(shape) > 2:
+            raise ValueError(f"block_diag takes matrices, vectors and numbers, not an array of shape {tuple(shape)}")
+        rows, columns = (1,) * (2 - len(shape)) + tuple(shape)
+        yield (slice(row, row + rows), slice(column, column + columns)), tuple(shape)
+        row, column = row + rows, column + columns

@@ -1,0 +1,148 @@
+"""Softmax, log-softmax, log-sum-exp and their adjoints, along axes."""
+
+import numpy as np
+
+from ..reductions.reductions import unreduce
+
+
+def log_softmax(x, axis):
+    """``x - logsumexp(x)`` along `axis`.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    shifted = x - _highest(x, axis)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def log_softmax_backward(grad, y, axis):
+    """The adjoint of log_softmax.
+
+    Parameters
+    ----------
+    grad : ndarray
+    y : ndarray
+        The result of log_softmax.
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_alike(grad, y)
+    return grad - np.exp(y) * np.sum(grad, axis=axis, keepdims=True)
+
+
+def logsumexp(x, axis, keepdims):
+    """``log(sum(exp(x)))`` without overflow, on the principal branch; -inf where all of `x` is.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+    """
+    highest = _highest(x, axis)
+    highest = np.where(np.isinf(highest), 0, highest)
+    with np.errstate(divide="ignore"):
+        y = np.log(np.sum(np.exp(x - highest), axis=axis, keepdims=True)) + highest
+    return y if keepdims else np.squeeze(y, axis)
+
+
+def logsumexp_backward(grad, x, axis, keepdims):
+    """The adjoint of logsumexp.
+
+    Parameters
+    ----------
+    grad : ndarray
+        Of the shape of the result.
+    x : ndarray
+    axis : int, tuple of int or None
+    keepdims : bool
+
+    Returns
+    -------
+    ndarray
+        Zero where all of `x` is -inf.
+    """
+    highest = _highest(x, axis)
+    weights = np.exp(x - np.where(highest == -np.inf, 0, highest))
+    total = np.sum(weights, axis=axis, keepdims=True)
+    return weights * (unreduce(grad, np.shape(total), axis, keepdims) / np.where(total == 0, 1, total))
+
+
+def softmax(x, axis):
+    """``exp(x) / sum(exp(x))`` along `axis`, without overflow.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.asarray(np.exp(x - _highest(x, axis)))
+    y /= np.sum(y, axis=axis, keepdims=True)
+    return y
+
+
+def softmax_backward(grad, y, axis):
+    """The adjoint of softmax.
+
+    Parameters
+    ----------
+    grad : ndarray
+    y : ndarray
+        The result of softmax.
+    axis : int or tuple of int
+
+    Returns
+    -------
+    ndarray
+    """
+    _check_alike(grad, y)
+    return y * (grad - np.sum(y * grad, axis=axis, keepdims=True))
+
+
+def softmax_or_zero(x):
+    """``exp(x) / sum(exp(x))`` along the last axis, zeros where every element is -inf.
+
+    Parameters
+    ----------
+    x : ndarray
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(float)
+    highest = np.max(x, axis=-1, keepdims=True, initial=-np.inf)
+    y = np.asarray(np.exp(x - np.where(highest == -np.inf, 0, highest)))
+    total = np.sum(y, axis=-1, keepdims=True)
+    y /= np.where(total == 0, 1, total)
+    return y
+
+
+def _check_alike(grad, y):
+    if np.shape(grad) != np.shape(y):
+        raise ValueError(f"a cotangent of shape {np.shape(grad)} is not one of a result of shape {np.shape(y)}")
+
+
+def _highest(x, axis):
+    """The maximum of the real parts, -inf of nothing, with the reduced axes kept."""
+    x = np.asarray(x).real
+    return np.max(x, axis=axis, keepdims=True, initial=-np.inf if x.dtype.kind == "f" else None)
