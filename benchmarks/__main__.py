@@ -5,6 +5,7 @@
     python -m benchmarks --peers gradspec,torch   fewer peers
     python -m benchmarks --before PYTHON          beside the gradspec that another interpreter has
     python -m benchmarks --list                   the names
+    python -m benchmarks kernels [WORD ...]       kernels beside the NumPy expressions that they replace
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` makes them.
 """
@@ -18,7 +19,7 @@ import platform
 import sys
 from pathlib import Path
 
-from . import table
+from . import kernels, table
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -81,6 +82,8 @@ def progress(text: str) -> None:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["kernels"]:
+        return kernels.main(sys.argv[2:])
     options = arguments()
     cases = {name: importlib.import_module(f"benchmarks.cases.{name}") for name in options.case or CASES}
     titles = {name: case.title for name, case in cases.items()}
