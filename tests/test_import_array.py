@@ -9,7 +9,7 @@ import pytest
 from codegen.build import build_folder
 
 ROOT = Path(__file__).parents[1]
-CALL = "= __pyx_f_8gradspec_4capi_import_array()"
+CALL = "= __pyx_f_8gradspec_7support_4capi_import_array()"
 
 
 def names_in_the_table():

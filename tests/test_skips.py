@@ -7,7 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from conftest import allowed, judged
+
+from tests.conftest import allowed, judged
 
 LISTED = {"no torch": 2, "torch does not take this call: .*": 3}
 

@@ -147,13 +147,18 @@ cdef ndarray solve_one(ndarray a, ndarray b, bint lower, bint unit_diagonal):
 
 
 cdef object solve_in_place(ndarray a, ndarray y, bint lower, bint unit_diagonal):
-    """Overwrite the right-hand sides `y`, C-contiguous, with the solution."""
-    cdef npy_intp zero
-    solve_blocks(a, y, lower, unit_diagonal)
-    if not unit_diagonal:
-        zero = first_zero(a, lower)
-        if zero >= 0:
-            y[slice(zero, None) if lower else slice(zero + 1)] = np.nan
+    """Overwrite the right-hand sides `y`, C-contiguous, with the solution.
+
+    A zero on the diagonal ends the system: some processors' BLAS multiplies by inverses, and 0 * inf would reach rows that are known.
+    """
+    cdef npy_intp zero = -1 if unit_diagonal else first_zero(a, lower)
+    if zero < 0:
+        solve_blocks(a, y, lower, unit_diagonal)
+        return
+    known, lost = (slice(zero), slice(zero, None)) if lower else (slice(zero + 1, None), slice(zero + 1))
+    y[lost] = np.nan
+    if y[known].size:
+        solve_blocks(a[known, known], y[known], lower, unit_diagonal)
 
 
 cdef npy_intp first_zero(ndarray a, bint lower) noexcept:
