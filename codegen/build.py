@@ -29,7 +29,8 @@ def build(root: Path, progress: Callable[[int, int, str], None], jobs: int | Non
     """Builds what changed; returns the number of steps that ninja took."""
     folder, count = build_folder(root), f"-j{jobs or default_jobs()}"
     if folder is None:
-        pip = [sys.executable, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps", f"-Ccompile-args={count}"]
+        pip = [sys.executable, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps",
+               f"--config-settings=compile-args={count}"]  # fmt: skip (pip 23.0 has no -C)
         return _run([*pip, "--disable-pip-version-check", "-e", str(root)], root, progress)
     _stage_headers(root, folder)
     return _run([_ninja(), "-C", str(folder), count], root, progress)

@@ -355,7 +355,7 @@ def test_ninja_is_told_how_many_jobs(tmp_path, monkeypatch):
     assert [command[-1] for command in ran] == ["-j5", "-j3"]
     monkeypatch.setattr(build, "build_folder", lambda root: None)  # the first time, by pip
     build.build(tmp_path, print, 2)
-    assert "-Ccompile-args=-j2" in ran[-1]
+    assert "--config-settings=compile-args=-j2" in ran[-1]
 
 
 @pytest.mark.skipif(shutil.which("ninja") is None, reason="needs ninja")
