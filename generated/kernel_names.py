@@ -144,6 +144,6 @@ PYTHON = {
         "bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "lgamma", "logit", "polygamma", "special",
     ),
     "transforms": (
-        "fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier",
+        "fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier", "shifted",
     ),
 }

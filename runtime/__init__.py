@@ -3,8 +3,6 @@
 Arrays behave as NumPy's do; gradients behave as PyTorch's do.
 """
 
-from importlib import import_module
-
 from .support.extension import offer
 
 offer(__name__)
@@ -31,23 +29,15 @@ from .api.serialization import load, save
 from .api.spectrum import istft, multinomial, stft
 from .support import constants
 from .support.constants import *
+from .support.later import later
 
 __version__ = "0.1.0"
 
-# Python imports `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there.
-# Therefore each namespace begins with `import gradspec`, which waits.  If this file in turn waits for that namespace, Python ends
-# one of the two waits: an `import` of what is still running goes on, and an import of what has to be run raises an error.
-_namespaces = (*ops.namespaces, "autograd", "nn", "optim", "random", "signal", "special", "func", "scipy")  # from the lowest up
-try:
-    for _name in _namespaces:
-        import_module(f"{__name__}.{_name}")
-except RuntimeError:  # "deadlock detected": a thread has the lock of one of them, and waits for this package
-
-    def __getattr__(name):
-        if name in _namespaces:
-            return import_module(f"{__name__}.{name}")  # which makes it an attribute
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-
+# A namespace is imported when it is first asked for.  This file imports none, and each begins with `import gradspec`: Python runs
+# `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
+# waits for the rest.
+_namespaces = (*ops.namespaces, "autograd", "func", "nn", "optim", "random", "scipy", "signal", "special")
+__getattr__ = later(__name__, {"": _namespaces})
 
 __all__ = sorted([
     "Tensor", "as_tensor", "asarray", "broadcast_shapes", "can_cast", "clip_grad_norm_", "clip_grad_value_",

@@ -7,13 +7,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import gradspec  # noqa: F401 (waits for it)
 
 from . import _random
 from ._random import *  # noqa: F403
-from .support.generator import Holder
+from .support.generator import Holder, numpy_random
 from .support.generator import manual_seed as manual_seed
 
 __all__ = sorted(["Generator", "default_rng", manual_seed.__name__, *_random.__all__])
@@ -52,7 +50,7 @@ def default_rng(seed: Any = None) -> Generator:
     -------
     Generator
     """
-    return Generator(np.random.default_rng(seed.generator if isinstance(seed, Holder) else seed))
+    return Generator(numpy_random().default_rng(seed.generator if isinstance(seed, Holder) else seed))
 
 
 def __dir__() -> list[str]:

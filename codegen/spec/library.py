@@ -78,12 +78,9 @@ def offered_kernels(package: Package) -> dict[str, tuple[str, ...]]:
 
 
 def _imported(module: ast.Module) -> set[str]:
-    """The names that a module imports from others, at once or `later(__name__, {module: names})`."""
+    """The names that a module imports from others."""
     imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
-    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call) and ast.unparse(node.func) == "later"]
-    tables = [call.args[1] for call in calls if isinstance(call.args[1], ast.Dict)]
-    places = [names for table in tables for names in ast.literal_eval(table).values()]
-    return {alias.asname or alias.name for node in imports for alias in node.names}.union(*places)
+    return {alias.asname or alias.name for node in imports for alias in node.names}
 
 
 def _listed(module: ast.Module) -> set[str]:

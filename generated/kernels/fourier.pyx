@@ -5,8 +5,6 @@ another one is its adjoint.
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
-import numpy as np
-
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
@@ -41,13 +39,13 @@ cdef object forward_fftn(object x, object s, object axes, object norm):
 
 cdef object forward_fftshift(object x, object axes):
     try:
-        return as_array(np.fft.fftshift(x, axes))
+        return as_array(kernels.shifted(x, axes, False))
     except Exception as error_:
         raise explain(error_, "fftshift", x=x, axes=axes) from None
 
 cdef object forward_ifftshift(object x, object axes):
     try:
-        return as_array(np.fft.ifftshift(x, axes))
+        return as_array(kernels.shifted(x, axes, True))
     except Exception as error_:
         raise explain(error_, "ifftshift", x=x, axes=axes) from None
 

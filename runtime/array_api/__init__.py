@@ -4,9 +4,12 @@ If NumPy and the standard differ, the main namespace follows NumPy and this one 
 Most names are the operators themselves.  Imported when first asked for.
 """
 
+from typing import TYPE_CHECKING
+
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.constants import *
+from ..support.later import later
 from ..generated.ops import (
     abs, acos, acosh, add, all, any, argmax, argmin, argsort, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert,
     bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_to, ceil, clip, concat, conj, copysign, cos,
@@ -16,7 +19,6 @@ from ..generated.ops import (
     permute_dims, positive, pow, real, reciprocal, remainder, repeat, roll, sign, signbit, sin, sinh, sort, sqrt, square,
     squeeze, stack, std, subtract, take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc, var, vecdot, where,
 )  # fmt: skip
-from . import fft, linalg, special
 from .creation import (
     arange,
     asarray,
@@ -57,8 +59,15 @@ from .functions import (
 
 __array_api_version__ = "2024.12"
 
-__all__ = [name for name in globals() if not name.startswith("_") and name not in ("creation", "dtypes", "functions")]
-__all__ += ["__array_api_version__", "__array_namespace_info__"]
+_namespaces = ("fft", "linalg", "special")
+if TYPE_CHECKING:
+    from . import fft, linalg, special
+else:
+    __getattr__ = later(__name__, {"": _namespaces})
+
+_not_public = ("creation", "dtypes", "functions", "gradspec", "later", "TYPE_CHECKING")
+__all__ = [name for name in globals() if not name.startswith("_") and name not in _not_public]
+__all__ += [*_namespaces, "__array_api_version__", "__array_namespace_info__"]
 
 
 def __dir__():

@@ -4,6 +4,8 @@ Owns the names.  `gradcheck` is the function, as in PyTorch: `from gradspec.auto
 of the same name all the same.
 """
 
+from typing import TYPE_CHECKING
+
 import gradspec  # noqa: F401 (waits for it)
 
 from ..core.anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
@@ -23,11 +25,17 @@ from ..core.grad_mode import (
 )
 from ..core.node import Node
 from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
-from . import checkpoint, forward_ad, functional, graph
+from ..support.later import later
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck
-from .graph import _unsafe_preserve_version_counter  # noqa: F401 (as above)
 from .variable import Variable
+
+if TYPE_CHECKING:
+    from . import checkpoint as checkpoint, forward_ad as forward_ad, functional as functional, graph as graph
+else:
+    __getattr__ = later(__name__, {
+        "": ("checkpoint", "forward_ad", "functional", "graph"), "graph": ("_unsafe_preserve_version_counter",),
+    })  # fmt: skip
 
 __all__ = [
     "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "detect_anomaly",

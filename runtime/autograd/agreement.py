@@ -11,10 +11,10 @@ from ..core.error_nodes import UndefinedGrad
 from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import grad
-from ..methods.dual_level import batched_level
+from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual
 from ..support.errors import GradcheckError, NotBatched
+from ..support.generator import numpy_random
 from .differences import Differences, as_tuple, inner, random_like
-from .forward_ad import dual_level, make_dual, unpack_dual
 
 NOT_REENTRANT = (
     "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
@@ -80,7 +80,7 @@ class Agreement(Differences):
             raise GradcheckError("Gradient has dtype mismatch")
 
     def backward_along_direction(self, output, k):
-        random = np.random.default_rng(0)
+        random = numpy_random().default_rng(0)
         cotangent = random_like(output, random)
         grads = grad(output, self.variables, tensor(cotangent), retain_graph=True, allow_unused=True)
         again = grad(output, self.variables, tensor(cotangent), retain_graph=True, allow_unused=True)
@@ -100,7 +100,7 @@ class Agreement(Differences):
     # Forward mode.
 
     def forward_mode(self, fast):
-        random = np.random.default_rng(0)
+        random = numpy_random().default_rng(0)
         for i in self.checked:
             value = self.inputs[i]
             if fast:
@@ -158,7 +158,7 @@ class Agreement(Differences):
     # Gradients and tangents that are zero or absent.
 
     def undefined_tangents(self):
-        random = np.random.default_rng(0)
+        random = numpy_random().default_rng(0)
         directions = {i: random_like(self.inputs[i], random) for i in self.checked}
         for i in self.checked:
             others = {j: direction for j, direction in directions.items() if j != i}
@@ -199,7 +199,7 @@ class Agreement(Differences):
                 raise GradcheckError(NOT_ZERO)
 
     def batched_gradients(self):
-        random = np.random.default_rng(0)
+        random = numpy_random().default_rng(0)
         for k, output in enumerate(self.evaluate()):
             if not output.requires_grad:
                 continue
@@ -215,7 +215,7 @@ class Agreement(Differences):
 
     def batched_tangents(self):
         """Two tangents of an input at once; a function that looks at tangents itself cannot take them so, and is not asked to."""
-        random = np.random.default_rng(0)
+        random = numpy_random().default_rng(0)
         for i in self.checked:
             batch = np.stack([random_like(self.inputs[i], random), random_like(self.inputs[i], random)])
             try:

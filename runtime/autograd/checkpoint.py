@@ -11,8 +11,6 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import tensor
 from ..core.tensor import TensorBase
@@ -20,7 +18,7 @@ from ..engine.backward import backward
 from ..engine.engine import current_graph_task_id, queue_callback, runs_everything
 from ..engine.function import Function
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
-from ..support.generator import as_generator
+from ..support.generator import as_generator, numpy_random
 from .mutation import SavedValues, watching
 from .nest import flatten, rebuild
 
@@ -336,7 +334,7 @@ def _itself(value):
 def _generators(leaves):
     """Generators that the function may draw from, and their states."""
     generators = [as_generator(None, "checkpoint", "generator")]
-    generators += [leaf for leaf in leaves if isinstance(leaf, np.random.Generator)]
+    generators += [leaf for leaf in leaves if isinstance(leaf, numpy_random().Generator)]
     return {generator: generator.bit_generator.state for generator in generators}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from ..core.operand import asarray, tensor
 from ..engine.backward import grad
 from ..support.errors import GradcheckError
+from ..support.generator import numpy_random
 from .differences import as_tuple, is_checked
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
@@ -124,7 +125,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
     inputs = as_tuple(inputs)
     if grad_outputs is None:
-        random = np.random.default_rng(0)
+        random = numpy_random().default_rng(0)
         outputs = _requiring_grad(func(*inputs))
         grad_outputs = tuple(_random_gradient(o, random, gen_non_contig_grad_outputs) for o in outputs)
     grad_outputs = as_tuple(grad_outputs)

@@ -10,10 +10,9 @@ from ..core.grad_mode import no_grad
 from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import grad
-from ..methods.dual_level import batched_level
+from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual
 from ..support.dispatch import ops
 from ..support.errors import NotBatched
-from .forward_ad import dual_level, make_dual, unpack_dual
 from .nest import LEAF, alike, flatten, places, rebuild
 
 IN_CACHE = 1 << 16  # elements of one array of a batch

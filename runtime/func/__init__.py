@@ -5,6 +5,7 @@ be differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `gr
 """
 
 import gradspec  # noqa: F401 (waits for it)
+import gradspec.autograd  # noqa: F401 (as well)
 
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
 from .matrices import hessian, jacfwd, jacobian, jacrev

@@ -1,8 +1,9 @@
 """NumPy's Fourier transforms, with padded or cut axes and the chosen normalisation."""
 
 import numpy as np
+import numpy.fft  # NumPy binds the name when it is first asked for: of two threads that ask at once, one may end in a recursion
 
-__all__ = ["fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier"]
+__all__ = ["fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier", "shifted"]
 
 # What a sum is divided by, as NumPy names it for a transform and for its inverse.
 _NORMS = {"none": ("backward", "forward"), "root": ("ortho", "ortho"), "all": ("forward", "backward")}
@@ -133,6 +134,24 @@ def rfourier(x, axis, norm):
         shape[axis] = shape[axis] // 2 + 1
         return np.zeros(shape, np.result_type(x, 1j if x.dtype.kind in "fc" else 1j + 0.0))
     return np.fft.rfft(x, None, axis, _norm(norm, False))
+
+
+def shifted(x, axes, inverse):
+    """Each axis turned by half its length: frequency 0 from its front to its middle, or back.
+
+    Parameters
+    ----------
+    x : ndarray
+    axes : tuple of int or None
+        All of them when it is None.
+    inverse : bool
+        Whether the middle comes to the front.
+
+    Returns
+    -------
+    ndarray
+    """
+    return (np.fft.ifftshift if inverse else np.fft.fftshift)(x, axes)
 
 
 def _norm(norm, inverse):

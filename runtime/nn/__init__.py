@@ -4,6 +4,8 @@ Owns the names.  The functions are operators of the spec, operators beside the b
 sequences.
 """
 
+from typing import TYPE_CHECKING
+
 import gradspec  # noqa: F401 (waits for it)
 
 from .._nn import *  # noqa: F403
@@ -17,7 +19,12 @@ from .recurrent import rnn_tanh as rnn_tanh
 from .running import batch_norm as batch_norm
 from .running import instance_norm as instance_norm
 from .sampling import gumbel_softmax as gumbel_softmax
-from . import functional as functional, utils as utils  # these use the functions
+from ..support.later import later
+
+if TYPE_CHECKING:
+    from . import functional as functional, utils as utils
+else:
+    __getattr__ = later(__name__, {"": ("functional", "utils")})
 
 __all__ = sorted([
     "ctc_loss", "functional", "gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh", "utils", *_operators,

@@ -4,6 +4,7 @@ Owns the names.  A function that needs SciPy imports it when it is called.
 """
 
 import gradspec  # noqa: F401 (waits for it)
+import gradspec.autograd  # noqa: F401 (as well)
 
 from .objective import Objective, objective
 

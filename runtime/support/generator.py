@@ -3,6 +3,10 @@
 Owns the default generator, which all threads share, and the values that users may pass instead.  Knows no tensors.
 """
 
+from importlib import import_module
+from threading import Lock
+from typing import Any
+
 import numpy as np
 
 
@@ -14,6 +18,15 @@ class Holder:
 
 
 _default: "np.random.Generator | None" = None  # made when it is first asked for
+_making = Lock()
+
+
+def numpy_random() -> Any:
+    """NumPy's random numbers, which are imported when they are first used.
+
+    `np.random` is not for that: NumPy binds the name late, and of two threads that ask at once one may end in a recursion.
+    """
+    return import_module("numpy.random")
 
 
 def manual_seed(seed: int) -> "np.random.Generator":
@@ -30,8 +43,10 @@ def manual_seed(seed: int) -> "np.random.Generator":
         The new default generator.
     """
     global _default
-    _default = np.random.default_rng(seed)
-    return _default
+    generator = numpy_random().default_rng(seed)
+    with _making:
+        _default = generator
+    return generator
 
 
 def as_generator(value, op: str, argument: str) -> "np.random.Generator":
@@ -43,16 +58,19 @@ def as_generator(value, op: str, argument: str) -> "np.random.Generator":
     global _default
     if value is None:
         if _default is None:
-            _default = np.random.default_rng()
+            with _making:  # another thread may have made it, or have set one that is seeded
+                if _default is None:
+                    _default = numpy_random().default_rng()
         return _default
-    if isinstance(value, np.random.Generator):
+    random = numpy_random()
+    if isinstance(value, random.Generator):
         return value
     if isinstance(value, Holder):
         return value.generator
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         if value < 0:
             raise ValueError(f"{op}: argument '{argument}' is a seed and must not be negative, got {value}")
-        return np.random.default_rng(value)
-    hint = "; wrap it: numpy.random.Generator(...)" if isinstance(value, np.random.BitGenerator) else ""
+        return random.default_rng(value)
+    hint = "; wrap it: numpy.random.Generator(...)" if isinstance(value, random.BitGenerator) else ""
     raise TypeError(f"{op}: argument '{argument}' must be a numpy.random.Generator, an int to seed one, or None for the default "
                     f"one of gradspec.random.manual_seed, got {type(value).__name__}{hint}")  # fmt: skip

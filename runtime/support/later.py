@@ -1,7 +1,7 @@
 """Names that are imported when they are first used: what most programs never use should not lengthen every import.
 
-Owns the `__getattr__` (PEP 562) of the packages that have such names.  Python looks up all names of a module that has one more
-slowly, also those that are there: the main namespace has none.
+Owns the `__getattr__` (PEP 562) of the packages that have such names.  Python looks up every name of such a module more slowly,
+also those that are there: its specialised instruction for the names of a module leaves such modules out.
 """
 
 import sys
@@ -23,10 +23,11 @@ def later(package, places):
         if name not in owners:
             message = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=sys.modules[package])  # the two by which Python finds a name nearby
-        module = import_module(f"{package}.{owners[name] or name}")  # which the package has as an attribute from now on
-        namespace = vars(sys.modules[package])
-        if owners[name]:
-            namespace.update((other, getattr(module, other)) for other in places[owners[name]])
-        return namespace[name]
+        module = import_module(f"{package}.{owners[name] or name}")  # Python makes it an attribute, perhaps only after this line
+        if not owners[name]:
+            return module
+        names = {other: getattr(module, other) for other in places[owners[name]]}
+        vars(sys.modules[package]).update(names)
+        return names[name]
 
     return __getattr__

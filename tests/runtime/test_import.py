@@ -1,9 +1,17 @@
 """An import: what is there at once, and threads that import at the same time."""
 
+import ast
+import importlib.util
+import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+
+import gradspec
 
 IN_THE_MIDDLE = """
 import sys, threading
@@ -43,13 +51,14 @@ assert "gradspec.kernels.images.pooling" in sys.modules
 NAMESPACES = ("autograd", "fft", "func", "linalg", "nn", "optim", "random", "scipy", "signal", "special")
 
 
-def test_namespaces_are_modules_that_are_there_at_once():
+def test_namespaces_are_modules_that_are_there_when_asked_for():
     code = f"""
 import sys, types
 import gradspec as gs
-assert "__getattr__" not in vars(gs)
 for name in {NAMESPACES}:
-    module = vars(gs)[name]
+    assert name in dir(gs)
+    module = getattr(gs, name)
+    assert module is vars(gs)[name]
     assert type(module) is types.ModuleType and module is sys.modules["gradspec." + name] and set(module.__all__) <= set(dir(module))
 import importlib
 assert importlib.reload(gs.optim) is gs.optim
@@ -74,6 +83,45 @@ def test_a_wrong_name_of_a_namespace():
     code = "import gradspec as gs\ntry: gs.nn.rleu\nexcept AttributeError as error: print(error, error.name, error.obj is gs.nn)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "module 'gradspec.nn' has no attribute 'rleu' rleu True\n", done.stderr
+
+
+def test_the_package_imports_no_namespace_of_its_own():
+    """Each namespace begins by waiting for the package: a package that waited for a namespace could end two threads in a deadlock."""
+    code = "import sys, gradspec; print(*(name for name in gradspec._namespaces if f'gradspec.{name}' in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("package", ["array_api", "autograd", "nn", "optim", "signal"])
+def test_a_namespace_imports_none_of_its_public_modules(package):
+    """A thread that imports `gradspec.nn.functional` first waits for `gradspec.nn`, which then must not wait for that thread."""
+    found = f"[name for name in dir(module) if f'gradspec.{package}.{{name}}' in sys.modules]"
+    code = f"import sys, gradspec.{package} as module; print(*{found}); print(*map(type, (getattr(module, n) for n in dir(module))))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first == ("gradcheck" if package == "autograd" else "")  # a function, as in PyTorch, that its module is named after
+    assert "module" in second
+
+
+def test_each_namespace_waits_for_the_package():
+    """Its first import is `import gradspec`."""
+    for name in (*NAMESPACES, "array_api"):
+        source = Path(importlib.util.find_spec(f"gradspec.{name}").origin).read_text()
+        imports = [ast.unparse(node) for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        own = [line for line in imports if line == "import gradspec" or line.startswith("from .")]
+        assert own[0] == "import gradspec", name
+
+
+def test_no_module_asks_numpy_for_a_module_that_numpy_imports_when_asked():
+    """`np.fft` recurses in one of two threads that ask for it first, so a module that uses it also says `import numpy.fft`."""
+    top = Path(gradspec.__file__).parent
+    bound = subprocess.run([sys.executable, "-c", "import numpy; print(*vars(numpy))"], capture_output=True, text=True, check=True)
+    late = {module.name for module in pkgutil.iter_modules(np.__path__)} - set(bound.stdout.split())
+    assert {"fft", "random"} <= late
+    for path in [*top.rglob("*.py"), *top.rglob("*.pyx"), *(top.parent / "generated").rglob("*.pyx")]:
+        text = path.read_text()
+        for name in set(re.findall(r"(?<![\w`.\"])np\.(\w+)\b", text)) & late:
+            assert f"import numpy.{name}" in text, f"{path} uses np.{name}"
 
 
 FIRST = """

@@ -67,7 +67,9 @@ def sinc(x, n):
     far = np.where(np.isinf(x), 0, far)
     if n == 0:
         return np.where(near, 1, far)
-    nodes, weights = np.polynomial.legendre.leggauss(24 + 4 * n)
+    from numpy.polynomial.legendre import leggauss  # NumPy's polynomials are many modules, which most programs never use
+
+    nodes, weights = leggauss(24 + 4 * n)
     nodes, weights = (nodes + 1) / 2, weights / 2 * ((nodes + 1) / 2) ** n * math.pi**n
     phase = math.pi * np.multiply.outer(np.where(near, x, 0), nodes)
     wave = (np.sin if n % 2 else np.cos)(phase) @ weights * (-1 if n % 4 in (1, 2) else 1)

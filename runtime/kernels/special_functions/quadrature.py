@@ -37,4 +37,6 @@ def newton(function, rate, start):
 @functools.cache
 def rule(count):
     """Nodes and weights of Gauss and Legendre, from 0 to 1."""
-    return tuple((part + shift) / 2 for part, shift in zip(np.polynomial.legendre.leggauss(count), (1, 0)))
+    from numpy.polynomial.legendre import leggauss  # NumPy's polynomials are many modules, which most programs never use
+
+    return tuple((part + shift) / 2 for part, shift in zip(leggauss(count), (1, 0)))
