@@ -3,8 +3,8 @@
 Owns the default generator, which all threads share, and the values that users may pass instead.  Knows no tensors.
 """
 
+from _thread import allocate_lock  # `threading` is imported by programs that have threads
 from importlib import import_module
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ class Holder:
 
 
 _default: "np.random.Generator | None" = None  # made when it is first asked for
-_making = Lock()
+_making = allocate_lock()
 
 
 def numpy_random() -> Any:
