@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # On CI two workers, whatever the machine says of itself.
 WORKERS ?= $(if $(CI),2,auto)
 
-.PHONY: all setup build test sanitize lint bench clean
+.PHONY: all setup build test sanitize older lint bench clean
 
 all: setup
 	$(BIN)/python -m codegen
@@ -41,6 +41,14 @@ sanitize: build
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	  MESONPY_EDITABLE_SKIP=$$($(BIN)/python -c 'import pathlib, codegen.build; print(codegen.build.build_folder(pathlib.Path.cwd()))') \
 	  PYTHONPATH=$(SANITIZED)/site $(BIN)/python -m pytest -q -p no:cacheprovider $(TESTS)
+
+# The same tests with the loops that NumPy and OpenBLAS have for older processors; NumPy's without anything beyond its baseline.
+OLDER ?= Nehalem Haswell Zen
+BASELINE := 'import numpy; print(*numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", []))'
+older: build
+	for core in $(OLDER); do echo "OpenBLAS for $$core"; \
+	  OPENBLAS_CORETYPE=$$core NPY_DISABLE_CPU_FEATURES="$$(test $$core != Nehalem || $(BIN)/python -c $(BASELINE))" \
+	  $(BIN)/python -m pytest -n $(WORKERS) $(TESTS) || exit 1; done
 
 lint: setup
 	$(BIN)/ruff check .
