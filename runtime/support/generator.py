@@ -3,6 +3,7 @@
 Owns the default generator, which all threads share, and the values that users may pass instead.  Knows no tensors.
 """
 
+import functools
 from _thread import allocate_lock  # `threading` is imported by programs that have threads
 from importlib import import_module
 from typing import Any
@@ -21,6 +22,7 @@ _default: "np.random.Generator | None" = None  # made when it is first asked for
 _making = allocate_lock()
 
 
+@functools.cache
 def numpy_random() -> Any:
     """NumPy's random numbers, which are imported when they are first used.
 
