@@ -9,7 +9,7 @@ COMPILED = {
         "erf", "erfc",
     ),
     "elementwise.logistic": (
-        "logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope",
+        "log1p", "logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope",
     ),
     "elementwise.powers": (
         "power",
@@ -19,6 +19,9 @@ COMPILED = {
     ),
     "indexing.gathering_loops": (
         "take",
+    ),
+    "indexing.placed": (
+        "getitem_placed", "take_placed",
     ),
     "joining.joining_loops": (
         "concat_backward", "concatenate", "stack", "unstack",
@@ -63,10 +66,10 @@ PYTHON = {
         "complex_log1p", "complex_of", "logaddexp2", "polar",
     ),
     "elementwise.elementwise": (
-        "entr", "round_to", "sinc", "xlogy",
+        "entr", "frexp", "round_to", "sinc", "xlogy",
     ),
     "elementwise.random_factors": (
-        "dropout", "rrelu",
+        "bernoulli_", "cauchy_", "dropout", "exponential_", "geometric_", "log_normal_", "random_", "rrelu",
     ),
     "elementwise.slopes": (
         "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "softsign", "tanhshrink",
@@ -78,10 +81,10 @@ PYTHON = {
         "even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps",
     ),
     "images.pooling": (
-        "adaptive_max_pool", "max_pool", "resample", "resample_backward", "take_planes", "take_planes_backward",
+        "adaptive_max_pool", "max_pool", "plane_numbers", "resample", "resample_backward", "take_planes", "take_planes_backward",
     ),
     "indexing.filling": (
-        "fill_", "fill_diagonal_", "masked_fill_", "zero_",
+        "compare_", "fill_", "fill_diagonal_", "masked_fill_", "zero_",
     ),
     "indexing.gathering": (
         "gather", "take_along_axis",
@@ -116,17 +119,23 @@ PYTHON = {
     "matrices.matrix_exp": (
         "matrix_exp",
     ),
+    "matrices.matrix_functions": (
+        "solve_sylvester", "sqrtm",
+    ),
     "random": (
-        "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randn", "randn_like", "randperm", "standard", "uniform_",
+        "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
     ),
     "reductions.scans": (
         "cummax", "cummin", "logcumsumexp",
     ),
     "reductions.sorting": (
-        "argsort", "bincount", "bins", "first_places", "histc", "segment", "topk", "unique_counts", "unique_inverse",
+        "argsort", "bincount", "bins", "first_places", "histc", "segment", "sort", "topk", "unique_counts", "unique_inverse",
     ),
     "rows.class_losses": (
-        "class_or_zero", "is_class",
+        "class_or_zero", "class_pairs", "is_class",
+    ),
+    "rows.distances": (
+        "along_differences", "row_distances", "weighted_differences",
     ),
     "rows.losses": (
         "binary_cross_entropy", "one_hot", "pick", "unpick",
@@ -141,7 +150,7 @@ PYTHON = {
         "beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative",
     ),
     "special_functions.scipy_backed": (
-        "bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "lgamma", "logit", "polygamma", "special",
+        "bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "kve", "lgamma", "logit", "polygamma", "special",
     ),
     "transforms": (
         "fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier", "shifted",

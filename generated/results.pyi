@@ -3,6 +3,15 @@ from typing import NamedTuple
 
 from gradspec import Tensor
 
+class FrexpResult(NamedTuple):
+    mantissa: Tensor
+    exponent: Tensor
+class ModfResult(NamedTuple):
+    fraction: Tensor
+    whole: Tensor
+class DivmodResult(NamedTuple):
+    quotient: Tensor
+    rest: Tensor
 class StdMeanResult(NamedTuple):
     std: Tensor
     mean: Tensor
@@ -21,6 +30,9 @@ class CummaxResult(NamedTuple):
 class CumminResult(NamedTuple):
     values: Tensor
     indices: Tensor
+class PolydivResult(NamedTuple):
+    quotient: Tensor
+    rest: Tensor
 class EigResult(NamedTuple):
     eigenvalues: Tensor
     eigenvectors: Tensor
@@ -48,6 +60,9 @@ class SvdResult(NamedTuple):
     U: Tensor
     S: Tensor
     Vh: Tensor
+class TriangularSolveResult(NamedTuple):
+    solution: Tensor
+    cloned_coefficient: Tensor
 class KthvalueResult(NamedTuple):
     values: Tensor
     indices: Tensor

@@ -13,11 +13,11 @@ from gradspec.generated.variable_type.pointwise_unary cimport (
     op_atan, op_atan_, op_atanh, op_atanh_, op_cbrt, op_cbrt_, op_ceil, op_ceil_, op_conj, op_conj_, op_cos, op_cos_,
     op_cosh, op_cosh_, op_deg2rad, op_deg2rad_, op_digamma, op_digamma_, op_erf, op_erf_, op_erfc, op_erfc_, op_erfcx,
     op_erfinv, op_erfinv_, op_exp, op_exp_, op_exp2, op_exp2_, op_expm1, op_expm1_, op_floor, op_floor_, op_frac, op_frac_,
-    op_imag, op_ldexp, op_ldexp_, op_lgamma, op_lgamma_, op_log, op_log_, op_log10, op_log10_, op_log1p, op_log1p_, op_log2,
-    op_log2_, op_logit, op_logit_, op_nan_to_num, op_nan_to_num_, op_negative, op_negative_, op_positive, op_rad2deg,
-    op_rad2deg_, op_real, op_reciprocal, op_reciprocal_, op_round, op_round_, op_rsqrt, op_rsqrt_, op_sigmoid, op_sigmoid_,
-    op_sign, op_sign_, op_sin, op_sin_, op_sinc, op_sinc_, op_sinh, op_sinh_, op_sqrt, op_sqrt_, op_square, op_square_,
-    op_tan, op_tan_, op_tanh, op_tanh_, op_trunc, op_trunc_,
+    op_frexp, op_imag, op_ldexp, op_ldexp_, op_lgamma, op_lgamma_, op_log, op_log_, op_log10, op_log10_, op_log1p,
+    op_log1p_, op_log2, op_log2_, op_logit, op_logit_, op_nan_to_num, op_nan_to_num_, op_negative, op_negative_,
+    op_positive, op_rad2deg, op_rad2deg_, op_real, op_reciprocal, op_reciprocal_, op_round, op_round_, op_rsqrt, op_rsqrt_,
+    op_sigmoid, op_sigmoid_, op_sign, op_sign_, op_sin, op_sin_, op_sinc, op_sinc_, op_sinh, op_sinh_, op_sqrt, op_sqrt_,
+    op_square, op_square_, op_tan, op_tan_, op_tanh, op_tanh_, op_trunc, op_trunc_,
 )
 from gradspec.generated.variable_type.pointwise_binary cimport (
     op_add, op_add_, op_addcdiv, op_addcdiv_, op_addcmul, op_addcmul_, op_atan2, op_atan2_, op_clamp_max, op_clamp_max_,
@@ -43,14 +43,15 @@ from gradspec.generated.variable_type.scans cimport (
 )
 from gradspec.generated.variable_type.linear_algebra cimport (
     op_addbmm, op_addbmm_, op_addmm, op_addmm_, op_addmv, op_addmv_, op_addr, op_addr_, op_baddbmm, op_baddbmm_, op_cross,
-    op_dist, op_dot, op_inner, op_kron, op_matmul, op_matmul_, op_outer, op_renorm, op_renorm_, op_trace, op_tril, op_tril_,
-    op_triu, op_triu_, op_vdot, op_vecdot,
+    op_dist, op_dot, op_inner, op_kron, op_matmul, op_matmul_, op_outer, op_renorm, op_renorm_, op_trace,
+    op_triangular_solve, op_tril, op_tril_, op_triu, op_triu_, op_vdot, op_vecdot,
 )
 from gradspec.generated.variable_type.views cimport (
-    op_T, op_adjoint, op_as_strided, op_as_strided_, op_broadcast_to, op_contiguous, op_diag, op_diag_embed, op_diagonal,
-    op_expand, op_expand_as, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr, op_flipud, op_mH, op_mT,
-    op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll, op_rot90, op_squeeze,
-    op_squeeze_, op_swapaxes, op_swapaxes_, op_unflatten, op_view, op_view_as, op_view_as_complex, op_view_as_real,
+    op_T, op_adjoint, op_as_strided, op_as_strided_, op_as_strided_scatter, op_broadcast_to, op_contiguous, op_diag,
+    op_diag_embed, op_diagonal, op_expand, op_expand_as, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr,
+    op_flipud, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll,
+    op_rollaxis, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_unflatten, op_view, op_view_as,
+    op_view_as_complex, op_view_as_real,
 )
 from gradspec.generated.variable_type.indexing cimport (
     op_argwhere, op_diagonal_scatter, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_copy,
@@ -67,23 +68,27 @@ from gradspec.generated.variable_type.sorting cimport (
     op_argmax, op_argmin, op_argpartition, op_argsort, op_kthvalue, op_mode, op_msort, op_partition, op_sort, op_topk,
 )
 from gradspec.generated.variable_type.activations cimport (
-    op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_,
+    op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_, op_log1mexp_,
     op_log_sigmoid_, op_mish_, op_relu, op_relu_, op_relu6_, op_selu_, op_silu_, op_softplus_, op_softshrink_, op_softsign_,
-    op_tanhshrink_, op_threshold_,
+    op_squareplus_, op_tanhshrink_, op_threshold_,
 )
-from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax
+from gradspec.generated.variable_type.normalisers cimport op_log_softmax, op_softmax, op_weight_norm
 from gradspec.generated.variable_type.creation cimport (
     op_astype, op_copy, op_new_empty, op_new_full, op_new_ones, op_new_zeros,
 )
 from gradspec.generated.variable_type.special cimport (
-    op_beta_, op_betaln_, op_dawsn_, op_erfcinv_, op_exp1_, op_expi_, op_gamma_, op_i0_, op_i0e_, op_i1_, op_i1e_, op_j0_,
-    op_j1_, op_k0_, op_k1_, op_kl_terms_, op_log_ndtr_, op_ndtr_, op_ndtri_, op_rel_entr_, op_xlog1py_, op_y0_, op_y1_,
+    op_beta_, op_betaln_, op_dawsn_, op_erfcinv_, op_exp1_, op_expi_, op_gamma_, op_gammasgn_, op_i0_, op_i0e_, op_i1_,
+    op_i1e_, op_j0_, op_j1_, op_k0_, op_k0e_, op_k1_, op_k1e_, op_kl_terms_, op_log_ndtr_, op_ndtr_, op_ndtri_,
+    op_rel_entr_, op_rgamma_, op_spherical_bessel_j0_, op_xlog1py_, op_y0_, op_y1_,
 )
 from gradspec.generated.variable_type.mutation cimport (
-    op_copy_, op_fill_, op_fill_diagonal_, op_normal_, op_uniform_, op_zero_,
+    op_bernoulli_, op_cauchy_, op_copy_, op_eq_, op_exponential_, op_fill_, op_fill_diagonal_, op_ge_, op_geometric_,
+    op_gt_, op_le_, op_log_normal_, op_lt_, op_ne_, op_normal_, op_random_, op_uniform_, op_zero_,
 )
 from gradspec.engine.backward import backward
-from gradspec.generated.results import CummaxResult, CumminResult, KthvalueResult, ModeResult, TopkResult
+from gradspec.generated.results import (
+    FrexpResult, CummaxResult, CumminResult, TriangularSolveResult, KthvalueResult, ModeResult, TopkResult,
+)
 
 cdef class Tensor(ArrayTensor):
     """A NumPy array that knows how to differentiate what is computed from it.
@@ -145,7 +150,7 @@ cdef class Tensor(ArrayTensor):
     def angle(self, *, deg=None):
         """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
         if deg is not None:
-            return call_method("angle", self, dict(deg=deg))
+            return call_method("angle", self, dict(), dict(deg=deg))
         return op_angle(self)
 
     def asin(self):
@@ -316,6 +321,10 @@ cdef class Tensor(ArrayTensor):
         """x - trunc(x), what stands behind the point. In place."""
         return op_frac_(self)
 
+    def frexp(self):
+        """x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1."""
+        return tuple.__new__(FrexpResult, op_frexp(self))
+
     @property
     def imag(self):
         """Imaginary part, zeros for a real array."""
@@ -382,7 +391,7 @@ cdef class Tensor(ArrayTensor):
     def nan_to_num(self, nan=0.0, posinf=None, neginf=None, *, copy=None):
         """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
         if copy is not None:
-            return call_method("nan_to_num", self, dict(nan=nan, posinf=posinf, neginf=neginf, copy=copy))
+            return call_method("nan_to_num", self, dict(nan=nan, posinf=posinf, neginf=neginf), dict(copy=copy))
         return op_nan_to_num(self, nan, posinf, neginf)
 
     def nan_to_num_(self, nan=0.0, posinf=None, neginf=None):
@@ -435,7 +444,7 @@ cdef class Tensor(ArrayTensor):
     def round(self, decimals=0, *, out=None):
         """Nearest number with the given decimals, to even in the middle."""
         if out is not None:
-            return call_method("round", self, dict(decimals=decimals, out=out))
+            return call_method("round", self, dict(decimals=decimals), dict(out=out))
         return op_round(self, decimals)
     around = round
 
@@ -531,7 +540,7 @@ cdef class Tensor(ArrayTensor):
     def trunc(self, *, out=None):
         """x without its fraction."""
         if out is not None:
-            return call_method("fix", self, dict(out=out))
+            return call_method("fix", self, dict(), dict(out=out))
         return op_trunc(self)
     fix = trunc
 
@@ -602,7 +611,7 @@ cdef class Tensor(ArrayTensor):
     def clip(self, min=None, max=None, *, out=None):
         """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
         if out is not None:
-            return call_method("clip", self, dict(min=min, max=max, out=out))
+            return call_method("clip", self, dict(min=min, max=max), dict(out=out))
         return op_clip(self, min, max)
     clamp = clip
 
@@ -682,11 +691,11 @@ cdef class Tensor(ArrayTensor):
         return op_fmod_(self, b)
 
     def heaviside(self, b):
-        """0 where a < 0, 1 where a > 0, b where a is 0."""
+        """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch."""
         return op_heaviside(self, b)
 
     def heaviside_(self, b):
-        """0 where a < 0, 1 where a > 0, b where a is 0. In place."""
+        """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch. In place."""
         return op_heaviside_(self, b)
 
     def hypot(self, b):
@@ -816,11 +825,11 @@ cdef class Tensor(ArrayTensor):
         return op_subtract_(self, other) if is_operand(other) else NotImplemented
 
     def xlogy(self, b):
-        """a * log(b), and 0 where a is 0."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
         return op_xlogy(self, b)
 
     def xlogy_(self, b):
-        """a * log(b), and 0 where a is 0. In place."""
+        """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0. In place."""
         return op_xlogy_(self, b)
 
     def allclose(self, b, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -1024,13 +1033,13 @@ cdef class Tensor(ArrayTensor):
     def all(self, axis=None, keepdims=False, *, out=None, where=None):
         """Whether every element is nonzero."""
         if out is not None or where is not None:
-            return call_method("all", self, dict(axis=axis, keepdims=keepdims, out=out, where=where))
+            return call_method("all", self, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
         return op_all(self, axis, keepdims)
 
     def any(self, axis=None, keepdims=False, *, out=None, where=None):
         """Whether some element is nonzero."""
         if out is not None or where is not None:
-            return call_method("any", self, dict(axis=axis, keepdims=keepdims, out=out, where=where))
+            return call_method("any", self, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
         return op_any(self, axis, keepdims)
 
     def count_nonzero(self, axis=None, keepdims=False):
@@ -1045,34 +1054,34 @@ cdef class Tensor(ArrayTensor):
     def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
         """Largest element, NaN if there is one; ties share the gradient equally."""
         if out is not None or initial is not None or where is not None:
-            return call_method("max", self, dict(axis=axis, keepdims=keepdims, out=out, initial=initial, where=where))
+            return call_method("max", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_max(self, axis, keepdims)
     amax = max
 
     def mean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
         """Arithmetic mean."""
         if dtype is not None or out is not None or where is not None:
-            return call_method("mean", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, where=where))
+            return call_method("mean", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
         return op_mean(self, axis, keepdims)
 
     def min(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
         """Smallest element, NaN if there is one; ties share the gradient equally."""
         if out is not None or initial is not None or where is not None:
-            return call_method("min", self, dict(axis=axis, keepdims=keepdims, out=out, initial=initial, where=where))
+            return call_method("min", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_min(self, axis, keepdims)
     amin = min
 
     def nanmean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
         """Arithmetic mean of the elements that are not NaN."""
         if dtype is not None or out is not None or where is not None:
-            return call_method("nanmean", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, where=where))
+            return call_method("nanmean", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
         return op_nanmean(self, axis, keepdims)
 
     def nansum(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
         """Sum of the elements that are not NaN."""
         if dtype is not None or out is not None or initial is not None or where is not None:
             return call_method(
-                "nansum", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, initial=initial, where=where)
+                "nansum", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
             )
         return op_nansum(self, axis, keepdims)
 
@@ -1085,7 +1094,7 @@ cdef class Tensor(ArrayTensor):
         too."""
         if dtype is not None or out is not None or initial is not None or where is not None:
             return call_method(
-                "prod", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, initial=initial, where=where)
+                "prod", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
             )
         return op_prod(self, axis, keepdims)
 
@@ -1093,8 +1102,8 @@ cdef class Tensor(ArrayTensor):
         """Square root of var; the derivative at 0 is 0."""
         if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
             return call_method(
-                "std", self,
-                dict(axis=axis, keepdims=keepdims, correction=correction, dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+                "std", self, dict(axis=axis, keepdims=keepdims, correction=correction),
+                dict(dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
             )
         return op_std(self, axis, keepdims, correction)
 
@@ -1102,7 +1111,7 @@ cdef class Tensor(ArrayTensor):
         """Sum."""
         if dtype is not None or out is not None or initial is not None or where is not None:
             return call_method(
-                "sum", self, dict(axis=axis, keepdims=keepdims, dtype=dtype, out=out, initial=initial, where=where)
+                "sum", self, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
             )
         return op_sum(self, axis, keepdims)
 
@@ -1114,8 +1123,8 @@ cdef class Tensor(ArrayTensor):
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
         if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
             return call_method(
-                "var", self,
-                dict(axis=axis, keepdims=keepdims, correction=correction, dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+                "var", self, dict(axis=axis, keepdims=keepdims, correction=correction),
+                dict(dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
             )
         return op_var(self, axis, keepdims, correction)
 
@@ -1137,21 +1146,25 @@ cdef class Tensor(ArrayTensor):
         """Smallest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
         return tuple.__new__(CumminResult, op_cummin(self, axis))
 
-    def cumprod(self, axis=None, *, reverse=False):
+    def cumprod(self, axis=None, *, reverse=False, dtype=None, out=None):
         """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
         derivative is exact at zeros too."""
+        if dtype is not None or out is not None:
+            return call_method("cumprod", self, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
         return op_cumprod(self, axis, reverse)
     cumulative_prod = cumprod
 
-    def cumsum(self, axis=None, *, reverse=False):
+    def cumsum(self, axis=None, *, reverse=False, dtype=None, out=None):
         """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+        if dtype is not None or out is not None:
+            return call_method("cumsum", self, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
         return op_cumsum(self, axis, reverse)
     cumulative_sum = cumsum
 
     def diff(self, n=1, axis=-1, *, prepend=None, append=None):
         """Each element less the one before it, `n` times."""
         if prepend is not None or append is not None:
-            return call_method("diff", self, dict(n=n, axis=axis, prepend=prepend, append=append))
+            return call_method("diff", self, dict(n=n, axis=axis), dict(prepend=prepend, append=append))
         return op_diff(self, n, axis)
 
     def logcumsumexp(self, axis):
@@ -1201,7 +1214,7 @@ cdef class Tensor(ArrayTensor):
     def cross(self, b, axis=-1, *, axisa=None, axisb=None, axisc=None):
         """Cross product of vectors of length 3 along `axis`."""
         if axisa is not None or axisb is not None or axisc is not None:
-            return call_method("cross", self, dict(b=b, axis=axis, axisa=axisa, axisb=axisb, axisc=axisc))
+            return call_method("cross", self, dict(b=b, axis=axis), dict(axisa=axisa, axisb=axisb, axisc=axisc))
         return op_cross(self, b, axis)
 
     def dist(self, b, p=2.0):
@@ -1211,7 +1224,7 @@ cdef class Tensor(ArrayTensor):
     def dot(self, b, *, out=None):
         """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
         if out is not None:
-            return call_method("dot", self, dict(b=b, out=out))
+            return call_method("dot", self, dict(b=b), dict(out=out))
         return op_dot(self, b)
 
     def inner(self, b):
@@ -1244,23 +1257,29 @@ cdef class Tensor(ArrayTensor):
     def outer(self, b, *, out=None):
         """y[i, j] = a[i] * b[j], operands flattened."""
         if out is not None:
-            return call_method("outer", self, dict(b=b, out=out))
+            return call_method("outer", self, dict(b=b), dict(out=out))
         return op_outer(self, b)
     ger = outer
 
     def renorm(self, p, axis, maxnorm):
-        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it."""
+        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by
+        norm + 1e-7."""
         return op_renorm(self, p, axis, maxnorm)
 
     def renorm_(self, p, axis, maxnorm):
-        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it. In place."""
+        """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by
+        norm + 1e-7. In place."""
         return op_renorm_(self, p, axis, maxnorm)
 
     def trace(self, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
         """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
         if dtype is not None or out is not None:
-            return call_method("trace", self, dict(offset=offset, axis1=axis1, axis2=axis2, dtype=dtype, out=out))
+            return call_method("trace", self, dict(offset=offset, axis1=axis1, axis2=axis2), dict(dtype=dtype, out=out))
         return op_trace(self, offset, axis1, axis2)
+
+    def triangular_solve(self, a, upper=True, transpose=False, unitriangular=False):
+        """The solution of a @ x = b, of which only one triangle of `a` counts, and a copy of `a`."""
+        return tuple.__new__(TriangularSolveResult, op_triangular_solve(self, a, upper, transpose, unitriangular))
 
     def tril(self, k=0):
         """Elements on and below diagonal `k`, zeros above."""
@@ -1303,6 +1322,10 @@ cdef class Tensor(ArrayTensor):
         """View of `x` by strides that count elements of its memory, not bytes; read-only where elements repeat. In
         place."""
         return op_as_strided_(self, shape, strides, offset)
+
+    def as_strided_scatter(self, source, shape, strides, offset=None):
+        """A copy of `x`, contiguous, in which `source` stands in the elements that as_strided shows."""
+        return op_as_strided_scatter(self, source, shape, strides, offset)
 
     def broadcast_to(self, *shape, **keyword_):
         """Read-only view of `x` with the given shape; axes of length 1 and missing leading axes repeat."""
@@ -1386,7 +1409,7 @@ cdef class Tensor(ArrayTensor):
     def ravel(self, *, order=None):
         """One axis that holds every element in C order."""
         if order is not None:
-            return call_method("ravel", self, dict(order=order))
+            return call_method("ravel", self, dict(), dict(order=order))
         return op_ravel(self)
 
     def reshape(self, *shape, **keyword_):
@@ -1401,6 +1424,10 @@ cdef class Tensor(ArrayTensor):
     def roll(self, shift, axis=None):
         """Elements shifted cyclically along `axis`, or in C order when it is None."""
         return op_roll(self, shift, axis)
+
+    def rollaxis(self, axis, start=0):
+        """One axis moved to before another one."""
+        return op_rollaxis(self, axis, start)
 
     def rot90(self, k=1, axes=(0, 1)):
         """Rotation by `k` quarter turns from the first of `axes` towards the second."""
@@ -1592,7 +1619,7 @@ cdef class Tensor(ArrayTensor):
     def take(self, indices, axis=None, *, out=None, mode=None):
         """Elements of `x` in C order, or slices along `axis`."""
         if out is not None or mode is not None:
-            return call_method("take", self, dict(indices=indices, axis=axis, out=out, mode=mode))
+            return call_method("take", self, dict(indices=indices, axis=axis), dict(out=out, mode=mode))
         return op_take(self, indices, axis)
 
     def take_along_axis(self, indices, axis=-1):
@@ -1657,23 +1684,27 @@ cdef class Tensor(ArrayTensor):
     def argmax(self, axis=None, keepdims=False, *, out=None):
         """Position of the first largest element along `axis`, or in C order when it is None."""
         if out is not None:
-            return call_method("argmax", self, dict(axis=axis, keepdims=keepdims, out=out))
+            return call_method("argmax", self, dict(axis=axis, keepdims=keepdims), dict(out=out))
         return op_argmax(self, axis, keepdims)
 
     def argmin(self, axis=None, keepdims=False, *, out=None):
         """Position of the first smallest element along `axis`, or in C order when it is None."""
         if out is not None:
-            return call_method("argmin", self, dict(axis=axis, keepdims=keepdims, out=out))
+            return call_method("argmin", self, dict(axis=axis, keepdims=keepdims), dict(out=out))
         return op_argmin(self, axis, keepdims)
 
     def argpartition(self, kth, axis=-1, *, kind=None, order=None):
         """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
         if kind is not None or order is not None:
-            return call_method("argpartition", self, dict(kth=kth, axis=axis, kind=kind, order=order))
+            return call_method("argpartition", self, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
         return op_argpartition(self, kth, axis)
 
-    def argsort(self, axis=-1, *, descending=False, stable=True):
+    def argsort(self, axis=-1, *, descending=False, stable=True, kind=None, order=None):
         """The order that sorts `x` along `axis`; equal elements keep theirs."""
+        if kind is not None or order is not None:
+            return call_method(
+                "argsort", self, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order)
+            )
         return op_argsort(self, axis, descending, stable)
 
     def kthvalue(self, k, axis=-1, keepdims=False):
@@ -1691,11 +1722,13 @@ cdef class Tensor(ArrayTensor):
     def partition(self, kth, axis=-1, *, kind=None, order=None):
         """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
         if kind is not None or order is not None:
-            return call_method("partition", self, dict(kth=kth, axis=axis, kind=kind, order=order))
+            return call_method("partition", self, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
         return op_partition(self, kth, axis)
 
-    def sort(self, axis=-1, *, descending=False, stable=True):
+    def sort(self, axis=-1, *, descending=False, stable=True, kind=None, order=None):
         """Sorted along `axis`; equal elements keep their order."""
+        if kind is not None or order is not None:
+            return call_method("sort", self, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order))
         return op_sort(self, axis, descending, stable)
 
     def topk(self, k, axis=-1, *, largest=True):
@@ -1736,6 +1769,10 @@ cdef class Tensor(ArrayTensor):
         """x where x > 0, negative_slope * x elsewhere. In place."""
         return op_leaky_relu_(self, negative_slope)
 
+    def log1mexp_(self):
+        """log(1 - exp(-x)) without cancellation. In place."""
+        return op_log1mexp_(self)
+
     def log_sigmoid_(self):
         """log(sigmoid(x)) without overflow. In place."""
         return op_log_sigmoid_(self)
@@ -1746,11 +1783,11 @@ cdef class Tensor(ArrayTensor):
         return op_mish_(self)
 
     def relu(self):
-        """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
+        """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
         return op_relu(self)
 
     def relu_(self):
-        """x where x > 0, 0 elsewhere, with derivative 0 at 0. In place."""
+        """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN. In place."""
         return op_relu_(self)
 
     def relu6_(self):
@@ -1778,6 +1815,10 @@ cdef class Tensor(ArrayTensor):
         """x / (1 + abs(x)). In place."""
         return op_softsign_(self)
 
+    def squareplus_(self, b=4.0):
+        """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials. In place."""
+        return op_squareplus_(self, b)
+
     def tanhshrink_(self):
         """x - tanh(x), without cancellation near 0. In place."""
         return op_tanhshrink_(self)
@@ -1794,16 +1835,20 @@ cdef class Tensor(ArrayTensor):
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
         return op_softmax(self, axis)
 
+    def weight_norm(self, g, axis=0):
+        """Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None."""
+        return op_weight_norm(self, g, axis)
+
     def astype(self, dtype, *, copy=None):
         """A copy of `x` with another dtype."""
         if copy is not None:
-            return call_method("astype", self, dict(dtype=dtype, copy=copy))
+            return call_method("astype", self, dict(dtype=dtype), dict(copy=copy))
         return op_astype(self, dtype)
 
     def copy(self, *, order=None):
         """The same elements in memory of their own."""
         if order is not None:
-            return call_method("copy", self, dict(order=order))
+            return call_method("copy", self, dict(), dict(order=order))
         return op_copy(self)
     clone = copy
 
@@ -1851,6 +1896,10 @@ cdef class Tensor(ArrayTensor):
         """Gamma function. In place."""
         return op_gamma_(self)
 
+    def gammasgn_(self):
+        """Sign of the gamma function. In place."""
+        return op_gammasgn_(self)
+
     def i0_(self):
         """Modified Bessel function of the first kind of order 0. In place."""
         return op_i0_(self)
@@ -1879,9 +1928,17 @@ cdef class Tensor(ArrayTensor):
         """Modified Bessel function of the second kind of order 0. In place."""
         return op_k0_(self)
 
+    def k0e_(self):
+        """exp(x) * k0(x), without underflow. In place."""
+        return op_k0e_(self)
+
     def k1_(self):
         """Modified Bessel function of the second kind of order 1. In place."""
         return op_k1_(self)
+
+    def k1e_(self):
+        """exp(x) * k1(x), without underflow. In place."""
+        return op_k1e_(self)
 
     def kl_terms_(self, b):
         """a * log(a / b) - a + b, the summand of a divergence. In place."""
@@ -1903,8 +1960,16 @@ cdef class Tensor(ArrayTensor):
         """a * log(a / b), the summand of a relative entropy. In place."""
         return op_rel_entr_(self, b)
 
+    def rgamma_(self):
+        """One over the gamma function. In place."""
+        return op_rgamma_(self)
+
+    def spherical_bessel_j0_(self):
+        """Spherical Bessel function of the first kind of order 0, sin(x) / x. In place."""
+        return op_spherical_bessel_j0_(self)
+
     def xlog1py_(self, b):
-        """a * log(1 + b), and 0 where a is 0. In place."""
+        """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1. In place."""
         return op_xlog1py_(self, b)
 
     def y0_(self):
@@ -1915,9 +1980,25 @@ cdef class Tensor(ArrayTensor):
         """Bessel function of the second kind of order 1. In place."""
         return op_y1_(self)
 
+    def bernoulli_(self, p=0.5, *, generator=None):
+        """Every element replaced by 1 with probability `p`, else by 0. In place."""
+        return op_bernoulli_(self, p, generator)
+
+    def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+        """Every element replaced by a random number of the Cauchy distribution. In place."""
+        return op_cauchy_(self, median, sigma, generator)
+
     def copy_(self, source):
         """x[...] = source. In place."""
         return op_copy_(self, source)
+
+    def eq_(self, other):
+        """Every element replaced by 1 where it is equal to `other`, else by 0. In place."""
+        return op_eq_(self, other)
+
+    def exponential_(self, lambd=1.0, *, generator=None):
+        """Every element replaced by a random number of the exponential distribution. In place."""
+        return op_exponential_(self, lambd, generator)
 
     def fill_(self, value):
         """x[...] = value, a number or a 0-d array. In place."""
@@ -1927,9 +2008,42 @@ cdef class Tensor(ArrayTensor):
         """x[i, i] = value for every i, for as many axes as `x` has; a number or a 0-d array. In place."""
         return op_fill_diagonal_(self, value)
 
+    def ge_(self, other):
+        """Every element replaced by 1 where it is at least `other`, else by 0. In place."""
+        return op_ge_(self, other)
+
+    def geometric_(self, p, *, generator=None):
+        """Every element replaced by the number of trials up to and with the first success. In place."""
+        return op_geometric_(self, p, generator)
+
+    def gt_(self, other):
+        """Every element replaced by 1 where it is greater than `other`, else by 0. In place."""
+        return op_gt_(self, other)
+
+    def le_(self, other):
+        """Every element replaced by 1 where it is at most `other`, else by 0. In place."""
+        return op_le_(self, other)
+
+    def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+        """Every element replaced by the exponential of a normal random number. In place."""
+        return op_log_normal_(self, mean, std, generator)
+
+    def lt_(self, other):
+        """Every element replaced by 1 where it is less than `other`, else by 0. In place."""
+        return op_lt_(self, other)
+
+    def ne_(self, other):
+        """Every element replaced by 1 where it is not equal to `other`, else by 0. In place."""
+        return op_ne_(self, other)
+
     def normal_(self, mean=0.0, std=1.0, *, generator=None):
         """Every element replaced by a normal random number. In place."""
         return op_normal_(self, mean, std, generator)
+
+    def random_(self, low=None, high=None, *, generator=None):
+        """Every element replaced by a whole number from `low` up to but without `high`; from 0 up to `low` where it
+        stands alone, and up to what the dtype holds exactly where there is none. In place."""
+        return op_random_(self, low, high, generator)
 
     def uniform_(self, low=0.0, high=1.0, *, generator=None):
         """Every element replaced by a random number, evenly distributed over [low, high). In place."""

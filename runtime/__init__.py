@@ -22,13 +22,30 @@ from .generated.tensor import Tensor
 from .generated import ops
 from .generated.ops import *
 from .support.generator import manual_seed
+from .api.arrays import array, from_dlpack, is_tensor, ndim, shape, size
 from .api.clip_grad import clip_grad_norm_, clip_grad_value_
+from .api.configuration import show_config
 from .api.conversion import as_tensor, from_numpy, is_complex, is_floating_point
+from .api.pieces import (
+    block,
+    c_,
+    choose,
+    float_power,
+    is_nonzero,
+    is_same_size,
+    put_along_axis,
+    r_,
+    real_if_close,
+    segment_reduce,
+    unique_consecutive,
+)
 from .api.promotion import broadcast_shapes, can_cast, promote_types, result_type, tril_indices, triu_indices
 from .api.serialization import load, save
 from .api.spectrum import istft, multinomial, stft
 from .support import constants
 from .support.constants import *
+from .support.einops import offer_backend
+from .support.hints import answer_imports
 from .support.later import later
 
 __version__ = "0.1.0"
@@ -36,15 +53,25 @@ __version__ = "0.1.0"
 # A namespace is imported when it is first asked for.  This file imports none, and each begins with `import gradspec`: Python runs
 # `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
 # waits for the rest.
-_namespaces = (*ops.namespaces, "autograd", "func", "nn", "optim", "random", "scipy", "signal", "special")
-__getattr__ = later(__name__, {"": _namespaces})
+_namespaces = (*ops.namespaces, "autograd", "func", "nn", "optim", "random", "scipy", "signal", "special", "utils")
+# Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
+_func = (
+    "elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product",
+    "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
+    "make_vjp", "multigrad_dict", "value_and_grad", "vector_jacobian_product", "vjp",
+)  # fmt: skip
+__getattr__ = later(__name__, {"": _namespaces, "func": _func})
+answer_imports()
+offer_backend()
 
 __all__ = sorted([
-    "Tensor", "as_tensor", "asarray", "broadcast_shapes", "can_cast", "clip_grad_norm_", "clip_grad_value_",
-    "empty_cache", "enable_grad", "from_numpy", "get_num_threads", "inference_mode", "is_complex",
-    "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "istft", "load", "manual_seed", "memory_stats",
-    "multinomial", "no_grad", "promote_types", "result_type", "save", "set_grad_enabled", "set_num_threads", "stft",
-    "tensor", "tril_indices", "triu_indices", *_namespaces, *constants.__all__, *ops.__all__,
+    "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose", "clip_grad_norm_",
+    "clip_grad_value_", "empty_cache", "enable_grad", "float_power", "from_dlpack", "from_numpy", "get_num_threads",
+    "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_nonzero",
+    "is_same_size", "is_tensor", "istft", "load", "manual_seed", "memory_stats", "multinomial", "ndim", "no_grad",
+    "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce", "set_grad_enabled",
+    "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices", "unique_consecutive",
+    *_func, *_namespaces, *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 
 

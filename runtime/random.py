@@ -13,8 +13,10 @@ from . import _random
 from ._random import *  # noqa: F403
 from .support.generator import Holder, numpy_random
 from .support.generator import manual_seed as manual_seed
+from .support.later import answer
 
 __all__ = sorted(["Generator", "default_rng", manual_seed.__name__, *_random.__all__])
+answer(__name__)
 
 
 class Generator(Holder):

@@ -36,7 +36,7 @@ RUNTIME = [
     ["_nn", "_random", "_special", "fft", "linalg"],
     ["array_api"],
     ["autograd", "nn", "optim", "signal", "special"],
-    ["func", "random"],
+    ["func", "random", "utils"],
     ["scipy"],
     ["gradspec"],
 ]

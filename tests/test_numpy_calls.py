@@ -1,5 +1,6 @@
 """NumPy's functions on tensors: each kind of call is right, its gradient against differences, or refused by its name."""
 
+import functools
 import linecache
 import re
 import warnings
@@ -111,7 +112,8 @@ OUTCOMES = {}
 def test_right_or_refused_by_name(group, text):
     kind, words = OUTCOMES[text] = outcome(text)
     if kind == "refused":
-        assert "gradspec" in words and "etach" not in words, words
+        advice = words.replace("x.detach() has the values alone, for what only shows or stores them", "")
+        assert "gradspec" in advice and "etach" not in advice, words  # who computes on is not told to drop the history
         called = {name.split(".")[-1] for name in re.findall(r"np\.[\w.]+", text)} | ({"+="} if "+=" in text else set())
         assert any(name in words for name in called), words
     elif kind == "warned":
@@ -131,3 +133,47 @@ def test_count(capsys):
             if kind != "right":
                 print(f"  {kind}: {text}: {words}")
     assert len(right) >= RIGHT_AT_LEAST
+
+
+@pytest.mark.parametrize("given, dtype", [
+    (given, dtype) for given in ("u1", "i2", "f4") for dtype in ("u1", "i2", "u4", "i8", "f4", "f8") if np.can_cast(given, dtype, "same_kind")
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod", "nansum", "nanprod", "nancumsum", "nancumprod", "trace"])
+def test_dtypes_that_are_asked_for(name, given, dtype):
+    """Sums and products wrap round where the dtype is narrow: of functions, and of methods."""
+    x = np.array([[200, 100, 7], [3, 90, 11]]).astype(given)
+    function = getattr(np, name)
+    with np.errstate(over="ignore"):
+        expected = function(x, dtype=dtype)
+    for found in (function(gs.asarray(x), dtype=dtype), *([getattr(gs.asarray(x), name)(dtype=dtype)] if hasattr(gs.Tensor, name) else [])):
+        assert found.dtype == expected.dtype, name
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+    if name in ("sum", "prod"):
+        assert getattr(gs, name)(gs.asarray(x), dtype=dtype).tolist() == function(gs.asarray(x), dtype=dtype).tolist()
+
+
+H = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, -0.7], [0.5, -0.7, 2.0]]) + np.triu(np.ones((3, 3)), 1)
+BESIDE = [
+    ("cov", (H,), {"aweights": np.array([1.0, 2.0, 3.0])}), ("average", (H,), {"returned": True}), ("concat", ([H, H],), {"dtype": "float32"}),
+    ("ediff1d", (H,), {"to_end": 1.0}), ("fft.fft", (H,), {"out": np.zeros((3, 3), complex)}), ("isin", (H, H[0]), {"invert": True}),
+    ("linalg.cholesky", (H,), {"upper": True}), ("linalg.cond", (H,), {"p": 1}), ("linalg.eigh", (H,), {"UPLO": "U"}),
+    ("linalg.eigvalsh", (H,), {"UPLO": "U"}), ("linalg.qr", (H,), {"mode": "r"}), ("linalg.svd", (H,), {"compute_uv": False}),
+    ("median", (H,), {"overwrite_input": False}), ("nanmax", (-H,), {"initial": -0.5}), ("nanprod", (H,), {"dtype": "float32"}),
+    ("nanstd", (H,), {"ddof": 1}), ("nanstd", (H,), {"mean": np.array([[1.0]])}), ("std", (H,), {"mean": np.array([[1.0]])}),
+    ("searchsorted", (H[0, ::-1], 1.0), {"sorter": np.array([2, 1, 0])}), ("stack", ([H, H],), {"dtype": "float32"}),
+    ("unique", (H,), {"return_counts": True}), ("unique", (H,), {"return_inverse": True}), ("cumsum", (H,), {"dtype": "float32"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, arguments, keywords", BESIDE, ids=[f"{name}-{next(iter(keywords))}" for name, _, keywords in BESIDE])
+def test_a_function_takes_what_numpys_takes(name, arguments, keywords):
+    """Of arrays and of tensors without a history, whoever computes it."""
+    ours, theirs = (functools.reduce(getattr, name.split("."), module) for module in (gs, np))
+    expected = theirs(*arguments, **keywords)
+    for first in (arguments[0], [gs.asarray(x) for x in arguments[0]] if isinstance(arguments[0], list) else gs.asarray(arguments[0])):
+        found = ours(first, *arguments[1:], **keywords)
+        several = isinstance(expected, tuple)
+        for one, other in zip(found, expected) if several else [(found, expected)]:
+            assert np.asarray(one).dtype == np.asarray(other).dtype
+            one, other = (np.abs(x) if name == "linalg.eigh" else np.asarray(x) for x in (one, other))  # vectors have either sign
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-12)

@@ -163,3 +163,13 @@ def test_stubs_have_the_parameters_of_what_they_describe(stub):
                 assert stated == known, f"{place}{node.name}"
 
     compare(ast.parse((ROOT / "runtime" / stub).read_text()).body, module, "")
+
+
+def test_what_is_a_tensor_to_a_type_checker(site):
+    """docs/tour.md, Types: NumPy's stubs make an ndarray of what has `__array__`, and the left operand is asked first."""
+    tensors = ["gs.sin(x)", "x * a", "x + 1", "x.sum()", "gs.array([1.0])", "gs.from_dlpack(a)"]
+    arrays = ["np.sin(x)", "a * x", "a @ x"]
+    program = ["import numpy as np", "import gradspec as gs", "x, a = gs.tensor([1.0]), np.ones(1)", *(f"reveal_type({each})" for each in tensors + arrays)]
+    found = [line.partition("Revealed type is ")[2] for line in complaints(site, "\n".join(program))]
+    assert found[: len(tensors)] == ['"gradspec.Tensor"'] * len(tensors)
+    assert len(found) == len(tensors + arrays) and all("numpy.ndarray" in line for line in found[len(tensors) :])

@@ -140,8 +140,7 @@ class _OpAnalysis:
 
         return replace(
             op,
-            forward=whole("forward", op.forward), inplace=whole("inplace", op.inplace),
-            composite=whole("composite", op.composite), rows=whole("rows", op.rows),
+            **{key: whole(key, getattr(op, key)) for key in ("forward", "inplace", "placed", "composite", "rows")},
             lets={name: whole(f"let: {name}", formula) for name, formula in op.lets.items()},
             partials={(o, i): whole(f"d{o}/d{i}", formula) for (o, i), formula in op.partials.items()},
             vjp={name: whole(f"vjp: {name}", formula) for name, formula in op.vjp.items()},
@@ -150,8 +149,8 @@ class _OpAnalysis:
         )  # fmt: skip
 
     def report(self, message: str, key: str, at: object = None, suggestion: str = "") -> None:
-        place = at or self.op.places.get(key.partition(":")[0], self.op.location)
-        self.errors.add(message, place, self.op.name, key, suggestion=suggestion)
+        at = at or self.op.places.get(key.partition(":")[0], self.op.location)
+        self.errors.add(message, at, self.op.name, key, suggestion=suggestion)
 
     def check_taken(self) -> None:
         """A function or method must not stand in the place of what is written by hand."""
@@ -171,11 +170,12 @@ class _OpAnalysis:
             self.report("a composite is its own forward", "forward" if op.forward else "inplace")
         if op.composite is None and op.forward is None and not (op.inplace_only and op.inplace):
             self.report("missing: the NumPy expression or kernel that computes the op", "forward")
-        if op.inplace is not None:
-            if not op.inplace_only and "inplace" not in op.variants:
-                self.report("the op has no variant 'inplace'", "inplace")
-            elif not ast.unparse(op.inplace.tree).startswith("kernels."):
-                self.report("a call of a kernel that writes into the first argument", "inplace", op.inplace.location)
+        if op.inplace is not None and not op.inplace_only and "inplace" not in op.variants:
+            self.report("the op has no variant 'inplace'", "inplace")
+        elif op.inplace is not None and not ast.unparse(op.inplace.tree).startswith("kernels."):
+            self.report("a call of a kernel that writes into the first argument", "inplace", op.inplace.location)
+        if op.placed is not None and (op.forward is None or not ast.unparse(op.placed.tree).startswith("kernels.")):
+            self.report("a call of a kernel, beside a forward that gives the same", "placed")
         if op.inplace_only and not op.signature.arrays[:1] == op.signature.arguments[:1]:
             self.report("an op whose name ends in '_' writes into its first argument, which is not an Array", "op")
 
@@ -397,4 +397,4 @@ class _OpAnalysis:
 
 
 def _is_numpy(key: str) -> bool:
-    return key in ("forward", "inplace")
+    return key in ("forward", "inplace", "placed")

@@ -141,6 +141,7 @@ class _Placement:
                  saved: Iterable[Saved] = ()):  # fmt: skip
         self.absent, self.inputs = tuple(absent), tuple(inputs)
         # Saved values first: lets read them.
+        self.lets = lets
         self.definitions: dict[str, Expression | Saved] = {s.field: s for s in saved} | dict(lets)
 
     # What may be absent.
@@ -179,7 +180,10 @@ class _Placement:
 
     def _reads(self, item: Expression | Saved) -> set[str]:
         """What an item reads itself: definitions, and what may be absent."""
-        return set() if isinstance(item, Saved) else {n for n in _read(item) if n in self.definitions or n in self.absent}
+        if isinstance(item, Saved):
+            return set()
+        described = {node.name for node in walk(item) if isinstance(node, Metadata) and node.name in self.lets}
+        return {n for n in _read(item) if n in self.definitions or n in self.absent} | described
 
     def _parts(self, item: Expression | Saved, known: Iterable[str] = ()) -> set[str]:
         """What an item needs, through lets too, beside what is known."""
@@ -275,7 +279,7 @@ class _Placement:
         A let of arrays that some way does without is computed in the ways that read it, so that nothing is computed for nothing.
         """
         inside = _Placement({}, self.absent)
-        inside.definitions = self.definitions
+        inside.lets, inside.definitions = self.lets, self.definitions
         then, orelse = (Target(word, part, is_branch=True) for word, part in (("then", value.body), ("else", value.orelse)))
         level = inside._level([Target("if", value.test), then, orelse], known)
         always = {*self._certain(value), *self._parts(value.test)}

@@ -30,7 +30,7 @@ from .signature import parse_signature
 DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
 ENTRY_KEYS = (
     "op", KEY, "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
-    "forward", "inplace", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
+    "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
     "unimplemented", "vjp", "jvp", "batched", "rows", "law", "breaks", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
@@ -161,7 +161,7 @@ class EntryReader(CallReader):
                 return {"shape": text.value}
             case "domain" | "reference":
                 return {key: parse_formula(self._text(node))}
-            case "forward" | "inplace" | "composite":
+            case "forward" | "inplace" | "placed" | "composite":
                 return {key: self._formula(node)}
             case "linear" | "multilinear":
                 return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}

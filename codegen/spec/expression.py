@@ -196,10 +196,10 @@ def lets_in(expression: Expression, lets: Mapping[str, Expression]) -> tuple[str
     needed: set[str] = set()
     pending = [expression]
     while pending:
-        for name in names_of(pending.pop()):
-            if name in lets and name not in needed:
-                needed.add(name)
-                pending.append(lets[name])
+        for node in walk(pending.pop()):  # `.dtype` of a let needs the let
+            if isinstance(node, Name | Metadata) and node.name in lets and node.name not in needed:
+                needed.add(node.name)
+                pending.append(lets[node.name])
     return tuple(name for name in lets if name in needed)
 
 

@@ -244,6 +244,7 @@ class Op:
     view: str | None = None
     forward: Formula | None = None
     inplace: Formula | None = None  # statement-like kernel call that writes into the first input
+    placed: Formula | None = None  # kernel call whose result a backward pass adds to a gradient that is there
     composite: Formula | None = None
     reference: Formula | None = None  # the value in mpmath's functions, where forward does not say it
     lets: dict[str, Formula] = field(default_factory=dict)

@@ -117,6 +117,14 @@ class Case:
         """How the differentiable outputs change when one input moves."""
         return numeric.derivative(lambda moved: self.at({name: moved}), self.inputs[name], direction, step)
 
+    def settles(self, name: str, direction: Value, change: list[Value]) -> bool:
+        """Whether smaller steps give the same differences."""
+        return numeric.worst(change, self.differences(name, direction, numeric.STEP / 8), 10 * numeric.TOLERANCE) is None
+
+    def unsettled(self, name: str) -> None:
+        """Reports a call whose differences do not settle."""
+        self.report(f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?", "samples")
+
     def known(self, extra: Mapping[str, Any]) -> dict[str, Any]:
         """What the formulas of a derivative may name."""
         outputs = {o.name: v for o, v in zip(self.op.signature.outputs, self.outputs)}

@@ -23,11 +23,12 @@ from ..spec.model import WITHOUT_RULE, Formula, Op, Spec, Text
 from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
 from . import numeric
 from .batched import check_batched, check_rows
+from .beside import check_inplace, check_placed
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .composites import check_composite
 from .evaluate import Evaluator
-from .forms import one_rank, other_axes, other_ranks
-from .laws import check_laws
+from .forms import one_rank, other_axes, other_ranks, other_shapes
+from .laws import MOST, check_laws, kind_of
 from .numeric import TOLERANCE, Value
 from .passed import Passed
 from .promises import check_generators, check_integers, check_promises
@@ -90,15 +91,14 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = F
 
 def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:
     """Reports what samples and kinks show to be wrong; returns the calls that were made."""
-    calls = []
+    calls, kinds = [], set()
     for index in range(len(op.samples)):
         for dtype in dtypes_of(op):
             try:
                 call = make_sample(op, index, dtype)
             except Exception as error:
                 sample = op.samples[index]
-                own = sample if sample.is_of(op) else None
-                report(f"{sample.source} in {np.dtype(dtype)}: {what(error)}", "samples", own)
+                report(f"{sample.source} in {np.dtype(dtype)}: {what(error)}", "samples", sample if sample.is_of(op) else None)
                 return  # what keeps one sample from being drawn keeps the others, and takes its time
             calls.append(call)
             try:
@@ -106,12 +106,15 @@ def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]
             except Stop:
                 pass
         if calls and not report.keys:
-            _check_forms(op, evaluator, report, calls[-1])
+            is_new = len(kinds | {kind_of(op, calls[-1])}) > len(kinds) < MOST and (op.batched or op.rows) and op.name[0] != "_"
+            kinds.add(kind_of(op, calls[-1]))
+            _check_forms(op, evaluator, report, calls[-1], is_new)
     return calls + check_stated(op, evaluator, report)
 
 
-def _check_forms(op: Op, evaluator: Evaluator, report: Report, call: BoundCall) -> None:
-    """Calls of other ranks and with axes counted from the other end; those that the forward refuses are no calls."""
+def _check_forms(op: Op, evaluator: Evaluator, report: Report, call: BoundCall, is_new: bool) -> None:
+    """Calls of other ranks, of other shapes if the kind of call is new to an op that takes batches, and with axes from the other
+    end; those that the forward refuses are no calls."""
     calls = [call]
     if op.form in ("linear", "multilinear", "vjp_jvp"):
         calls += other_ranks(op, call)
@@ -123,17 +126,21 @@ def _check_forms(op: Op, evaluator: Evaluator, report: Report, call: BoundCall) 
             if cases and one_rank(op, form) and not same:
                 at = found.forward_formula.location
                 report(f"gives other values at {cases[-1].call} than at {form}", found.forward_key, at)
+    for other in other_shapes(op, call) if is_new else ():
+        _form(op, evaluator, report, other)
 
 
 def _form(op: Op, evaluator: Evaluator, report: Report, call: BoundCall) -> _Form | None:
     """A call whose rules have been checked, None where it is no call of the op."""
     try:
-        if not all(map(numeric.is_finite, evaluator.forward(op, call.arguments))):
+        outputs = evaluator.forward(op, call.arguments)
+        if [] in (y for y in outputs if isinstance(y, list)) or not all(map(numeric.is_finite, outputs)):
             return None
     except Exception:
         return None
     case = _Form(op, evaluator, report, call)
     with contextlib.suppress(Stop):
+        case.check_shape()
         case.check_rules()
     return case
 
@@ -145,8 +152,7 @@ class _Check(Case):
 
     def run_all(self) -> None:
         self.check_forward()
-        if self.op.form in ("linear", "multilinear"):
-            self.check_linear()
+        self.check_linear()
         self.check_rules()
 
     def check_rules(self) -> None:
@@ -170,17 +176,18 @@ class _Check(Case):
                     message = f"{self.call} gives {outputs[i].name} that is not finite"
                     self.report(f"{message}: a sample stays where the op is differentiable", "samples")
                     raise Stop
-        if self.op.shape:
-            self._check_shape()
+        self.check_shape()
         if self.op.inplace and self.op.forward:
-            self._check_inplace()
+            check_inplace(self)
+        if self.op.placed:
+            check_placed(self)
 
-    def _check_shape(self) -> None:
-        at = self.op.places["shape"]
-        shape = parse_shape(Text(self.op.shape, at.file, ((at.line, at.column),)), self.op.signature)
-        values = [self.arguments[a.name] for a in shaped(self.op.signature)]
+    def check_shape(self) -> None:
+        at = self.op.places.get("shape", self.op.location)
+        shape = parse_shape(Text(self.op.shape or "_", at.file, ((at.line, at.column),)), self.op.signature)
         try:
-            wanted = partial_results(shape, list(map(_shape_of, shape.inputs, values)), self.arguments)
+            inputs = [_shape_of(p, self.arguments[a.name]) for p, a in zip(shape.inputs, shaped(self.op.signature))]
+            wanted = partial_results(shape, inputs, self.arguments)
         except Unknown:
             return
         except Mismatch as mismatch:
@@ -191,20 +198,10 @@ class _Check(Case):
                 if len(got) != len(dims) or any(d not in ("_", g) for g, d in zip(got, dims)):
                     self.report(f"does not hold at {self.call}: {output.name} has {show(got)}, not {show(dims)}", "shape")
 
-    def _check_inplace(self) -> None:
-        first = self.op.signature.arguments[0].name
-        target = np.array(self.arguments[first])
-        if target.shape != self.outputs[0].shape or target.dtype != self.outputs[0].dtype:
-            return
-        values = {**self.arguments, first: target}
-        self.run(lambda: self.evaluator.inplace(self.op, values), "inplace", self.op.inplace)
-        if not np.array_equal(target, self.outputs[0], equal_nan=target.dtype.kind in "fc"):
-            self.report(f"writes something else than forward gives at {self.call}", "inplace", self.op.inplace)
-
     # Linearity.
 
     def check_linear(self) -> None:
-        together = [self.op.linear] if self.op.form == "linear" else [(name,) for name in self.op.multilinear]
+        together = [self.op.linear] if self.op.linear else [(name,) for name in self.op.multilinear]
         for names in together:
             names = [name for name in names if name in self.inputs]
             at = {name: self.inputs[name] for name in names}
@@ -269,15 +266,11 @@ class _Check(Case):
         if self.last is not None and self.last[0] is direction:
             return self.last[1]
         change = self.differences(name, direction)
-        if numeric.worst(change, self.differences(name, direction, numeric.STEP / 8), 10 * TOLERANCE) is not None:
+        if not self.settles(name, direction, change):
             self.unsettled(name)
             raise Stop
         self.last = direction, change
         return change
-
-    def unsettled(self, name: str) -> None:
-        message = f"differences do not settle where {name} moves at {self.call}: is the sample on a kink?"
-        self.report(message, "samples")
 
     def _check_jvp(self, name: str, direction: Value, why: str = "") -> bool:
         """Whether the forward-mode rule gives the change along a direction."""
@@ -393,8 +386,11 @@ def _shape_of(pattern: Pattern, value: Any) -> Any:
     """The shape of an argument, of each array of a list; None where nothing is said of it, which may be no array."""
     if value is None or pattern.is_any:
         return None
-    return [np.shape(item) for item in value] if pattern.is_list else np.shape(value)
+    try:
+        return [np.shape(item) for item in value] if pattern.is_list else np.shape(value)
+    except ValueError:  # of a list of arrays in the place of one
+        raise Mismatch(f"{show(tuple(map(np.shape, value)))} is no shape") from None
 
 
 def _listed(names: Iterable[str]) -> str:
-    return " and ".join(f"'{name}'" for name in names)
+    return " and ".join(map(repr, names))

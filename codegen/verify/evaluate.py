@@ -215,7 +215,7 @@ class Evaluator:
         if not call.op:
             values = [value for (value,) in given]
             function = (_UNARY if len(values) == 1 else _BINARY | _COMPARISONS)[call.operator]
-            return self._noted(call, function(*values), values)
+            return self._noted(call, _as_found(function(*values)), values)
         op = self.ops[call.op]
         arguments = {
             parameter.name: ast.literal_eval(parameter.default) if value is None else value[0]
@@ -251,7 +251,7 @@ class Evaluator:
         if len(values) == 1:
             return _UNARY[operators[0]](values[0])
         if operators[0] not in _COMPARISONS:
-            return self.record.came_to(operation.at, _BINARY[operators[0]](*values))
+            return self.record.came_to(operation.at, _as_found(_BINARY[operators[0]](*values)))
         found = True
         for symbol, left, right in zip(operators, values, values[1:]):
             found = _COMPARISONS[symbol](left, right) if found is True else found & _COMPARISONS[symbol](left, right)
@@ -279,6 +279,11 @@ _COMPARISONS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
     "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
+
+
+def _as_found(value: Any) -> Any:
+    """An array in the place of NumPy's number, which wrappers never give."""
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def _mapped(function: Any, *values: Any) -> Any:
@@ -334,7 +339,7 @@ def _calls(expression: Expression, names: set[str]) -> bool:
 
 def _kernels_of(op: Op) -> set[str]:
     """The kernels that running an op takes."""
-    forwards = [formula.expression for formula in (op.forward, op.inplace) if formula is not None]
+    forwards = [formula.expression for formula in (op.forward, op.inplace, op.placed) if formula is not None]
     return {node.path[0] for e in forwards for node in walk(e) if isinstance(node, Foreign) and node.root == "kernels"}
 
 

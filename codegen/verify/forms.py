@@ -1,4 +1,4 @@
-"""Other forms of a call: the same axes counted from the other end, and operands of another rank.
+"""Other forms of a call: the same axes counted from the other end, operands of another rank, and operands without elements.
 
 Owns which calls an op takes besides those that its samples make, so that a rule is not proved for one rank only.  Does
 not judge them.
@@ -19,6 +19,8 @@ from ..spec.samples import satisfied
 from .case import BoundCall
 
 _AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec keeps to
+_ARRAYS = ("Array", "Index", "Mask")
+_HOW = ("more", "one more", "less", "none", "empty at first", "empty at last")  # what is done to the axes of operands
 _BESIDE = 1.03125  # values beside the given ones, in the same domain and on the same side of every kink
 
 
@@ -43,9 +45,36 @@ def other_ranks(op: Op, call: BoundCall) -> Iterator[BoundCall]:
                 yield other
 
 
+def other_shapes(op: Op, call: BoundCall) -> Iterator[BoundCall]:
+    """The call with an axis more, an axis less, none, or one of length 0 in one operand, and the same in all operands."""
+    arrays = {a.name: call.arguments[a.name] for a in op.signature.arguments if a.type.base in _ARRAYS and not a.type.is_list}
+    shapes = {name: dict(_shapes(value)) for name, value in arrays.items() if isinstance(value, np.ndarray)}
+    ways = [{name: how} for name, found in shapes.items() for how in found]
+    if len(shapes) > 1:
+        ways += [dict.fromkeys(shapes, how) for how in _HOW if all(how in found for found in shapes.values())]
+    for way in ways:
+        other = call
+        for name, how in way.items():
+            other = _with(other, name, shapes[name][how], f"{name} of shape {shapes[name][how].shape}")
+        if _in_domain(op, other):
+            yield other
+
+
 def one_rank(op: Op, call: BoundCall) -> bool:
     """Whether all arrays of a call have one rank, so that an axis is the same counted from either end."""
     return len({value.ndim for value in _arrays(op, call).values()}) == 1
+
+
+def _shapes(value: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Each way of `_HOW` that an array can be changed, and what becomes of it."""
+    yield "more", np.stack([value, (_BESIDE * value).astype(value.dtype)])
+    yield "one more", value[None]
+    if value.size and value.ndim:
+        yield "less", value[0]
+        yield "none", value.flat[-1].reshape(())
+    if value.ndim:
+        yield "empty at first", value[:0]
+        yield "empty at last", value[..., :0]
 
 
 def _arrays(op: Op, call: BoundCall) -> dict[str, np.ndarray]:

@@ -25,7 +25,7 @@ from .equations import check_equations
 from .evaluate import Evaluator, generators
 from .loops import Index, Loops, as_array, axis_arguments, loops_of, taken
 
-_MOST = 5  # samples of an entry, which differ in the number of axes and in those that are named
+MOST = 5  # samples of an entry, which differ in the number of axes and in those that are named
 
 
 class Broken(Exception):
@@ -60,8 +60,8 @@ class Laws:
         self.cases: list[tuple[BoundCall, list[Any], Loops | None]] = []
         kinds: dict[Any, BoundCall] = {}
         for call in (call for call in calls if call.dtype == dtypes_of(op)[0]):
-            kinds.setdefault(_kind(op, call), call)
-        for call in [*kinds.values()][:_MOST]:
+            kinds.setdefault(kind_of(op, call), call)
+        for call in [*kinds.values()][:MOST]:
             outputs = self.outputs(call)
             self.cases.append((call, outputs, loops_of(op, call, outputs)))
 
@@ -182,7 +182,7 @@ class Laws:
         return True
 
 
-def _kind(op: Op, call: BoundCall) -> tuple[Any, ...]:
+def kind_of(op: Op, call: BoundCall) -> tuple[Any, ...]:
     """What tells samples of an entry apart: the axes, and how many axes there are."""
     axes = [call.arguments[a.name] for a in axis_arguments(op)]
     return (*axes, *(np.ndim(value) for value in call.arguments.values() if isinstance(value, np.ndarray)))

@@ -120,7 +120,7 @@ def _with(op: Op, mutant: Mutant) -> Op:
     if kind in ("let", "vjp", "jvp"):
         field = "lets" if kind == "let" else kind
         return replace(op, derived=None, **{field: getattr(op, field) | {name: formula}})
-    if kind in ("forward", "inplace", "composite", "rows"):
+    if kind in ("forward", "inplace", "placed", "composite", "rows"):
         return replace(op, derived=None, **{kind: formula})
     output, _, name = kind[1:].partition("/d")
     return replace(op, derived=None, partials=op.partials | {(output, name): formula})

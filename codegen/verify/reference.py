@@ -59,10 +59,10 @@ def _logaddexp(a: mpf, b: mpf, base: Any = None) -> mpf:
 
 # By the names of NumPy; mpmath's are those of mathematics.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "absolute": abs, "add": lambda a, b: a + b, "arccos": mp.acos, "arccosh": mp.acosh, "arcsin": mp.asin, "arcsinh": mp.asinh,
-    "arctan": mp.atan, "arctan2": mp.atan2, "arctanh": mp.atanh, "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
-    "ceil": mp.ceil, "clip": lambda x, low=None, high=None: x if x != x else min(max(x, -mp.inf if low is None else low),
-                                                                                 mp.inf if high is None else high),
+    "abs": abs, "absolute": abs, "add": lambda a, b: a + b, "arccos": mp.acos, "arccosh": mp.acosh, "arcsin": mp.asin,
+    "arcsinh": mp.asinh, "arctan": mp.atan, "arctan2": mp.atan2, "arctanh": mp.atanh,
+    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)), "ceil": mp.ceil, "clip": lambda x, low=None, high=None: x if x != x else min(
+        max(x, -mp.inf if low is None else low), mp.inf if high is None else high),
     "conjugate": lambda x: x, "copysign": lambda a, b: -abs(a) if b < 0 else abs(a), "cos": mp.cos, "cosh": mp.cosh,
     "deg2rad": lambda x: x * mp.pi / 180, "divide": lambda a, b: a / b, "exp": mp.exp, "exp2": lambda x: mpf(2) ** x,
     "expm1": mp.expm1, "floor": mp.floor, "floor_divide": lambda a, b: mp.floor(a / b), "fmax": max, "fmin": min, "fmod": _fmod,
@@ -153,6 +153,8 @@ class Reference:
                 return float
             case Sequence(items):
                 return tuple(self.of(item, names) for item in items)
+            case Foreign(root, path):
+                raise NoReference(f"{'.'.join((root, *path))} is not among FUNCTIONS; state the value with `reference:`")
         raise NoReference(f"{expression}")
 
     def later(self, expression: Expression, names: Mapping[str, Any]) -> _Later:

@@ -8,26 +8,48 @@ from __future__ import annotations
 import ast
 
 from ..errors import ErrorList
+from ..spec.expression import Expression, Foreign, Name, walk
 from ..spec.formula import formulas_of
 from ..spec.model import Op
 from . import coverage
 from .case import BoundCall
-from .evaluate import Evaluator
+from .evaluate import Evaluator, generators
+from .loops import axis_arguments
 
 
 def check_tried(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
     """Refuses what no sample has tried."""
+    stated, of_kernel = {example.call.source for example in op.examples}, arguments_of_kernels(op)
     for argument in op.signature.arguments:
         if argument.default is not None:
             default = ast.literal_eval(argument.default)
-            if all(coverage.still(call.arguments[argument.name], default) for call in calls):
+            moved = [call for call in calls if not coverage.still(call.arguments[argument.name], default)]
+            if not moved:
                 message = f"no sample gives '{argument.name}' another value than its default"
                 errors.add(message, argument.location, op.name, "samples")
+            elif argument.name in of_kernel and not any(call.source in stated for call in moved):
+                message = f"no example says what the kernel makes of another '{argument.name}' than its default"
+                errors.add(message, argument.location, op.name, "examples")
     for key, formula in formulas_of(op).items():
         for node, message in coverage.untried(formula.tree, evaluator.record):
             errors.add(message, node, op.name, key)
     for name in coverage.string_arguments(op):
         check_words(op, name, evaluator, errors, calls)
+
+
+def arguments_of_kernels(op: Op) -> set[str]:
+    """The arguments that a kernel gets and that are proved by examples alone.
+
+    An axis is proved by the law of axes.  What is drawn at random has no value to state, dtypes are compared at every sample, and
+    a private operator is proved by those that call it.
+    """
+    if op.private or op.forward is None or generators(op):
+        return set()
+    kernels = [node for node in walk(op.forward.expression) if isinstance(node, Foreign) and node.root == "kernels"]
+    given: list[Expression] = [value for node in kernels for value in (*(node.arguments or ()), *dict(node.keywords).values())]
+    proved = set() if "axes" in op.breaks else {argument.name for argument in axis_arguments(op)}
+    found = {node.name for value in given for node in walk(value) if isinstance(node, Name)} - proved
+    return {name for name in found if (argument := op.signature.argument(name)) and argument.type.base != "DType"}
 
 
 def check_words(op: Op, name: str, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:

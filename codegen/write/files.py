@@ -37,10 +37,14 @@ def generate(spec: Spec, place: Package | Path) -> list[Path]:
 def stale(spec: Spec, place: Package | Path) -> list[str]:
     """The files of generated/ that differ from what the spec says, missing and superfluous ones included."""
     package = Package.at(place)
-    wanted, folder = render(spec, package), package.path(package.generated)
+    return differing(render(spec, package), package.path(package.generated))
+
+
+def differing(wanted: dict[str, str], folder: Path) -> list[str]:
+    """The files of a folder that are not as wanted, missing and superfluous ones included."""
     present = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
-    differing = {name for name, text in wanted.items() if name not in present or (folder / name).read_text() != text}
-    return sorted(differing | (present - wanted.keys()))
+    changed = {name for name, text in wanted.items() if name not in present or (folder / name).read_text() != text}
+    return sorted(changed | (present - wanted.keys()))
 
 
 def write(files: dict[str, str], folder: Path) -> list[Path]:
@@ -93,7 +97,8 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("results.pyi", "results.pyi.j2", ops=several, stubs=stubs)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
     ops = list(spec.ops.values())
-    emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops))
+    emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops),
+         special=numpy_calls.special(ops))  # fmt: skip
     if offered := offered_kernels(package):
         compiled, python = (
             {name.removesuffix(suffix).replace("/", "."): kernels for name, kernels in offered.items() if name.endswith(suffix)}

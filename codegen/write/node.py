@@ -110,12 +110,17 @@ class NodeText(Bindings):
         return found if self.list_inputs else _returning(found, self.grad_names)
 
     def _spend(self, spell: OnArrays) -> str:
-        """The input whose gradient a kernel may write into the cotangent's own memory, where nobody else sees that; or none.
+        """The input whose gradient a kernel gives by itself, where the rule is one call `f(grad, ...)`; or none.
 
-        Its rule is one call, `f(grad, ...)`, of an op with a kernel that writes in place; nothing reads the cotangent after it.
+        A kernel `placed` gives what is added to a gradient that is there.  One that writes in place may write into the memory
+        of the cotangent, where nobody else sees that; nothing reads the cotangent after it.
         """
         for name, rule in self.derived.vjp.items() if len(grad_names(self.op)) == 1 and not self.list_output else ():
             callee = self.ops.get(rule.op) if isinstance(rule, Call) else None
+            if callee and callee.placed and len(self.arrays) == 1:
+                given = zip(callee.signature.arguments, rule.arguments)
+                spell.spent[id(rule)] = substituted(callee.placed.expression, {a.name: value for a, value in given})
+                return name
             if callee and callee.inplace and not callee.inplace_only and rule.arguments[0] == Name("grad", kind=ARRAY):
                 spare = Foreign("spare", (), (Name("self"), Name("grad")), kind=ARRAY)
                 given = zip(callee.signature.arguments, (spare, *rule.arguments[1:]))

@@ -27,6 +27,13 @@ def universal(ops: list[Op]) -> dict[str, str]:
     }  # fmt: skip
 
 
+def special(ops: list[Op]) -> dict[str, str]:
+    """Each name of the namespace of special functions, which are SciPy's names where SciPy has the function -> operator."""
+    found = {name: op.name for op in ops for name in (op.name, *op.aliases) if op.namespace == "special" and name[0] != "_"}
+    found |= {name: op.name for op in ops for namespace, name in op.elsewhere if namespace == "special"}
+    return dict(sorted(found.items()))
+
+
 def functions(ops: list[Op]) -> dict[str, NumpyCall]:
     """Function -> how it becomes a call of the operator."""
     table = numpy_signatures()
@@ -35,11 +42,15 @@ def functions(ops: list[Op]) -> dict[str, NumpyCall]:
 
 
 def method(op: Op) -> NumpyCall | None:
-    """The function whose parameters the method of an operator takes too, where it has each of the operator's arguments."""
+    """The function whose parameters the method of an operator takes too, where it has each of the operator's arguments.
+
+    Those beside it are keywords, which NumPy has for nothing else.
+    """
     table = numpy_signatures()
-    own = [name for name in op.numpy if name in (op.name, *op.aliases) and name in table and not table[name].is_universal]
+    names = {op.name, *op.aliases, f"{op.namespace}.{op.name}"}
+    own = [name for name in op.numpy if name in names and name in table and not table[name].is_universal]
     call = NumpyCall(table[own[0]], op) if own and not op.inplace_only else None
-    if call is None or call.starred or {a.name for a in op.signature.arguments} - set(call.pairs.values()):
+    if call is None or call.starred or {a.name for a in op.signature.arguments} - {*call.pairs.values(), *call.own}:
         return None
     return call if call.beside else None
 
@@ -104,13 +115,19 @@ class NumpyCall:
         return count
 
     @property
+    def own(self) -> list[str]:
+        """The operator's keywords that NumPy's function has not."""
+        names = {p.name for p in self.named}
+        return [a.name for a in self.op.signature.arguments if a.keyword_only and a.name not in {*names, *self.pairs.values()}]
+
+    @property
     def keywords(self) -> tuple[str, ...]:
         """The keywords that mean the same for both."""
         same = [p for p, a in self.pairs.items() if p == a]
         if self.takes_more:
             optional = [a.name for a in self.op.signature.arguments if a.default is not None]
             same += [name for name in optional if name not in {*same, *self.pairs.values()}]
-        return tuple(same)
+        return (*same, *[name for name in self.own if name not in same])
 
     @property
     def parameters(self) -> tuple[tuple[str, str | None], ...]:
@@ -124,9 +141,9 @@ class NumpyCall:
 
     @property
     def names(self) -> dict[str, str]:
-        """The operator's arguments behind the first, each with the name that NumPy has for it."""
+        """The operator's arguments behind the first, each with the name that NumPy has for it, if any."""
         first = {argument: parameter for parameter, argument in reversed(self.pairs.items())}
-        return {a.name: first[a.name] for a in self.op.signature.arguments[1:]}
+        return {a.name: first.get(a.name, a.name) for a in self.op.signature.arguments[1:]}
 
     @property
     def spelled(self) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ..spec.model import Argument, Type
 from .bindings import Bindings
 from .layout import packed
+from .wrapper import OpText
 
 WIDTH = 120  # of a line of the docstring
 RETURNS = ["y : Tensor"]  # where nothing else is said
@@ -20,7 +21,7 @@ _WORDS = {"Array": "array_like", "Index": "index", "Mask": "array_like of bool",
           "Generator": "numpy.random.Generator or int"}  # fmt: skip
 
 
-def record(op: Bindings, notes: list[str], session: list[str]) -> str:
+def record(op: OpText, notes: list[str], session: list[str]) -> str:
     """`"name": docstring(...)` in as few lines as hold it; a section that is empty or usual is left out."""
     parts = [f'"{op.name}": docstring(', *_text("", textwrap.wrap(op.doc, WIDTH))]
     parts += _text("", parameters(op), shared(op))
@@ -32,9 +33,12 @@ def record(op: Bindings, notes: list[str], session: list[str]) -> str:
     return "\n".join(packed(parts, "    ", "        "))
 
 
-def parameters(op: Bindings) -> list[str]:
-    """The lines of the arguments that the entry names."""
-    return [line for a in op.arguments for line in _entry(a, op.op.args.get(a.name, ""))]
+def parameters(op: OpText) -> list[str]:
+    """The lines of the arguments that the entry names, and those of NumPy's parameters beside them."""
+    own = [line for a in op.arguments for line in _entry(a, op.op.args.get(a.name, ""))]
+    if not op.function_beside:
+        return own
+    return [*own, f"{', '.join(op.function_beside)} : optional", f"    As `numpy.{op.numpy_method.name}` takes them."]
 
 
 def shared(op: Bindings) -> list[str]:

@@ -36,8 +36,9 @@ def output_type(output: Output) -> str:
     return "list[Tensor]" if output.type.is_list else "Tensor"
 
 
-def function_parameters(op: Bindings) -> str:
-    extra = ["out: Tensor | None = None"] if "out" in op.op.variants else []
+def function_parameters(op: OpText) -> str:
+    extra = [f"{name}: Any = None" for name in op.function_beside]
+    extra += ["out: Tensor | None = None"] if "out" in op.op.variants else []
     extra += ["requires_grad: _bool = False"] if op.is_creation else []
     return ", ".join(_parameters(op.arguments, extra))
 

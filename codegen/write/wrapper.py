@@ -42,10 +42,22 @@ class OpText(NodeText):
         return ", ".join([self.method_parameters, *star, *(f"{name}=None" for name in more)])
 
     @property
+    def function_beside(self) -> list[str]:
+        """What the function takes of NumPy's function of its name beside the operator's arguments, as the method does."""
+        more = self.numpy_method.beside if self.numpy_method and self.op.signature.arrays else []
+        return [name for name in more if name != "out" or "out" not in self.op.variants]
+
+    @property
+    def whole_public_parameters(self) -> str:
+        """The parameters of the function: the operator's, then NumPy's."""
+        star = ["*"] if self.function_beside and "*" not in self.public_parameters else []
+        return ", ".join([self.public_parameters, *star, *(f"{name}=None" for name in self.function_beside)])
+
+    @property
     def numpy_method_arguments(self) -> str:
-        """What the method passes on to that function, under NumPy's names."""
-        own = [f"{theirs}={ours}" for ours, theirs in self.numpy_method.names.items()]
-        return ", ".join([*own, *(f"{name}={name}" for name in self.numpy_method.beside)])
+        """What the method and the function pass on: the operator's arguments under NumPy's names, and the others."""
+        own = ", ".join(f"{theirs}={ours}" for ours, theirs in self.numpy_method.names.items())
+        return f"dict({own}), dict({', '.join(f'{name}={name}' for name in self.numpy_method.beside)})"
 
     @property
     def pointwise(self) -> str | None:

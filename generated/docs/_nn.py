@@ -40,12 +40,14 @@ describe({
         examples='>>> gs.nn.pairwise_distance([[3.0, 4.0]], [[0.0, 0.0]], eps=0.0)\n' 'tensor([5.])'),
     "pdist": docstring('The p-norm of the difference of each two rows.', 'x : array_like\n' 'p : float, default 2.0\n'
         '    Order of the norm.', 'pdist(x, float p=2.0) -> y\n'
-        'composite: vector_norm(take(x, pairs[0], 0) - take(x, pairs[1], 0), p, -1)\n' 'where pairs = _pairs(x)',
-        examples='>>> gs.nn.pdist([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]])\n' 'tensor([5., 3., 4.])'),
+        "composite: vector_norm(take(x, pairs[0], len_of(checked_axes(x.shape, 'x', 2, 2)) - 2) - take(x, pairs[1], 0),\n"
+        '  p, -1)\n' 'where pairs = _pairs(x)', examples='>>> gs.nn.pdist([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]])\n'
+        'tensor([5., 3., 4.])'),
     "embedding": docstring('Rows of `weight`.', 'indices : index\n' '    Which row, for each place of the result.\n'
         'weight : array_like\n' '    A row for each index.', 'embedding(Index indices, weight) -> y\n'
-        'composite: take(weight, indices, 0)', examples='>>> gs.nn.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]])\n'
-        'tensor([[3., 4.],\n' '        [1., 2.],\n' '        [3., 4.]])'),
+        "composite: take(weight, indices, len_of(checked_axes(weight.shape, 'weight', 2, 2)) - 2)",
+        examples='>>> gs.nn.embedding([1, 0, 1], [[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[3., 4.],\n' '        [1., 2.],\n'
+        '        [3., 4.]])'),
     "channel_shuffle": docstring('Channels of as many groups laid out in turn.', 'x : array_like\n'
         '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n' 'groups : int\n'
         '    Number of groups of channels.', 'channel_shuffle(x, int groups) -> y\n'
@@ -281,7 +283,9 @@ describe({
         examples='>>> gs.nn.grid_sample([[[[1.0, 3.0], [5.0, 9.0]]]], [[[[0.0, 0.0], [0.5, -0.5], [-1.0, 0.0]]]])\n'
         'tensor([[[[4.5, 3. , 1.5]]]])',
         references='Jaderberg, Simonyan, Zisserman and Kavukcuoglu (2015), Spatial transformer networks.'),
-    "interpolate": docstring('The axes behind batch and channels at another length.', 'x : array_like\n'
+    "interpolate": docstring(
+        'The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no whole\n'
+        'length; PyTorch copies then if the length stays.', 'x : array_like\n'
         'size : int or sequence of int or None, default None\n'
         '    Length of these axes in the result, one number or one for each.\n' 'scale_factor : float or None, default None\n'
         '    How much longer they become, in place of `size`.\n' "mode : str, default 'nearest'\n"
@@ -292,8 +296,10 @@ describe({
         'composite: _resize(x, resized(x.shape, size, scale_factor), resized_kind(mode, align_corners, x.ndim),\n'
         '  scale_factor)', examples='>>> gs.nn.interpolate([[[1.0, 3.0]]], 4)\n' 'tensor([[[1., 1., 3., 3.]]])',
         references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
-    "lp_pool1d": docstring('Norms of the elements under windows along the last axis.', 'x : array_like\n' 'norm_type : float\n'
-        '    Exponent of the norm.\n' 'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
+    "lp_pool1d": docstring(
+        'Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it\n'
+        'holds, where PyTorch scales it up to a full one.', 'x : array_like\n' 'norm_type : float\n' '    Exponent of the norm.\n'
+        'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
@@ -301,18 +307,22 @@ describe({
         'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True) ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.lp_pool1d([[3.0, 4.0, 12.0]], 2.0, 2)\n' 'tensor([[5.]])'),
-    "lp_pool2d": docstring('Norms of the elements under windows along the last two axes.', 'x : array_like\n'
-        'norm_type : float\n' '    Exponent of the norm.\n' 'kernel_size : int or sequence of 2\n'
-        '    Length of the window along each axis.\n' 'stride : int or sequence of 2 or None, default None\n'
+    "lp_pool2d": docstring(
+        'Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it\n'
+        'holds, where PyTorch scales it up to a full one.', 'x : array_like\n' 'norm_type : float\n' '    Exponent of the norm.\n'
+        'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
+        'stride : int or sequence of 2 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool2d(x, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True) ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.lp_pool2d([[[3.0, 4.0, 12.0]]], 2.0, (1, 2))\n' 'tensor([[[5.]]])'),
-    "lp_pool3d": docstring('Norms of the elements under windows along the last three axes.', 'x : array_like\n'
-        'norm_type : float\n' '    Exponent of the norm.\n' 'kernel_size : int or sequence of 3\n'
-        '    Length of the window along each axis.\n' 'stride : int or sequence of 3 or None, default None\n'
+    "lp_pool3d": docstring(
+        'Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what\n'
+        'it holds, where PyTorch scales it up to a full one.', 'x : array_like\n' 'norm_type : float\n'
+        '    Exponent of the norm.\n' 'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
+        'stride : int or sequence of 3 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool3d(x, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> y\n'
@@ -397,40 +407,55 @@ describe({
         examples='>>> gs.nn.max_pool3d_with_indices([[[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]]], (1, 2, 2))\n'
         'MaxPool3DWithIndicesResult(y=tensor([[[[4.]]]]), indices=tensor([[[[4]]]]))', returns='y : Tensor\n' 'indices : Tensor'),
     "max_unpool1d": docstring(
-        'Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up.',
-        'x : array_like\n' 'indices : index\n' '    Where in the last axis of the result each element stands.\n'
+        'Zeros with the elements of `x` where max_pool1d_with_indices found them; of several elements of one place the last one\n'
+        'stays.', 'x : array_like\n' 'indices : index\n' '    Where in the last axis of the result each element stands.\n'
         'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n'
         'padding : int or sequence of 1, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.',
-        'max_unpool1d(x, Index indices, int[1] kernel_size, int[1]? stride=None, int[1] padding=0) -> y\n'
-        'composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 1)\n'
-        'where steps = stride if stride is not None else kernel_size',
-        examples='>>> gs.nn.max_unpool1d([[1.0, 2.0]], [[1, 2]], 2)\n' 'tensor([[0., 1., 2., 0.]])'),
+        '    How far the first window stands before each axis and the last one behind it.\n'
+        'output_size : int or sequence of int or None, default None\n'
+        '    Shape of the result, or of its last axis; what windows of that size and stride make when it is None.',
+        'max_unpool1d(x, Index indices, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[]?\n'
+        '  output_size=None) -> y\n'
+        'composite: reshape(scatter(zeros(flat, dtype=x.dtype), 1, places, reshape(x, places.shape)), shape)\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where shape = unpooled_shape(x.shape, kernel_size, steps, padding, output_size)\n'
+        'where flat = planes_shape(shape, 1)\n' 'where places = _plane_numbers(indices, shape, 1)',
+        examples='>>> gs.nn.max_unpool1d([[1.0, 2.0]], [[1, 1]], 2, output_size=(5,))\n' 'tensor([[0., 2., 0., 0., 0.]])'),
     "max_unpool2d": docstring(
-        'Zeros with the elements of `x` where max_pool2d_with_indices found them; elements of one place add up.',
-        'x : array_like\n' 'indices : index\n' '    Where in the last two axes of the result each element stands.\n'
+        'Zeros with the elements of `x` where max_pool2d_with_indices found them; of several elements of one place the last one\n'
+        'stays.', 'x : array_like\n' 'indices : index\n' '    Where in the last two axes of the result each element stands.\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n'
         'padding : int or sequence of 2, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.',
-        'max_unpool2d(x, Index indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0) -> y\n'
-        'composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 2)\n'
-        'where steps = stride if stride is not None else kernel_size',
+        '    How far the first window stands before each axis and the last one behind it.\n'
+        'output_size : int or sequence of int or None, default None\n'
+        '    Shape of the result, or of its last two axes; what windows of that size and stride make when it is None.',
+        'max_unpool2d(x, Index indices, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[]?\n'
+        '  output_size=None) -> y\n'
+        'composite: reshape(scatter(zeros(flat, dtype=x.dtype), 1, places, reshape(x, places.shape)), shape)\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where shape = unpooled_shape(x.shape, kernel_size, steps, padding, output_size)\n'
+        'where flat = planes_shape(shape, 2)\n' 'where places = _plane_numbers(indices, shape, 2)',
         examples='>>> gs.nn.max_unpool2d([[[1.0, 2.0]]], [[[1, 2]]], (1, 2))\n' 'tensor([[[0., 1., 2., 0.]]])'),
     "max_unpool3d": docstring(
-        'Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up.',
-        'x : array_like\n' 'indices : index\n' '    Where in the last three axes of the result each element stands.\n'
+        'Zeros with the elements of `x` where max_pool3d_with_indices found them; of several elements of one place the last one\n'
+        'stays.', 'x : array_like\n' 'indices : index\n' '    Where in the last three axes of the result each element stands.\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n'
         'padding : int or sequence of 3, default 0\n'
-        '    How far the first window stands before each axis and the last one behind it.',
-        'max_unpool3d(x, Index indices, int[3] kernel_size, int[3]? stride=None, int[3] padding=0) -> y\n'
-        'composite: _take_planes_backward(x, indices, unpooled_shape(x.shape, kernel_size, steps, padding), 3)\n'
-        'where steps = stride if stride is not None else kernel_size',
+        '    How far the first window stands before each axis and the last one behind it.\n'
+        'output_size : int or sequence of int or None, default None\n'
+        '    Shape of the result, or of its last three axes; what windows of that size and stride make when it is None.',
+        'max_unpool3d(x, Index indices, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[]?\n'
+        '  output_size=None) -> y\n'
+        'composite: reshape(scatter(zeros(flat, dtype=x.dtype), 1, places, reshape(x, places.shape)), shape)\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where shape = unpooled_shape(x.shape, kernel_size, steps, padding, output_size)\n'
+        'where flat = planes_shape(shape, 3)\n' 'where places = _plane_numbers(indices, shape, 3)',
         examples='>>> gs.nn.max_unpool3d([[[[1.0, 2.0]]]], [[[[1, 2]]]], (1, 1, 2))\n' 'tensor([[[[0., 1., 2., 0.]]]])'),
     "batch_norm": docstring(
         'Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the\n'
@@ -444,7 +469,8 @@ describe({
         '  training=False, *, float eps=1e-05) -> y\n'
         'composite: _affine(_standardize(x, other_axes(1, x.ndim), eps)[0], weight, bias, x.ndim - 2) if training else\n'
         '  _affine((x - expand_dims(mean, behind)) * expand_dims(rsqrt(variance + eps), behind), weight, bias, x.ndim -\n'
-        '  2)\n' 'where behind = last_axes(x.ndim - 2)\n' 'where mean = running_mean\n' 'where variance = running_var',
+        '  2)\n' "where behind = last_axes(len_of(checked_axes(x.shape, 'x', 2)) - 2)\n" 'where mean = running_mean\n'
+        'where variance = running_var',
         examples='>>> gs.nn.batch_norm([[1.0, 5.0], [3.0, 9.0]], None, None, [2.0, 1.0], [0.5, 0.0], True, eps=0.0)\n'
         'tensor([[-1.5, -1. ],\n' '        [ 2.5,  1. ]])',
         references='Ioffe and Szegedy (2015), Batch normalization, accelerating deep network training.'),
@@ -463,7 +489,7 @@ describe({
         '    Axis along which the classes lie.\n' 'generator : numpy.random.Generator or int or None, default None\n'
         '    Where the random numbers come from, or a seed.',
         'gumbel_softmax(x, float tau=1.0, *, int axis=-1, Generator? generator=None) -> y\n'
-        "composite: softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, axis)",
+        "composite: softmax((x + _standard('gumbel', x, x, None, generator=generator)) / tau, (axis,))",
         examples='>>> gs.nn.gumbel_softmax([-gs.inf, 2.0, -gs.inf], 0.25)\n' 'tensor([0., 1., 0.])',
         references='Jang, Gu and Poole (2017), Categorical reparameterization with Gumbel-softmax.'),
     "instance_norm": docstring(
@@ -476,8 +502,8 @@ describe({
         '    Whether the mean and the variance are those of each example.\n' 'eps : float, default 1e-05',
         'instance_norm(x, Array? running_mean=None, Array? running_var=None, Array? weight=None, Array? bias=None, bool\n'
         '  use_input_stats=True, *, float eps=1e-05) -> y\n'
-        'composite: _affine(_standardize(x, last_axes(x.ndim - 2), eps)[0], weight, bias, x.ndim - 2) if use_input_stats\n'
-        '  else batch_norm(x, running_mean, running_var, weight, bias, eps=eps)',
+        "composite: _affine(_standardize(x, last_axes(len_of(checked_axes(x.shape, 'x', 2)) - 2), eps)[0], weight, bias,\n"
+        '  x.ndim - 2) if use_input_stats else batch_norm(x, running_mean, running_var, weight, bias, eps=eps)',
         examples='>>> gs.nn.instance_norm([[[1.0, 3.0], [5.0, 9.0]]], None, None, [1.0, 2.0], [0.0, 0.5], eps=0.0)\n'
         'tensor([[[-1. ,  1. ],\n' '         [-1.5,  2.5]]])',
         references='Ulyanov, Vedaldi and Lempitsky (2016), Instance normalization.'),
@@ -543,6 +569,14 @@ describe({
         '  if is_bool(attn_mask.dtype) else _softmax_or_zero(scores + attn_mask)',
         examples='>>> gs.nn.scaled_dot_product_attention([[0.0]], [[5.0], [7.0]], [[1.0], [3.0]])\n' 'tensor([[2.]])',
         references='Vaswani et al. (2017), Attention is all you need.'),
+    "weight_norm": docstring(
+        'Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None.',
+        'x : array_like\n' '    Directions.\n' 'g : array_like\n' '    Lengths, of a shape that broadcasts with `x`.\n'
+        'axis : int or None, default 0\n' '    Along which axis the slices lie.', 'weight_norm(x, g, int? axis=0) -> y\n'
+        'composite: x * broadcast_to(g / length, x.shape)\n'
+        'where length = vector_norm(x, 2, None if axis is None else other_axes(axis, x.ndim), True)',
+        examples='>>> gs.nn.weight_norm([[3.0, 4.0]], [[10.0]])\n' 'tensor([[6., 8.]])',
+        references='Salimans and Kingma (2016), Weight normalization.'),
     "gru_cell": docstring(
         'The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state.',
         'x : array_like\n' '    What comes in, (batch, components) or (components).\n' 'h : array_like\n'
@@ -673,10 +707,12 @@ describe({
         'where near = clip(error, -delta, delta)', examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n"
         'tensor([0.125, 1.5  ])', references='Huber (1964), Robust estimation of a location parameter.'),
     "kl_div": docstring('target * (log(target) - x) of log-probabilities x.', 'x : array_like\n' '    Log-probabilities.\n'
-        'target : array_like\n' '    Probabilities.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.", "kl_div(x, target, str reduction='mean') -> y\n"
-        'composite: _reduce_loss(xlogy(target, target) - x * target, reduction)',
-        examples='>>> gs.nn.kl_div([-1.0, -2.0], [1.0, 2.0])\n' 'tensor(3.19314718)'),
+        'target : array_like\n' '    Probabilities, or their logarithms where `log_target`.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', 'none', or 'batchmean': the sum over the length of axis 0.\n" 'log_target : bool, default False\n'
+        '    Whether `target` are logarithms.', "kl_div(x, target, str reduction='mean', bool log_target=False) -> y\n"
+        "composite: sum(terms) / checked_axes(x.shape, 'x', 1)[0] if reduction == 'batchmean' else _reduce_loss(terms,\n"
+        '  reduction)\n' 'where terms = exp(target) * (target - x) if log_target else xlogy(target, target) - x * target',
+        examples=">>> gs.nn.kl_div([[-1.0], [-2.0]], [[0.0], [1.0]], 'batchmean', True)\n" 'tensor(4.57742274)'),
     "l1_loss": docstring('Absolute error.', 'x : array_like\n' '    Predictions.\n' 'target : array_like\n'
         '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', or 'none' for one loss an element.", "l1_loss(x, target, str reduction='mean') -> y\n"
@@ -701,10 +737,20 @@ describe({
         "    By how much the class's score has to be above the others.\n" "reduction : str, default 'mean'\n"
         "    'mean', 'sum', or 'none' for one loss an element.",
         "multi_margin_loss(x, Index target, int p=1, float margin=1.0, str reduction='mean') -> y\n"
-        'composite: _reduce_loss(sum(where(own, 0, above ** p), -1) / x.shape[-1], reduction)\n'
+        "composite: _reduce_loss(sum(where(own, 0, above ** p), -1) / checked_axes(x.shape, 'x', 1)[-1], reduction)\n"
         "where own = one_hot(target, x.shape[-1], dtype='bool')\n"
         'where above = clip(x - expand_dims(_pick(x, target, -1), -1) + margin, 0)',
         examples='>>> gs.nn.multi_margin_loss([[1.0, 3.0], [5.0, 4.5]], [0, 0])\n' 'tensor(0.875)'),
+    "multilabel_margin_loss": docstring(
+        'The sum over the classes of an example and all others of how far less than 1 their scores differ, over the number of\n'
+        'classes.', 'x : array_like\n' '    Scores, classes along the last axis.\n' 'target : index\n'
+        '    The classes of each example in front, -1 behind the last of them.\n' "reduction : str, default 'mean'\n"
+        "    'mean', 'sum', or 'none' for one loss an element.",
+        "multilabel_margin_loss(x, Index target, str reduction='mean') -> y\n"
+        'composite: _reduce_loss(sum(where(counted, clip(1 - above, 0), 0), (-2, -1)) / x.shape[-1], reduction)\n'
+        'where counted = _class_pairs(target)\n'
+        'where above = expand_dims(take_along_axis(x, _class_or_zero(target, -1), -1), -1) - expand_dims(x, -2)',
+        examples='>>> gs.nn.multilabel_margin_loss([0.1, 0.2, 0.4, 0.8], [3, 0, -1, 1])\n' 'tensor(0.85)'),
     "multilabel_soft_margin_loss": docstring('binary_cross_entropy_with_logits of each class, averaged over classes.',
         'x : array_like\n' '    Logits, classes along the last axis.\n' 'target : array_like\n' '    0 or 1 for each class.\n'
         'weight : array_like or None, default None\n' '    Factor of each class; none when it is None.\n'

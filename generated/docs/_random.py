@@ -28,6 +28,15 @@ describe({
         'choice(x, int[]? size=None, bool replace=True, float[]? p=None, int axis=0, *, Generator? generator=None) -> y\n'
         'composite: take(x, _draw_indices(x.shape, size, replace, p, axis, generator=generator), axis)',
         examples='>>> gs.random.choice([[2.0], [2.0]], (3,))\n' 'tensor([[2.],\n' '        [2.],\n' '        [2.]])'),
+    "dirichlet": docstring('Dirichlet distribution, whose numbers along the last axis are positive and sum to 1. Needs SciPy.',
+        'alpha : array_like\n' '    Weights along the last axis.\n' 'size : int or sequence of int or None, default None\n'
+        '    Shape of the draws, those of the leading axes of `alpha` included; these alone when it is None.\n'
+        'generator : numpy.random.Generator or int or None, default None\n'
+        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        'dirichlet(alpha, int[]? size=None, *, Generator? generator=None) -> y\n'
+        "composite: drawn / sum(drawn, len_of(checked_axes(alpha.shape[-1:], 'alpha', 1)) - 2, True)\n"
+        'where drawn = standard_gamma(alpha, None if size is None else size + alpha.shape[-1:], generator=generator)',
+        examples='>>> gs.random.dirichlet([2.5])\n' 'tensor([1.])'),
     "exponential": docstring('Exponential distribution.', 'scale : array_like, default 1.0\n' '    How wide it is.\n'
         'size : int or sequence of int or None, default None\n'
         '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
@@ -117,6 +126,13 @@ describe({
         'rayleigh(scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: scale * sqrt(2 * _standard('exponential', 0.0, scale, size, generator=generator))",
         examples='>>> gs.random.rayleigh(0.0)\n' 'tensor(0.)'),
+    "standard_gamma": docstring('Gamma distribution of scale 1; differentiates in its shape. Needs SciPy.', 'a : array_like\n'
+        '    Shape of the distribution.\n' 'size : int or sequence of int or None, default None\n'
+        '    Shape of the result; that of the arguments as they broadcast when it is None.\n'
+        'generator : numpy.random.Generator or int or None, default None\n'
+        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        'standard_gamma(a, int[]? size=None, *, Generator? generator=None) -> y\n'
+        "composite: gammaincinv(a, _standard('uniform', 0.0, a, size, generator=generator))"),
     "standard_normal": docstring('Normal numbers of mean 0 and standard deviation 1.',
         'size : int or sequence of int or None, default None\n' '    Shape of the result; one number when it is None.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n'

@@ -40,6 +40,14 @@ describe({
         '    Lower end of the integral.', 'gammaincc(a, x) -> y\n' 'dy/da = -_gammainc_derivative(a, x, 1, 0)\n'
         'dy/dx = -_gammainc_derivative(a, x, 0, 1)', examples='>>> gs.special.gammaincc(1.0, 2.0)\n' 'tensor(0.13533528)',
         references='NIST Digital Library of Mathematical Functions, chapter 8.'),
+    "gammaincinv": docstring(
+        'Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of\n'
+        'gammainc, or its square, is beyond the range.', 'a : array_like\n' 'p : array_like\n' '    Value of gammainc.',
+        'gammaincinv(a, p) -> x\n' 'dx/da = -_gammainc_derivative(a, x, 1, 0) / _gammainc_derivative(a, x, 0, 1)\n'
+        'dx/dp = 1 / _gammainc_derivative(a, x, 0, 1)', examples='>>> gs.special.gammaincinv(1.0, 0.5)\n' 'tensor(0.69314718)',
+        returns='x : Tensor', references='NIST Digital Library of Mathematical Functions, chapter 8.'),
+    "gammasgn": docstring('Sign of the gamma function.', 'x : array_like', 'gammasgn(x) -> y\n' 'not differentiable',
+        examples='>>> gs.special.gammasgn([2.5, -0.5, -1.5])\n' 'tensor([ 1., -1.,  1.])'),
     "i0": docstring('Modified Bessel function of the first kind of order 0.', 'x : array_like', 'i0(x) -> y\n' 'dy/dx = i1(x)',
         examples='>>> gs.special.i0([0.0, 1.0])\n' 'tensor([1.        , 1.26606588])',
         references='NIST Digital Library of Mathematical Functions, chapter 10.'),
@@ -70,8 +78,14 @@ describe({
     "k0": docstring('Modified Bessel function of the second kind of order 0.', 'x : array_like', 'k0(x) -> y\n' 'dy/dx = -k1(x)',
         examples='>>> gs.special.k0([1.0, 2.0])\n' 'tensor([0.42102444, 0.11389387])',
         references='NIST Digital Library of Mathematical Functions, chapter 10.'),
+    "k0e": docstring('exp(x) * k0(x), without underflow.', 'x : array_like', 'k0e(x) -> y\n' 'dy/dx = _kve_derivative(0, x, 1)',
+        examples='>>> gs.special.k0e([1.0, 2.0])\n' 'tensor([1.14446308, 0.84156822])',
+        references='NIST Digital Library of Mathematical Functions, chapter 10.'),
     "k1": docstring('Modified Bessel function of the second kind of order 1.', 'x : array_like', 'k1(x) -> y\n'
         'dy/dx = -(k0(x) + kv(2.0, x)) / 2', examples='>>> gs.special.k1([1.0, 2.0])\n' 'tensor([0.60190723, 0.13986588])',
+        references='NIST Digital Library of Mathematical Functions, chapter 10.'),
+    "k1e": docstring('exp(x) * k1(x), without underflow.', 'x : array_like', 'k1e(x) -> y\n' 'dy/dx = _kve_derivative(1, x, 1)',
+        examples='>>> gs.special.k1e([1.0, 2.0])\n' 'tensor([1.63615349, 1.03347685])',
         references='NIST Digital Library of Mathematical Functions, chapter 10.'),
     "kl_terms": docstring('a * log(a / b) - a + b, the summand of a divergence.', 'a : array_like\n' 'b : array_like',
         'kl_terms(a, b) -> y\n' 'dy/da = log1p(excess) + log(where(near, 1, p)) - log(where(near, 1, q))\n'
@@ -81,6 +95,9 @@ describe({
     "kv": docstring('Modified Bessel function of the second kind.', 'v : float\n' '    Order.\n' 'x : array_like',
         'kv(float v, x) -> y\n' 'dy/dx = -(kv(v - 1, x) + kv(v + 1, x)) / 2', examples='>>> gs.special.kv(0.5, 2.0)\n'
         'tensor(0.11993777)', references='NIST Digital Library of Mathematical Functions, chapter 10.'),
+    "kve": docstring('exp(x) * kv(v, x), without underflow.', 'v : float\n' '    Order.\n' 'x : array_like',
+        'kve(float v, x) -> y\n' 'dy/dx = _kve_derivative(v, x, 1)', examples='>>> gs.special.kve(0.5, 2.0)\n'
+        'tensor(0.88622693)', references='NIST Digital Library of Mathematical Functions, chapter 10.'),
     "log_ndtr": docstring('Logarithm of the normal distribution function, without underflow.', 'x : array_like',
         'log_ndtr(x) -> y\n'
         'dy/dx = where(ahead, _gauss(x / sqrt(2)) * exp(-where(ahead, y, 0)) / sqrt(2 * pi), sqrt(2 / pi) /\n'
@@ -99,6 +116,14 @@ describe({
         'dy/db = -p / where((p == 0) & (q == 0), 1, q)\n' 'where p = astype(a, y.dtype)\n' 'where q = astype(b, y.dtype)\n'
         'where near = abs(p - q) < q / 2\n' 'where excess = where(near, p - q, 0) / where(near, q, 1)',
         examples='>>> gs.special.rel_entr(2.0, 1.0)\n' 'tensor(1.38629436)'),
+    "rgamma": docstring('One over the gamma function.', 'x : array_like', 'rgamma(x) -> y\n'
+        'dy/dx = where(right, -y * digamma(where(right, x, 1)), gamma(1 - low) * (cos(pi * low) - sin(pi * low) / pi *\n'
+        '  digamma(1 - low)))\n' 'where right = x > 0.5\n' 'where low = where(right, 0, x)',
+        examples='>>> gs.special.rgamma([1.0, 5.0, 0.0, -1.0])\n' 'tensor([1.        , 0.04166667, 0.        , 0.        ])',
+        references='NIST Digital Library of Mathematical Functions, chapter 5.'),
+    "spherical_bessel_j0": docstring('Spherical Bessel function of the first kind of order 0, sin(x) / x.', 'x : array_like',
+        'spherical_bessel_j0(x) -> y\n' 'dy/dx = -spherical_jn(1, x)', examples='>>> gs.special.spherical_bessel_j0([0.0, 1.0])\n'
+        'tensor([1.        , 0.84147098])', references='NIST Digital Library of Mathematical Functions, chapter 10.'),
     "spherical_jn": docstring('Spherical Bessel function of the first kind.', 'n : int\n' '    Order.\n' 'x : array_like',
         'spherical_jn(int n, x) -> y\n'
         'dy/dx = (n * spherical_jn(n - 1, x) - (n + 1) * spherical_jn(n + 1, x)) / (2 * n + 1) if n else -spherical_jn(1,\n'
@@ -113,8 +138,9 @@ describe({
         '    Upper end of the integral.', 'stdtr(df, t) -> y\n' 'dy/ddf = _stdtr_derivative(df, t, 1, 0)\n'
         'dy/dt = _stdtr_derivative(df, t, 0, 1)', examples='>>> gs.special.stdtr(1.0, 1.0)\n' 'tensor(0.75)',
         references='NIST Digital Library of Mathematical Functions, chapter 8.'),
-    "xlog1py": docstring('a * log(1 + b), and 0 where a is 0.', 'a : array_like\n' 'b : array_like', 'xlog1py(a, b) -> y\n'
-        'dy/da = log1p(beyond)\n' 'dy/db = a / (1 + safe)\n' 'where safe = where((a == 0) & (b == -1), 0, b)\n'
+    "xlog1py": docstring('a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1.', 'a : array_like\n'
+        'b : array_like', 'xlog1py(a, b) -> y\n' 'dy/da = log1p(beyond)\n' 'dy/db = a / (1 + safe)\n'
+        'where invalid = b == -1 if is_complex(b.dtype) else b <= -1\n' 'where safe = where((a == 0) & invalid, 0, b)\n'
         'where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)',
         examples='>>> gs.special.xlog1py([0.0, 2.0], [-1.0, 1.0])\n' 'tensor([0.        , 1.38629436])'),
     "y0": docstring('Bessel function of the second kind of order 0.', 'x : array_like', 'y0(x) -> y\n' 'dy/dx = -y1(x)',

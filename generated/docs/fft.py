@@ -7,8 +7,8 @@ describe({
     "fft": docstring('Discrete Fourier transform along one axis.', 'x : array_like\n' 'n : int or None, default None\n'
         '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
-        'fft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.fft` takes them.', 'fft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, n, axis)), (axis,), False, fourier_norm(norm, False))',
         examples='>>> gs.fft.fft([1.0, 2.0])\n' 'tensor([ 3.+0.j, -1.+0.j], dtype=complex128)'),
     "fft2": docstring('Discrete Fourier transform along two axes.', 'x : array_like\n'
@@ -17,7 +17,8 @@ describe({
         'axes : int or sequence of int or None, default (-2, -1)\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.fft2` takes them.',
         'fft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), False,\n'
         '  fourier_norm(norm, False))', examples='>>> gs.fft.fft2([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor([[11.+0.j, -3.+0.j],\n'
@@ -33,7 +34,8 @@ describe({
         'axes : int or sequence of int or None, default None\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.fftn` takes them.',
         'fftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), False,\n'
         '  fourier_norm(norm, False))', examples='>>> gs.fft.fftn([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor([[11.+0.j, -3.+0.j],\n'
@@ -51,8 +53,8 @@ describe({
         'x : array_like\n' 'n : int or None, default None\n'
         '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
-        'hfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.hfft` takes them.', 'hfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _irfourier(_fitted(conj(x), half_shape(x.shape, n, axis)), half_length(x.shape, n, axis), axis,\n'
         '  fourier_norm(norm, False))', examples='>>> gs.fft.hfft([1.25, -0.25j, -0.25])\n' 'tensor([1., 1., 1., 2.])'),
     "hfft2": docstring('hfftn along the last two axes.', 'x : array_like\n' 's : int or sequence of int or None, default None\n'
@@ -76,8 +78,8 @@ describe({
     "ifft": docstring('Inverse discrete Fourier transform along one axis.', 'x : array_like\n' 'n : int or None, default None\n'
         '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
-        'ifft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.ifft` takes them.', 'ifft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, n, axis)), (axis,), True, fourier_norm(norm, True))',
         examples='>>> gs.fft.ifft([1.0, 2.0])\n' 'tensor([ 1.5+0.j, -0.5+0.j], dtype=complex128)'),
     "ifft2": docstring('Inverse discrete Fourier transform along two axes.', 'x : array_like\n'
@@ -86,7 +88,8 @@ describe({
         'axes : int or sequence of int or None, default (-2, -1)\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.ifft2` takes them.',
         'ifft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), True,\n'
         '  fourier_norm(norm, True))', examples='>>> gs.fft.ifft2([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor([[ 2.75+0.j, -0.75+0.j],\n'
@@ -97,7 +100,8 @@ describe({
         'axes : int or sequence of int or None, default None\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.ifftn` takes them.',
         'ifftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _fourier(_fitted(x, fourier_shape(x.shape, s, axes)), fourier_axes(x.ndim, s, axes), True,\n'
         '  fourier_norm(norm, True))', examples='>>> gs.fft.ifftn([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor([[ 2.75+0.j, -0.75+0.j],\n'
@@ -106,8 +110,8 @@ describe({
         'x : array_like\n' 'n : int or None, default None\n'
         '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
-        'ihfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.ihfft` takes them.', 'ihfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: conj(_rfourier(_fitted(x, fourier_shape(x.shape, n, axis)), axis, fourier_norm(norm, True)))',
         examples='>>> gs.fft.ihfft([1.0, 1.0, 1.0, 2.0])\n' 'tensor([ 1.25+0.j  , -0.  -0.25j, -0.25+0.j  ], dtype=complex128)'),
     "ihfft2": docstring('ihfftn along the last two axes.', 'x : array_like\n' 's : int or sequence of int or None, default None\n'
@@ -134,8 +138,8 @@ describe({
         'x : array_like\n' 'n : int or None, default None\n'
         '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
-        'irfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.irfft` takes them.', 'irfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _irfourier(_fitted(x, half_shape(x.shape, n, axis)), half_length(x.shape, n, axis), axis,\n'
         '  fourier_norm(norm, True))', examples='>>> gs.fft.irfft([5.0, 1j, -1.0])\n' 'tensor([1., 1., 1., 2.])'),
     "irfft2": docstring('Real numbers along two axes from their transform, of the last of them its first half.',
@@ -144,7 +148,8 @@ describe({
         'axes : int or sequence of int or None, default (-2, -1)\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.irfft2` takes them.',
         'irfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _irfourier(_fourier(fitted, places[:-1], True, kind), half_length(x.shape, s, axes), places[-1],\n'
         '  kind)\n' 'where places = fourier_axes(x.ndim, s, axes)\n' 'where kind = fourier_norm(norm, True)\n'
@@ -156,7 +161,8 @@ describe({
         'axes : int or sequence of int or None, default None\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.irfftn` takes them.',
         'irfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _irfourier(_fourier(fitted, places[:-1], True, kind), half_length(x.shape, s, axes), places[-1],\n'
         '  kind)\n' 'where places = fourier_axes(x.ndim, s, axes)\n' 'where kind = fourier_norm(norm, True)\n'
@@ -166,8 +172,8 @@ describe({
         'n : int or None, default None\n'
         '    Length of the transformed axis, for which `x` is cut or padded with zeros; its own when it is None.\n'
         'axis : int, default -1\n' '    Axis that is transformed.\n' 'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
-        'rfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.rfft` takes them.', 'rfft(x, int? n=None, int axis=-1, str? norm=None) -> y\n'
         'composite: _rfourier(_fitted(x, fourier_shape(x.shape, n, axis)), axis, fourier_norm(norm, False))',
         examples='>>> gs.fft.rfft([1.0, 1.0, 1.0, 2.0])\n' 'tensor([ 5.+0.j,  0.+1.j, -1.+0.j], dtype=complex128)'),
     "rfft2": docstring('Discrete Fourier transform of real numbers along two axes, of the last of them the first half.',
@@ -176,7 +182,8 @@ describe({
         'axes : int or sequence of int or None, default (-2, -1)\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.rfft2` takes them.',
         'rfft2(x, int[]? s=None, int[]? axes=(-2, -1), str? norm=None) -> y\n'
         'composite: _fourier(_rfourier(_fitted(x, fourier_shape(x.shape, s, axes)), places[-1], kind), places[:-1],\n'
         '  False, kind)\n' 'where places = fourier_axes(x.ndim, s, axes)\n' 'where kind = fourier_norm(norm, False)',
@@ -193,7 +200,8 @@ describe({
         'axes : int or sequence of int or None, default None\n'
         '    Axes that are transformed; all of them when it is None, or the last ones that `s` gives lengths.\n'
         'norm : str or None, default None\n'
-        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.",
+        "    'backward', 'ortho' or 'forward': which direction divides by the length, both by its root for 'ortho'.\n"
+        'out : optional\n' '    As `numpy.fft.rfftn` takes them.',
         'rfftn(x, int[]? s=None, int[]? axes=None, str? norm=None) -> y\n'
         'composite: _fourier(_rfourier(_fitted(x, fourier_shape(x.shape, s, axes)), places[-1], kind), places[:-1],\n'
         '  False, kind)\n' 'where places = fourier_axes(x.ndim, s, axes)\n' 'where kind = fourier_norm(norm, False)',

@@ -28,15 +28,16 @@ describe({
         examples='>>> gs.linalg.array_norm([[3.0, 0.0], [4.0, 0.0]])\n' 'tensor(5.)'),
     "cholesky": docstring(
         'Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.',
-        'x : array_like', 'cholesky(x) -> y\n' 'grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))\n'
+        'x : array_like\n' 'upper : optional\n' '    As `numpy.linalg.cholesky` takes them.', 'cholesky(x) -> y\n'
+        'grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))\n'
         'where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))\n'
         'y_t = y @ _lower_half(solve_triangular(y, half_t, lower=True))\n'
         'where half_t = mH(solve_triangular(y, _hermitian_part(x_t), lower=True))',
         examples='>>> gs.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]])\n' 'tensor([[2., 0.],\n' '        [1., 2.]])',
         references='Murray (2016), Differentiation of the Cholesky decomposition.'),
-    "cond": docstring('Largest singular value over the smallest.', 'x : array_like', 'cond(x) -> y\n'
-        'composite: select(s, -1, 0) / select(s, -1, -1)\n' 'where s = svdvals(x)',
-        examples='>>> gs.linalg.cond([[2.0, 0.0], [0.0, -4.0]])\n' 'tensor(2.)'),
+    "cond": docstring('Largest singular value over the smallest.', 'x : array_like\n' 'p : optional\n'
+        '    As `numpy.linalg.cond` takes them.', 'cond(x) -> y\n' 'composite: select(s, -1, 0) / select(s, -1, -1)\n'
+        'where s = svdvals(x)', examples='>>> gs.linalg.cond([[2.0, 0.0], [0.0, -4.0]])\n' 'tensor(2.)'),
     "det": docstring('Determinant; every derivative is exact at singular matrices too.', 'x : array_like', 'det(x) -> y\n'
         'grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x))\n' 'y_t = sum(_cofactor(x) * x_t, (-2, -1))',
         examples='>>> gs.linalg.det([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor(-2.)',
@@ -60,7 +61,7 @@ describe({
     "eigh": docstring(
         'Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The\n'
         'largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN.',
-        'x : array_like', 'eigh(x) -> eigenvalues, eigenvectors\n'
+        'x : array_like\n' 'UPLO : optional\n' '    As `numpy.linalg.eigh` takes them.', 'eigh(x) -> eigenvalues, eigenvectors\n'
         'grad_x = eigenvectors @ _hermitian_part(core) @ mH(eigenvectors)\n' 'where gaps = _reciprocal_gaps(eigenvalues)\n'
         'where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)\n'
         'where held = grad_eigenvectors - _phase_turn_backward(turn, eigenvectors) if is_complex(x.dtype) else\n'
@@ -75,9 +76,16 @@ describe({
     "eigvals": docstring('Eigenvalues of a square matrix, in no order.', 'x : array_like', 'eigvals(x) -> values\n'
         'composite: eig(x)[0]', examples='>>> gs.linalg.eigvals([[2.0, 1.0], [0.0, 5.0]])\n'
         'tensor([2.+0.j, 5.+0.j], dtype=complex128)', returns='values : Tensor'),
-    "eigvalsh": docstring('Eigenvalues of a Hermitian matrix in rising order.', 'x : array_like', 'eigvalsh(x) -> values\n'
-        'composite: eigh(x)[0]', examples='>>> gs.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])\n' 'tensor([1., 3.])',
-        returns='values : Tensor'),
+    "eigvalsh": docstring('Eigenvalues of a Hermitian matrix in rising order.', 'x : array_like\n' 'UPLO : optional\n'
+        '    As `numpy.linalg.eigvalsh` takes them.', 'eigvalsh(x) -> values\n' 'composite: eigh(x)[0]',
+        examples='>>> gs.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])\n' 'tensor([1., 3.])', returns='values : Tensor'),
+    "householder_product": docstring(
+        'The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`.',
+        'x : array_like\n' '    Vectors of reflections below the diagonal, where 1 counts on it and 0 above.\n'
+        'tau : array_like\n' '    Factor of each reflection.', 'householder_product(x, tau) -> y\n'
+        'composite: _reflected(unit, tril(x, -1) + unit, tau, 0, tau.shape[-1])\n'
+        'where unit = eye(x.shape[-2], x.shape[-1], dtype=float_dtype(x.dtype))',
+        examples='>>> gs.linalg.householder_product([[5.0], [2.0]], [0.5])\n' 'tensor([[ 0.5],\n' '        [-1. ]])'),
     "inv": docstring('Inverse.', 'x : array_like', 'inv(x) -> y\n' 'grad_x = -mH(y) @ grad @ mH(y)\n' 'y_t = -y @ x_t @ y',
         examples='>>> gs.linalg.inv([[2.0, 0.0], [1.0, 4.0]])\n' 'tensor([[ 0.5  ,  0.   ],\n' '        [-0.125,  0.25 ]])',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
@@ -96,16 +104,22 @@ describe({
         returns='p : Tensor\n' 'l : Tensor\n' 'u : Tensor'),
     "lu_factor": docstring(
         'Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy.',
-        'x : array_like', 'lu_factor(x) -> lu, Index pivots\n' 'composite: (tril(parts[0], -1) + parts[1], parts[3])\n'
-        'where parts = _lu_parts(x)', examples='>>> gs.linalg.lu_factor([[1.0, 2.0], [4.0, 4.0]])\n'
-        'LuFactorResult(lu=tensor([[4.  , 4.  ],\n' '        [0.25, 1.  ]]), pivots=tensor([1, 1]))', returns='lu : Tensor\n'
-        'pivots : Tensor'),
+        'x : array_like', 'lu_factor(x) -> lu, Index pivots\n'
+        'composite: (concat([tril(tall[0][..., :columns, :], -1) + tall[1], tall[0][..., columns:, :]], -2),\n'
+        '  _lu_order(x)[1]) if rows > columns else (concat([known, solve_triangular(parts[0], rest, lower=True,\n'
+        '  unit_diagonal=True)], -1), parts[3]) if rows < columns else (known, parts[3])\n' 'where rows = x.shape[-2]\n'
+        'where columns = x.shape[-1]\n' 'where tall = _lu_tall(x)\n'
+        'where parts = _lu_parts(x[..., :rows] if rows < columns else x)\n' 'where known = tril(parts[0], -1) + parts[1]\n'
+        'where rest = take_along_axis(x[..., rows:], parts[2], -2)',
+        examples='>>> gs.linalg.lu_factor([[1.0, 2.0], [4.0, 4.0]])\n' 'LuFactorResult(lu=tensor([[4.  , 4.  ],\n'
+        '        [0.25, 1.  ]]), pivots=tensor([1, 1]))', returns='lu : Tensor\n' 'pivots : Tensor'),
     "lu_solve": docstring('y with a @ y = b for columns `b` and what lu_factor gives of `a`.', 'lu : array_like\n'
         '    Factors.\n' 'pivots : index\n' '    The row exchanged with each in turn.\n' 'b : array_like\n'
         '    Right-hand sides, in columns.', 'lu_solve(lu, Index pivots, b) -> y\n'
-        'composite: solve_triangular(lu, solve_triangular(lu, take_along_axis(b, _pivot_rows(pivots), -2), lower=True,\n'
-        '  unit_diagonal=True))', examples='>>> gs.linalg.lu_solve([[4.0, 4.0], [0.25, 1.0]], [1, 1], [[3.0], [8.0]])\n'
-        'tensor([[1.],\n' '        [1.]])'),
+        'composite: solve_triangular(lu, solve_triangular(lu, take_along_axis(b, _pivot_rows(pivots, lu.shape[-1]), -2),\n'
+        '  lower=True, unit_diagonal=True))',
+        examples='>>> gs.linalg.lu_solve([[4.0, 4.0], [0.25, 1.0]], [1, 1], [[3.0], [8.0]])\n' 'tensor([[1.],\n'
+        '        [1.]])'),
     "matrix_exp": docstring('Sum of the powers of a square matrix over their factorials. Needs SciPy.', 'x : array_like',
         'matrix_exp(x) -> y\n' 'grad_x = matrix_exp(_upper_block(mH(x), grad))[..., :n, n:]\n' 'where n = x.shape[-1]\n'
         'y_t = matrix_exp(_upper_block(x, x_t))[..., :n, n:]', examples='>>> gs.linalg.matrix_exp([[0.0, 1.0], [0.0, 0.0]])\n'
@@ -130,25 +144,31 @@ describe({
         '  matrix_power(x @ x, n // 2) if n else broadcast_to(eye(x.shape[-1], dtype=x.dtype), x.shape)',
         examples='>>> gs.linalg.matrix_power([[2.0, 1.0], [0.0, 1.0]], 3)\n' 'tensor([[8., 7.],\n' '        [0., 1.]])',
         references='Knuth (1997), The Art of Computer Programming, volume 2, section 4.6.3.'),
-    "matrix_rank": docstring('Number of singular values above the rounding errors of the largest.', 'x : array_like',
-        'matrix_rank(x) -> Index rank\n' 'not differentiable', examples='>>> gs.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])\n'
-        'tensor(1)', returns='rank : Tensor'),
+    "matrix_rank": docstring('Number of singular values above the rounding errors of the largest.', 'x : array_like\n'
+        'tol : float or None, default None\n' '    What they have to be above, in place of that.\n'
+        'rtol : float or None, default None\n' '    The same as a part of the largest one.\n' 'hermitian : bool, default False\n'
+        '    Whether `x` is known to be Hermitian, so that eigenvalues do.',
+        'matrix_rank(x, *, float? tol=None, float? rtol=None, bool hermitian=False) -> Index rank\n' 'not differentiable',
+        examples='>>> gs.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])\n' 'tensor(1)', returns='rank : Tensor'),
     "multi_dot": docstring(
         'Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors.',
-        'arrays : sequence of array_like\n' '    Matrices.', 'multi_dot(Array[] arrays) -> y\n' 'composite: first @ second\n'
-        'where split = chain_split(arrays.shape)\n' 'where first = arrays[0] if split == 1 else multi_dot(arrays[:split])\n'
+        'arrays : sequence of array_like\n' '    Matrices.\n' 'out : optional\n' '    As `numpy.linalg.multi_dot` takes them.',
+        'multi_dot(Array[] arrays) -> y\n' 'composite: first @ second\n' 'where split = chain_split(arrays.shape)\n'
+        'where first = arrays[0] if split == 1 else multi_dot(arrays[:split])\n'
         'where second = arrays[split] if split == len_of(arrays.shape) - 1 else multi_dot(arrays[split:])',
         examples='>>> gs.linalg.multi_dot([[[1.0, 2.0]], [[3.0], [4.0]], [[5.0]]])\n' 'tensor([[55.]])',
         references='Cormen, Leiserson, Rivest and Stein (2009), Introduction to Algorithms, section 15.2.'),
-    "pinv": docstring(
-        'Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at\n'
-        'constant rank.', 'x : array_like', 'pinv(x) -> y\n'
+    "pinv": docstring('Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank.',
+        'x : array_like\n' 'rtol : float or None, default None\n'
+        '    Up to which part of the largest one a singular value is taken as 0; max(m, n) * eps when it is None.\n'
+        'hermitian : bool, default False\n' '    Whether `x` is known to be Hermitian, so that eigenvalues do.\n'
+        'rcond : optional\n' '    As `numpy.linalg.pinv` takes them.', 'pinv(x, *, float? rtol=None, bool hermitian=False) -> y\n'
         'grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)\n' 'where g = mH(grad)\n'
         'y_t = y @ mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ mH(y) @ y - y @ x_t @ y\n' 'where h = mH(x_t)',
         examples='>>> gs.linalg.pinv([[2.0, 0.0], [0.0, 0.0]])\n' 'tensor([[0.5, 0. ],\n' '        [0. , 0. ]])',
         references='Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.'),
     "qr": docstring('Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`.',
-        'x : array_like', 'qr(x) -> Q, R\n'
+        'x : array_like\n' 'mode : optional\n' '    As `numpy.linalg.qr` takes them.', 'qr(x) -> Q, R\n'
         'composite: tall if x.shape[-2] >= x.shape[-1] else (tall[0], concat([tall[1], mH(tall[0]) @ rest], -1))\n'
         'where tall = _qr_tall(x if x.shape[-2] >= x.shape[-1] else x[..., :x.shape[-2]])\n' 'where rest = x[..., x.shape[-2]:]',
         examples='>>> gs.linalg.qr([[3.0, 1.0], [4.0, 2.0]])\n' 'QrResult(Q=tensor([[-0.6, -0.8],\n'
@@ -165,6 +185,12 @@ describe({
         '    Square matrices.\n' 'b : array_like\n' '    Right-hand sides.', 'solve(a, b) -> y\n'
         'composite: squeeze(_solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b)',
         examples='>>> gs.linalg.solve([[2.0, 1.0], [0.0, 4.0]], [4.0, 8.0])\n' 'tensor([1., 2.])'),
+    "solve_sylvester": docstring('The solution of a @ x + x @ b = q. Needs SciPy.', 'a : array_like\n' 'b : array_like\n'
+        'q : array_like\n' '    The right side.', 'solve_sylvester(a, b, q) -> x\n' 'grad_a = -rest @ mH(x)\n'
+        'grad_b = -mH(x) @ rest\n' 'grad_q = rest\n' 'where rest = solve_sylvester(mH(a), mH(b), grad)\n'
+        'x_t = solve_sylvester(a, b, q_t) - solve_sylvester(a, b, a_t @ x) - solve_sylvester(a, b, x @ b_t)',
+        examples='>>> gs.linalg.solve_sylvester([[1.0]], [[2.0]], [[6.0]])\n' 'tensor([[2.]])', returns='x : Tensor',
+        references='Bartels and Stewart (1972), Solution of the matrix equation AX + XB = C.'),
     "solve_triangular": docstring(
         'y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says\n'
         'otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on.',
@@ -179,11 +205,15 @@ describe({
         '  unit_diagonal=unit_diagonal)\n' 'where load = _triangle(a_t, low, unit_diagonal) @ y',
         examples='>>> gs.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [[2.0], [9.0]], lower=True)\n' 'tensor([[1.],\n'
         '        [2.]])'),
+    "sqrtm": docstring('The principal square root of a matrix, complex where an eigenvalue is negative. Needs SciPy.',
+        'x : array_like', 'sqrtm(x) -> y\n' 'grad_x = solve_sylvester(mH(y), mH(y), grad)\n' 'y_t = solve_sylvester(y, y, x_t)',
+        examples='>>> gs.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]])\n' 'tensor([[2., 0.],\n' '        [0., 3.]])',
+        references='Higham (2008), Functions of matrices, chapter 6.'),
     "svd": docstring(
         'Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is\n'
         'real; between equal values the derivative of the vectors is NaN.', 'x : array_like\n'
-        'full_matrices : bool, default False\n' '    Whether `U` and `Vh` are square.',
-        'svd(x, *, bool full_matrices=False) -> U, S, Vh\n'
+        'full_matrices : bool, default False\n' '    Whether `U` and `Vh` are square.\n' 'compute_uv, hermitian : optional\n'
+        '    As `numpy.linalg.svd` takes them.', 'svd(x, *, bool full_matrices=False) -> U, S, Vh\n'
         'grad_x = left @ Vh if x.shape[-2] >= x.shape[-1] else left @ Vh + U @ ((grad_Vh - mH(b) @ Vh) / column)\n'
         'where row = expand_dims(S, -2)\n' 'where column = expand_dims(S, -1)\n' 'where gaps = _reciprocal_gaps(S * S)\n'
         'where u_gaps = gaps + diag_embed(1 / (2 * S * S)) if is_complex(x.dtype) else gaps\n'
@@ -208,7 +238,16 @@ describe({
         '    How many axes stand for the rows.', 'tensorinv(x, int ind=2) -> y\n'
         'composite: reshape(inv(reshape(x, square_shape(x.shape, ind))), x.shape[ind:] + x.shape[:ind])',
         examples='>>> gs.linalg.tensorinv([[2.0]], 1)\n' 'tensor([[0.5]])'),
-    "tensorsolve": docstring('The y for which tensordot(a, y, y.ndim) is b.', 'a : array_like\n' 'b : array_like',
-        'tensorsolve(a, b) -> y\n' 'composite: reshape(solve(reshape(a, (b.size, -1)), ravel(b)), a.shape[b.ndim:])',
+    "tensorsolve": docstring('The y for which tensordot(a, y, y.ndim) is b.', 'a : array_like\n' 'b : array_like\n'
+        'axes : optional\n' '    As `numpy.linalg.tensorsolve` takes them.', 'tensorsolve(a, b) -> y\n'
+        'composite: reshape(solve(reshape(a, (b.size, -1)), ravel(b)), a.shape[b.ndim:])',
         examples='>>> gs.linalg.tensorsolve([[[2.0, 0.0], [0.0, 4.0]]], [[2.0, 8.0]])\n' 'tensor([1., 2.])'),
+    "vandermonde": docstring('Powers of each element, from 0 on, along a new last axis.', 'x : array_like\n'
+        'N : int or None, default None\n'
+        '    How many powers; as many as there are elements along the last axis when it is None.',
+        'vandermonde(x, int? N=None) -> y\n'
+        'composite: cumprod(concat([ones_like(column), broadcast_to(column, x.shape + (count - 1,))], -1), -1) if count\n'
+        '  else column[..., :0]\n' "where column = expand_dims(x, len_of(checked_axes(x.shape, 'x', 1)))\n"
+        'where count = x.shape[-1] if N is None else N', examples='>>> gs.linalg.vandermonde([2.0, 3.0], 3)\n'
+        'tensor([[1., 2., 4.],\n' '        [1., 3., 9.]])'),
 })

@@ -11,9 +11,10 @@ describe({
         examples='>>> gs.acos([1.0, 0.0])\n' 'tensor([0.        , 1.57079633])'),
     "acosh": docstring('Inverse hyperbolic cosine.', 'x : array_like\n' + OUT, 'acosh(x) -> y\n'
         'dy/dx = rsqrt(x - 1) * rsqrt(x - -1)', examples='>>> gs.acosh([1.0, 1.25])\n' 'tensor([0.        , 0.69314718])'),
-    "angle": docstring('Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.', 'x : array_like',
-        'angle(x) -> y\n' 'grad_x = grad * _divide_or_zero(1j, conj(x))\n' 'y_t = imag(_divide_or_zero(x_t, x))',
-        examples='>>> gs.angle([2.0, -3.0])\n' 'tensor([0.        , 3.14159265])'),
+    "angle": docstring('Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0.', 'x : array_like\n'
+        'deg : optional\n' '    As `numpy.angle` takes them.', 'angle(x) -> y\n'
+        'grad_x = grad * _divide_or_zero(1j, conj(x)) if is_complex(x.dtype) else grad * 0\n'
+        'y_t = imag(_divide_or_zero(x_t, x))', examples='>>> gs.angle([2.0, -3.0])\n' 'tensor([0.        , 3.14159265])'),
     "asin": docstring('Inverse sine.', 'x : array_like\n' + OUT, 'asin(x) -> y\n' 'dy/dx = _asin_slope(x)',
         examples='>>> gs.asin([0.0, 1.0])\n' 'tensor([0.        , 1.57079633])'),
     "asinh": docstring('Inverse hyperbolic sine.', 'x : array_like\n' + OUT, 'asinh(x) -> y\n' 'dy/dx = _asinh_slope(x)',
@@ -61,6 +62,11 @@ describe({
         examples='>>> gs.floor([-1.5, 0.5])\n' 'tensor([-2.,  0.])'),
     "frac": docstring('x - trunc(x), what stands behind the point.', 'x : array_like\n' + OUT, 'frac(x) -> y\n' 'dy/dx = 1',
         examples='>>> gs.frac([-1.25, 0.5, 2.0])\n' 'tensor([-0.25,  0.5 ,  0.  ])'),
+    "frexp": docstring('x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1.', 'x : array_like',
+        'frexp(x) -> mantissa, Index exponent\n' 'grad_x = ldexp(grad_mantissa, -exponent)\n'
+        'mantissa_t = ldexp(x_t, -exponent)', examples='>>> gs.frexp([3.0, -0.25, 0.0])\n'
+        'FrexpResult(mantissa=tensor([ 0.75, -0.5 ,  0.  ]), exponent=tensor([ 2, -1,  0]))', returns='mantissa : Tensor\n'
+        'exponent : Tensor'),
     "imag": docstring('Imaginary part, zeros for a real array.', 'x : array_like', 'imag(x) -> y\n' 'linear in x\n'
         'grad_x = grad * 1j', examples='>>> gs.imag([1 + 2j, 3.0])\n' 'tensor([2., 0.])'),
     "ldexp": docstring('x * 2**b for integers `b`.', 'x : array_like\n' 'b : index\n' '    Exponents.\n' + OUT,
@@ -79,10 +85,16 @@ describe({
     "logit": docstring('log(x / (1 - x)), the inverse of sigmoid.', 'x : array_like\n' + OUT, 'logit(x) -> y\n'
         'dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / x + 1 / (1 - x)', examples='>>> gs.logit([0.5, 0.75])\n'
         'tensor([0.        , 1.09861229])'),
+    "modf": docstring('What stands behind the point, and what stands before it, both with the sign of x.', 'x : array_like',
+        'modf(x) -> fraction, whole\n' 'grad_x = grad_fraction + zeros_like(grad_whole)\n' 'fraction_t = x_t\n'
+        'whole_t = 0 * x_t', examples='>>> gs.modf([-1.25, gs.inf, 2.0])\n'
+        'ModfResult(fraction=tensor([-0.25,  0.  ,  0.  ]), whole=tensor([-1., inf,  2.]))', returns='fraction : Tensor\n'
+        'whole : Tensor'),
     "nan_to_num": docstring('NaN and infinities replaced, by default by 0 and the largest finite numbers.', 'x : array_like\n'
         'nan : float, default 0.0\n' '    What replaces NaN.\n' 'posinf : float or None, default None\n'
         '    What replaces inf; the largest finite number when it is None.\n' 'neginf : float or None, default None\n'
-        '    What replaces -inf; the smallest finite number when it is None.\n' + OUT,
+        '    What replaces -inf; the smallest finite number when it is None.\n' 'copy : optional\n'
+        '    As `numpy.nan_to_num` takes them.\n' + OUT,
         'nan_to_num(x, float nan=0.0, float? posinf=None, float? neginf=None) -> y\n' 'dy/dx = isfinite(x)',
         examples='>>> gs.nan_to_num([gs.nan, gs.inf, -gs.inf, 1.0], 2.0, 3.0, 4.0)\n' 'tensor([2., 3., 4., 1.])'),
     "negative": docstring('-x.', 'x : array_like\n' + OUT, 'negative(x) -> y\n' 'dy/dx = -1',
@@ -162,6 +174,9 @@ describe({
         examples='>>> gs.copysign([-2.0, 2.0], [3.0, -1.0])\n' 'tensor([ 2., -2.])'),
     "divide": docstring('a / b.', 'a : array_like\n' 'b : array_like\n' + OUT, 'divide(a, b) -> y\n' 'dy/da = 1 / b\n'
         'dy/db = -y / b', examples='>>> gs.divide([1.0, 3.0], 2.0)\n' 'tensor([0.5, 1.5])'),
+    "divmod": docstring('floor(a / b), and a - b * floor(a / b) with the sign of b.', 'a : array_like\n' 'b : array_like',
+        'divmod(a, b) -> quotient, rest\n' 'composite: (a // b, a % b)', examples='>>> gs.divmod([5.5, -5.5], 3.0)\n'
+        'DivmodResult(quotient=tensor([ 1., -2.]), rest=tensor([2.5, 0.5]))', returns='quotient : Tensor\n' 'rest : Tensor'),
     "floor_divide": docstring('floor(a / b).', 'a : array_like\n' 'b : array_like\n' + OUT, 'floor_divide(a, b) -> y\n'
         'dy/da = 0\n' 'dy/db = 0', examples='>>> gs.floor_divide([7.0, -7.0], 2.0)\n' 'tensor([ 3., -4.])'),
     "fmax": docstring('The larger one, or the one that is not NaN; ties share the gradient.', 'a : array_like\n'
@@ -180,9 +195,9 @@ describe({
         'a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'fmod(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -trunc(a / b)',
         examples='>>> gs.fmod([5.5, -5.5], 3.0)\n' 'tensor([ 2.5, -2.5])'),
-    "heaviside": docstring('0 where a < 0, 1 where a > 0, b where a is 0.', 'a : array_like\n' 'b : array_like\n' + OUT,
-        'heaviside(a, b) -> y\n' 'not differentiable', examples='>>> gs.heaviside([-1.0, 0.0, 2.0], 0.5)\n'
-        'tensor([0. , 0.5, 1. ])'),
+    "heaviside": docstring('0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch.',
+        'a : array_like\n' 'b : array_like\n' + OUT, 'heaviside(a, b) -> y\n' 'not differentiable',
+        examples='>>> gs.heaviside([-1.0, 0.0, 2.0], 0.5)\n' 'tensor([0. , 0.5, 1. ])'),
     "hypot": docstring('sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'hypot(a, b) -> y\n' 'dy/da = _direction(a, b)\n' 'dy/db = _direction(b, a)',
         examples='>>> gs.hypot(3.0, 4.0)\n' 'tensor(5.)'),
@@ -231,8 +246,9 @@ describe({
         'mask : array_like of bool\n' '    Where to take `a`.\n' 'a : array_like\n' 'b : array_like',
         'where(Mask mask, a, b) -> y\n' 'linear in a, b\n' 'grad_a = where(mask, grad, 0)\n' 'grad_b = where(mask, 0, grad)',
         examples='>>> gs.where([True, False], 1.0, 2.0)\n' 'tensor([1., 2.])'),
-    "xlogy": docstring('a * log(b), and 0 where a is 0.', 'a : array_like\n' 'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n'
-        'dy/da = log(base)\n' 'dy/db = a / safe\n' 'where safe = where((a == 0) & (b == 0), 1, b)\n'
+    "xlogy": docstring('a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0.', 'a : array_like\n'
+        'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n' 'dy/db = a / safe\n'
+        'where invalid = b == 0 if is_complex(b.dtype) else b <= 0\n' 'where safe = where((a == 0) & invalid, 1, b)\n'
         'where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)', examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n'
         'tensor([0.        , 2.19722458])'),
     "allclose": docstring('Whether isclose holds everywhere.', 'a : array_like\n' 'b : array_like\n'
@@ -275,10 +291,12 @@ describe({
         examples='>>> gs.isinf([1.0, gs.inf, gs.nan])\n' 'tensor([False,  True, False])'),
     "isnan": docstring('Whether x is NaN.', 'x : array_like\n' + OUT, 'isnan(x) -> Mask y\n' 'not differentiable',
         examples='>>> gs.isnan([1.0, gs.inf, gs.nan])\n' 'tensor([False, False,  True])'),
-    "isneginf": docstring('Whether x is -inf.', 'x : array_like', 'isneginf(x) -> Mask y\n' 'not differentiable',
-        examples='>>> gs.isneginf([1.0, gs.inf, -gs.inf])\n' 'tensor([False, False,  True])'),
-    "isposinf": docstring('Whether x is inf.', 'x : array_like', 'isposinf(x) -> Mask y\n' 'not differentiable',
-        examples='>>> gs.isposinf([1.0, gs.inf, -gs.inf])\n' 'tensor([False,  True, False])'),
+    "isneginf": docstring('Whether x is -inf.', 'x : array_like\n' 'out : optional\n' '    As `numpy.isneginf` takes them.',
+        'isneginf(x) -> Mask y\n' 'not differentiable', examples='>>> gs.isneginf([1.0, gs.inf, -gs.inf])\n'
+        'tensor([False, False,  True])'),
+    "isposinf": docstring('Whether x is inf.', 'x : array_like\n' 'out : optional\n' '    As `numpy.isposinf` takes them.',
+        'isposinf(x) -> Mask y\n' 'not differentiable', examples='>>> gs.isposinf([1.0, gs.inf, -gs.inf])\n'
+        'tensor([False,  True, False])'),
     "isreal": docstring('Whether the imaginary part is 0.', 'x : array_like', 'isreal(x) -> Mask y\n' 'not differentiable',
         examples='>>> gs.isreal([1.0 + 0j, 2j])\n' 'tensor([ True, False])'),
     "lcm": docstring('Least common multiple.', 'a : array_like\n' 'b : array_like\n' + OUT, 'lcm(a, b) -> y\n'
@@ -304,19 +322,25 @@ describe({
         'not differentiable', examples='>>> gs.signbit([-2.0, 3.0])\n' 'tensor([ True, False])'),
     "all": docstring('Whether every element is nonzero.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' + OUT,
-        'all(x, int[]? axis=None, bool keepdims=False) -> Mask y\n' 'not differentiable',
-        examples='>>> gs.all([[True, True], [True, False]], 1)\n' 'tensor([ True, False])'),
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'where : optional\n'
+        '    As `numpy.all` takes them.\n' + OUT, 'all(x, int[]? axis=None, bool keepdims=False) -> Mask y\n'
+        'not differentiable', examples='>>> gs.all([[True, True], [True, False]], 1)\n' 'tensor([ True, False])'),
     "any": docstring('Whether some element is nonzero.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' + OUT,
-        'any(x, int[]? axis=None, bool keepdims=False) -> Mask y\n' 'not differentiable',
-        examples='>>> gs.any([[True, False], [False, False]], 1)\n' 'tensor([ True, False])'),
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'where : optional\n'
+        '    As `numpy.any` takes them.\n' + OUT, 'any(x, int[]? axis=None, bool keepdims=False) -> Mask y\n'
+        'not differentiable', examples='>>> gs.any([[True, False], [False, False]], 1)\n' 'tensor([ True, False])'),
     "count_nonzero": docstring('Number of elements that are not 0.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
         'count_nonzero(x, int[]? axis=None, bool keepdims=False) -> Index y\n' 'not differentiable',
         examples='>>> gs.count_nonzero([[1.0, 0.0], [2.0, 3.0]], 1)\n' 'tensor([1, 2])'),
+    "logmeanexp": docstring('log(mean(exp(x))) without overflow.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'logmeanexp(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'composite: logsumexp(x, axis, keepdims) - log_of(reduced_count(x.shape, axis))',
+        examples='>>> gs.logmeanexp([0.0, 0.0])\n' 'tensor(0.)'),
     "logsumexp": docstring(
         'log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
@@ -327,34 +351,36 @@ describe({
         examples='>>> gs.logsumexp([0.0, 0.0])\n' 'tensor(0.69314718)'),
     "max": docstring('Largest element, NaN if there is one; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' + OUT,
-        'max(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.max` takes them.\n' + OUT, 'max(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where top = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == top) | isnan(x), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count',
         examples='>>> gs.max([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
     "mean": docstring('Arithmetic mean.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' + OUT, 'mean(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'linear in x\n' 'grad_x = _unreduce(grad / reduced_count(x.shape, axis), x.shape, axis, keepdims)',
+        '    Whether the reduced axes stay, with length 1.\n' 'dtype, where : optional\n'
+        '    As `numpy.mean` takes them.\n' + OUT, 'mean(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
+        'grad_x = _unreduce(grad / reduced_count(x.shape, axis), x.shape, axis, keepdims)',
         examples='>>> gs.mean([[1.0, 2.0], [3.0, 6.0]], 0)\n' 'tensor([2., 4.])'),
     "min": docstring('Smallest element, NaN if there is one; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' + OUT,
-        'min(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.min` takes them.\n' + OUT, 'min(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where bottom = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == bottom) | isnan(x), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count',
         examples='>>> gs.min([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
     "nanmean": docstring('Arithmetic mean of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
-        'nanmean(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'dtype, out, where : optional\n'
+        '    As `numpy.nanmean` takes them.', 'nanmean(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: nansum(x, axis, keepdims) / sum(where(isnan(x), zeros_like(x), ones_like(x)), axis, keepdims)',
         examples='>>> gs.nanmean([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([2., 5.])'),
     "nansum": docstring('Sum of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'dtype, out, initial, where : optional\n' '    As `numpy.nansum` takes them.',
         'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: sum(where(isnan(x), 0, x), axis, keepdims)',
         examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([4., 5.])'),
     "norm": docstring('Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.', 'x : array_like\n'
@@ -367,14 +393,15 @@ describe({
         'Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' + OUT, 'prod(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        '    Whether the reduced axes stay, with length 1.\n' 'dtype, initial, where : optional\n'
+        '    As `numpy.prod` takes them.\n' + OUT, 'prod(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = conj(_product_of_others(x, axis)) * _unreduce(grad, x.shape, axis, keepdims)\n'
         'y_t = sum(_product_of_others(x, axis) * x_t, axis, keepdims)', examples='>>> gs.prod([2.0, 3.0, 4.0])\n' 'tensor(24.)'),
     "std": docstring('Square root of var; the derivative at 0 is 0.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.',
-        'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
+        '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = residual * _unreduce(_divide_or_zero(1, divisor), x.shape, axis, keepdims) * _unreduce(grad, x.shape,\n'
         '  axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where divisor = reduced_count(x.shape, axis, correction) * y\n'
@@ -390,8 +417,9 @@ describe({
         'mean : Tensor'),
     "sum": docstring('Sum.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.\n' + OUT, 'sum(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'linear in x\n' 'grad_x = _unreduce(grad, x.shape, axis, keepdims)', examples='>>> gs.sum([[1.0, 2.0], [3.0, 4.0]], 1)\n'
+        '    Whether the reduced axes stay, with length 1.\n' 'dtype, initial, where : optional\n'
+        '    As `numpy.sum` takes them.\n' + OUT, 'sum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
+        'grad_x = _unreduce(grad, x.shape, axis, keepdims)', examples='>>> gs.sum([[1.0, 2.0], [3.0, 4.0]], 1)\n'
         'tensor([3., 7.])'),
     "sum_to_size": docstring('Sum over the axes along which an array of the given shape would be broadcast to `x`.',
         'x : array_like\n' 'size : int, one or more, or a int or sequence of int\n' '    Shape of the result.',
@@ -400,8 +428,8 @@ describe({
     "var": docstring('Mean squared distance from the mean, with the count less `correction` as divisor.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.',
-        'var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
+        '    As `numpy.var` takes them.', 'var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
         'y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count', examples='>>> gs.var([1.0, 2.0, 3.0, 6.0])\n'
@@ -424,7 +452,7 @@ describe({
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
         'weights : array_like or None, default None\n'
         '    Of the shape of `x`, or of that of `axis`; all equal when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.',
+        '    Whether the reduced axes stay, with length 1.\n' 'returned : optional\n' '    As `numpy.average` takes them.',
         'average(x, int[]? axis=None, Array? weights=None, *, bool keepdims=False) -> y\n'
         'composite: mean(x, axis, keepdims) if weights is None else sum(x * spread, axis, keepdims) /\n'
         '  sum(broadcast_to(spread, x.shape), axis, keepdims)\n'
@@ -432,7 +460,8 @@ describe({
         'tensor(3.)'),
     "corrcoef": docstring('Correlation coefficients of the variables in the rows of `x` and `y`.', 'x : array_like\n'
         'y : array_like or None, default None\n' '    More variables.\n' 'rowvar : bool, default True\n'
-        '    Whether each row is a variable, or each column.', 'corrcoef(x, Array? y=None, bool rowvar=True) -> r\n'
+        '    Whether each row is a variable, or each column.\n' 'dtype : optional\n' '    As `numpy.corrcoef` takes them.',
+        'corrcoef(x, Array? y=None, bool rowvar=True) -> r\n'
         'composite: c / c if c.ndim == 0 else c / (expand_dims(width, -1) * width)\n' 'where c = cov(x, y, rowvar)\n'
         'where width = sqrt(real(diagonal(c)))', examples='>>> gs.corrcoef([[1.0, 2.0], [3.0, 1.0]])\n' 'tensor([[ 1., -1.],\n'
         '        [-1.,  1.]])', returns='r : Tensor'),
@@ -440,8 +469,8 @@ describe({
         'x : array_like\n' 'y : array_like or None, default None\n' '    More variables.\n' 'rowvar : bool, default True\n'
         '    Whether each row is a variable, or each column.\n' 'bias : bool, default False\n'
         '    Whether the count is the divisor, and not one less.\n' 'ddof : float or None, default None\n'
-        '    Subtracted from the count; 0 where `bias`, else 1, when it is None.',
-        'cov(x, Array? y=None, bool rowvar=True, bool bias=False, float? ddof=None) -> c\n'
+        '    Subtracted from the count; 0 where `bias`, else 1, when it is None.\n' 'fweights, aweights, dtype : optional\n'
+        '    As `numpy.cov` takes them.', 'cov(x, Array? y=None, bool rowvar=True, bool bias=False, float? ddof=None) -> c\n'
         'composite: squeeze(rest @ mH(rest)) / divisor\n' 'where own = _variables(x, rowvar)\n'
         'where rows = own if y is None else concat([own, _variables(y, rowvar)])\n' 'where rest = rows - mean(rows, 1, True)\n'
         'where divisor = cov_divisor(x.shape, rowvar, bias, ddof)', examples='>>> gs.cov([1.0, 3.0])\n' 'tensor(2.)',
@@ -472,13 +501,18 @@ describe({
         'The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements\n'
         'the one that a stable sort puts there has the gradient.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'out, overwrite_input : optional\n' '    As `numpy.median` takes them.',
         'median(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'composite: quantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)',
+        'composite: reshape(where(isnan(last), last, below) * 1.0, kept) if rows.shape[-1] % 2 == 1 else\n'
+        '  reshape(where(isnan(last), last, below * 0.5 + above * 0.5), kept)\n' 'where rows = sort(_rows(x, axis))\n'
+        'where kept = reduced_shape(x.shape, axis, keepdims)\n' 'where last = rows[..., -1]\n'
+        'where below = rows[..., (rows.shape[-1] - 1) // 2]\n' 'where above = rows[..., rows.shape[-1] // 2]',
         examples='>>> gs.median([3.0, 1.0, 2.0])\n' 'tensor(2.)'),
     "nanmax": docstring('Largest element that is not NaN, NaN where all are; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'out, initial, where : optional\n' '    As `numpy.nanmax` takes them.',
         'nanmax(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)\n'
@@ -486,14 +520,16 @@ describe({
         examples='>>> gs.nanmax([1.0, gs.nan, 3.0])\n' 'tensor(3.)'),
     "nanmedian": docstring('The median of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'out, overwrite_input : optional\n' '    As `numpy.nanmedian` takes them.',
         'nanmedian(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: nanquantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)',
         examples='>>> gs.nanmedian([3.0, 1.0, gs.nan])\n' 'tensor(2.)'),
     "nanmin": docstring('Smallest element that is not NaN, NaN where all are; ties share the gradient equally.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which it is taken; all of them when it is None.\n' 'keepdims : bool, default False\n'
-        '    Whether the reduced axes stay, with length 1.', 'nanmin(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        '    Whether the reduced axes stay, with length 1.\n' 'out, initial, where : optional\n'
+        '    As `numpy.nanmin` takes them.', 'nanmin(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where weight = astype((x == _unreduce(y, x.shape, axis, keepdims)) | all(isnan(x), axis, True), y.dtype)\n'
         'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count',
@@ -502,20 +538,23 @@ describe({
         '    Percentages from 0 to 100.\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which it is taken; all of them when it is None.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes stay, with length 1.\n' "method : str, default 'linear'\n"
-        '    How a quantile between two elements is found, as NumPy names it.',
+        '    How a quantile between two elements is found, as NumPy names it.\n' 'out, overwrite_input, weights : optional\n'
+        '    As `numpy.nanpercentile` takes them.',
         "nanpercentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: nanquantile(x, q / 100, axis, keepdims, method=method)',
         examples='>>> gs.nanpercentile([1.0, gs.nan, 3.0], 25.0)\n' 'tensor(1.5)'),
     "nanprod": docstring('Product of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
+        'dtype, out, initial, where : optional\n' '    As `numpy.nanprod` takes them.',
         'nanprod(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: prod(where(isnan(x), 1, x), axis, keepdims)',
         examples='>>> gs.nanprod([[2.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([6., 5.])'),
     "nanquantile": docstring('quantile of the elements that are not NaN, NaN where there are none.', 'x : array_like\n'
         'q : array_like\n' '    Probabilities from 0 to 1.\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which it is taken; all of them when it is None.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes stay, with length 1.\n' "method : str, default 'linear'\n"
-        '    How a quantile between two elements is found, as NumPy names it.',
+        '    How a quantile between two elements is found, as NumPy names it.\n' 'out, overwrite_input, weights : optional\n'
+        '    As `numpy.nanquantile` takes them.',
         "nanquantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: _quantiles_of(rows, sum(astype(~isnan(rows), rows.dtype), -1, True), q, kept, method)\n'
         'where rows = sort(_rows(x, axis))\n' 'where kept = reduced_shape(x.shape, axis, keepdims)',
@@ -523,8 +562,8 @@ describe({
     "nanstd": docstring('Standard deviation of the elements that are not NaN; the derivative at 0 is 0.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.',
-        'nanstd(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
+        '    As `numpy.nanstd` takes them.', 'nanstd(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'composite: _euclidean_norm(rest, axis, keepdims) / sqrt(count - correction)\n'
         'where known = where(isnan(x), zeros_like(x), ones_like(x))\n' 'where count = real(sum(known, axis, keepdims))\n'
         'where rest = where(isnan(x), 0, x - nanmean(x, axis, True))', examples='>>> gs.nanstd([[1.0, gs.nan, 3.0]], 1, True)\n'
@@ -532,8 +571,8 @@ describe({
     "nanvar": docstring('Variance of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
-        '    Subtracted from the count: 0 for a population, 1 for a sample.',
-        'nanvar(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
+        '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
+        '    As `numpy.nanvar` takes them.', 'nanvar(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'composite: sum(real(rest * conj(rest)), axis, keepdims) / (count - correction)\n'
         'where known = where(isnan(x), zeros_like(x), ones_like(x))\n' 'where count = real(sum(known, axis, keepdims))\n'
         'where rest = where(isnan(x), 0, x - nanmean(x, axis, True))', examples='>>> gs.nanvar([[1.0, gs.nan, 5.0]], 1, True)\n'
@@ -541,22 +580,25 @@ describe({
     "percentile": docstring('quantile of percentages.', 'x : array_like\n' 'q : array_like\n' '    Percentages from 0 to 100.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
-        "method : str, default 'linear'\n" '    How a quantile between two elements is found, as NumPy names it.',
+        "method : str, default 'linear'\n" '    How a quantile between two elements is found, as NumPy names it.\n'
+        'out, overwrite_input, weights : optional\n' '    As `numpy.percentile` takes them.',
         "percentile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: quantile(x, q / 100, axis, keepdims, method=method)', examples='>>> gs.percentile([1.0, 3.0], 25.0)\n'
         'tensor(1.5)'),
     "ptp": docstring('Largest element less the smallest one; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
-        'ptp(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: max(x, axis, keepdims) - min(x, axis, keepdims)',
-        examples='>>> gs.ptp([[1.0, 3.0], [2.0, 0.0]], 0, True)\n' 'tensor([[1., 3.]])'),
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'out : optional\n'
+        '    As `numpy.ptp` takes them.', 'ptp(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'composite: max(x, axis, keepdims) - min(x, axis, keepdims)', examples='>>> gs.ptp([[1.0, 3.0], [2.0, 0.0]], 0, True)\n'
+        'tensor([[1., 3.]])'),
     "quantile": docstring(
         'Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An\n'
         'axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient.',
         'x : array_like\n' 'q : array_like\n' '    Probabilities from 0 to 1.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
-        "method : str, default 'linear'\n" '    How a quantile between two elements is found, as NumPy names it.',
+        "method : str, default 'linear'\n" '    How a quantile between two elements is found, as NumPy names it.\n'
+        'out, overwrite_input, weights : optional\n' '    As `numpy.quantile` takes them.',
         "quantile(x, q, int[]? axis=None, bool keepdims=False, *, str method='linear') -> y\n"
         'composite: _quantiles_of(rows, full(rows.shape[:-1] + (1,), rows.shape[-1], dtype=rows.dtype), q, kept, method)\n'
         'where rows = sort(_rows(x, axis))\n' 'where kept = reduced_shape(x.shape, axis, keepdims)',
@@ -580,16 +622,18 @@ describe({
         'Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every derivative is\n'
         'exact at zeros too.', 'x : array_like\n' 'axis : int or None, default None\n'
         '    Axis along which it runs; `x` is flattened when it is None.\n' 'reverse : bool, default False\n'
-        '    Whether it runs from the end.\n' + OUT, 'cumprod(x, int? axis=None, *, bool reverse=False) -> y\n'
-        'grad_x = reshape(conj(before) * after, x.shape)\n' 'where dim = 0 if axis is None else axis\n'
-        'where step = -1 if reverse else 1\n' 'where factors = reshape(x, y.shape)\n' 'where before = _shift(y, step, dim, 1)\n'
+        '    Whether it runs from the end.\n' 'dtype : optional\n' '    As `numpy.cumprod` takes them.\n' + OUT,
+        'cumprod(x, int? axis=None, *, bool reverse=False) -> y\n' 'grad_x = reshape(conj(before) * after, x.shape)\n'
+        'where dim = 0 if axis is None else axis\n' 'where step = -1 if reverse else 1\n' 'where factors = reshape(x, y.shape)\n'
+        'where before = _shift(y, step, dim, 1)\n'
         'where after = _linear_recurrence(conj(_shift(factors, -step, dim)), grad, dim, reverse=not reverse)\n'
         'y_t = _linear_recurrence(factors, before * reshape(x_t, y.shape), dim, reverse=reverse)',
         examples='>>> gs.cumprod([2.0, 3.0, 4.0])\n' 'tensor([ 2.,  6., 24.])'),
     "cumsum": docstring('Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None.',
         'x : array_like\n' 'axis : int or None, default None\n'
         '    Axis along which it runs; `x` is flattened when it is None.\n' 'reverse : bool, default False\n'
-        '    Whether it runs from the end.\n' + OUT, 'cumsum(x, int? axis=None, *, bool reverse=False) -> y\n' 'linear in x\n'
+        '    Whether it runs from the end.\n' 'dtype : optional\n' '    As `numpy.cumsum` takes them.\n' + OUT,
+        'cumsum(x, int? axis=None, *, bool reverse=False) -> y\n' 'linear in x\n'
         'grad_x = reshape(cumsum(grad, axis, reverse=not reverse), x.shape)', examples='>>> gs.cumsum([1.0, 2.0, 4.0])\n'
         'tensor([1., 3., 7.])'),
     "cumulative_trapezoid": docstring(
@@ -601,12 +645,14 @@ describe({
         'composite: cumsum(_trapezoids(y, x, dx, axis), axis)', examples='>>> gs.cumulative_trapezoid([1.0, 2.0, 4.0])\n'
         'tensor([1.5, 4.5])', returns='areas : Tensor'),
     "diff": docstring('Each element less the one before it, `n` times.', 'x : array_like\n' 'n : int, default 1\n'
-        '    How often differences are taken.\n' 'axis : int, default -1\n' '    Axis along which it runs.',
-        'diff(x, int n=1, int axis=-1) -> y\n' 'composite: x if steps == 0 else diff(x[later] - x[earlier], steps - 1, axis)\n'
+        '    How often differences are taken.\n' 'axis : int, default -1\n' '    Axis along which it runs.\n'
+        'prepend, append : optional\n' '    As `numpy.diff` takes them.', 'diff(x, int n=1, int axis=-1) -> y\n'
+        'composite: x if steps == 0 else diff(x[later] - x[earlier], steps - 1, axis)\n'
         'where steps = difference_order(n, x.shape, axis)\n' 'where later = slice_along(axis, 1, None)\n'
         'where earlier = slice_along(axis, None, -1)', examples='>>> gs.diff([1.0, 4.0, 9.0])\n' 'tensor([3., 5.])'),
-    "ediff1d": docstring('Each element less the one before it, in C order.', 'x : array_like', 'ediff1d(x) -> y\n'
-        'composite: diff(ravel(x))', examples='>>> gs.ediff1d([[1.0, 4.0], [9.0, 16.0]])\n' 'tensor([3., 5., 7.])'),
+    "ediff1d": docstring('Each element less the one before it, in C order.', 'x : array_like\n' 'to_end, to_begin : optional\n'
+        '    As `numpy.ediff1d` takes them.', 'ediff1d(x) -> y\n' 'composite: diff(ravel(x))',
+        examples='>>> gs.ediff1d([[1.0, 4.0], [9.0, 16.0]])\n' 'tensor([3., 5., 7.])'),
     "logcumsumexp": docstring('log(cumsum(exp(x))) along `axis`, without overflow.', 'x : array_like\n' 'axis : int\n'
         '    Axis along which it runs.\n' + OUT, 'logcumsumexp(x, int axis) -> y\n'
         'grad_x = conj(part) * _linear_recurrence(_shift(rate, -1, axis), _divide_or_zero(grad, conj(total)), axis,\n'
@@ -616,10 +662,12 @@ describe({
         'y_t = _divide_or_zero(_linear_recurrence(rate, part * x_t, axis), total)',
         examples='>>> gs.logcumsumexp([0.0, 0.0, 0.0], 0)\n' 'tensor([0.        , 0.69314718, 1.09861229])'),
     "nancumprod": docstring('cumprod with 1 for NaN.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis along which it runs.', 'nancumprod(x, int? axis=None) -> y\n' 'composite: cumprod(where(isnan(x), 1, x), axis)',
+        '    Axis along which it runs.\n' 'dtype, out : optional\n' '    As `numpy.nancumprod` takes them.',
+        'nancumprod(x, int? axis=None) -> y\n' 'composite: cumprod(where(isnan(x), 1, x), axis)',
         examples='>>> gs.nancumprod([2.0, gs.nan, 5.0])\n' 'tensor([ 2.,  2., 10.])'),
     "nancumsum": docstring('cumsum with 0 for NaN.', 'x : array_like\n' 'axis : int or None, default None\n'
-        '    Axis along which it runs.', 'nancumsum(x, int? axis=None) -> y\n' 'composite: cumsum(where(isnan(x), 0, x), axis)',
+        '    Axis along which it runs.\n' 'dtype, out : optional\n' '    As `numpy.nancumsum` takes them.',
+        'nancumsum(x, int? axis=None) -> y\n' 'composite: cumsum(where(isnan(x), 0, x), axis)',
         examples='>>> gs.nancumsum([2.0, gs.nan, 5.0])\n' 'tensor([2., 2., 7.])'),
     "trapezoid": docstring('Integral along `axis` by the trapezoidal rule of samples at `x`, or `dx` apart where `x` is None.',
         'y : array_like\n' '    Samples of the integrand.\n' 'x : array_like or None, default None\n'
@@ -637,8 +685,9 @@ describe({
     "convolve": docstring('Convolution of two vectors.', 'a : array_like\n' 'b : array_like\n' "mode : str, default 'full'\n"
         "    'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.",
         "convolve(a, b, str mode='full') -> y\n"
-        "composite: _full_convolution(a, b) if mode == 'full' else _full_convolution(a, b)[convolved_part(a.size, b.size,\n"
-        '  mode)]', examples='>>> gs.convolve([1.0, 2.0, 4.0], [1.0, 10.0])\n' 'tensor([ 1., 12., 24., 40.])'),
+        "composite: whole if mode == 'full' else whole[convolved_part(a.size, b.size, mode)]\n"
+        'where whole = _full_convolution(a if a.ndim else expand_dims(a, 0), b if b.ndim else expand_dims(b, 0))',
+        examples='>>> gs.convolve([1.0, 2.0, 4.0], [1.0, 10.0])\n' 'tensor([ 1., 12., 24., 40.])'),
     "correlate": docstring('Cross-correlation of two vectors, the second one conjugated.', 'a : array_like\n' 'b : array_like\n'
         "mode : str, default 'valid'\n" "    'full', 'same' as long as the longer one, or 'valid' where both overlap wholly.",
         "correlate(a, b, str mode='valid') -> y\n" 'composite: convolve(a, conj(flip(b)), mode)',
@@ -650,33 +699,94 @@ describe({
         '    Axis along which the samples lie; it has to be said unless there is one.\n' 'edge_order : int, default 1\n'
         '    Order of accuracy at the ends, 1 or 2.', 'gradient(x, spacing=1.0, int? axis=None, int edge_order=1) -> y\n'
         'composite: moveaxis(_slopes(moveaxis(x, place, -1), step, edge_order), -1, place)\n'
-        'where place = gradient_axis(x.ndim, axis)\n'
+        'where place = gradient_axis(x.shape, axis, edge_order)\n'
         'where step = diff(spacing) if spacing.ndim == 1 else spacing * ones((x.shape[place] - 1,),\n'
         '  dtype=float_dtype(x.dtype))', examples='>>> gs.gradient([1.0, 2.0, 5.0])\n' 'tensor([1., 2., 3.])'),
     "interp": docstring(
-        'Values at `x` of the function that is straight between known places, in any order, and constant beyond the last.',
-        'x : array_like\n' 'xp : array_like\n' '    Where the function is known.\n' 'fp : array_like\n'
-        '    The value at each of them.\n' 'left : array_like or None, default None\n'
-        '    What stands below the first place; the first value when it is None.\n' 'right : array_like or None, default None\n'
-        '    What stands above the last place; the last value when it is None.',
-        'interp(x, xp, fp, Array? left=None, Array? right=None) -> y\n'
-        'composite: where(x < first, take(values, 0) if left is None else left, where(x > last, take(values, -1) if right\n'
-        '  is None else right, inside))\n' 'where order = argsort(xp)\n' 'where places = take(xp, order)\n'
-        'where values = take(fp, order)\n' 'where first = take(places, 0)\n' 'where last = take(places, -1)\n'
-        'where low = _segment(x, places)\n' 'where slopes = diff(values) / diff(places)\n'
-        'where inside = take(values, low) + take(slopes, low) * (x - take(places, low))',
+        'Values at `x` of the function that is straight between known places, in any order, and constant beyond the last, or\n'
+        'periodic.', 'x : array_like\n' '    Where values are asked for.\n' 'xp : array_like\n' '    Known places.\n'
+        'fp : array_like\n' '    Values there.\n' 'left : array_like or None, default None\n'
+        '    Value before the first place.\n' 'right : array_like or None, default None\n' '    Value behind the last place.\n'
+        'period : float or None, default None\n'
+        '    After which distance the function repeats itself, without `left` and `right`.',
+        'interp(x, xp, fp, Array? left=None, Array? right=None, *, float? period=None) -> y\n'
+        'composite: inside if period is not None else where(x < first, take(values, 0) if left is None else left, where(x\n'
+        '  > last, take(values, -1) if right is None else right, inside))\n' 'where at = x if period is None else x % period\n'
+        'where known = xp if period is None else xp % period\n' 'where order = argsort(known)\n'
+        'where sorted = take(known, order)\n' 'where given = take(fp, order)\n'
+        'where places = sorted if period is None else concat([sorted[-1:] - period, sorted, sorted[:1] + period])\n'
+        'where values = given if period is None else concat([given[-1:], given, given[:1]])\n' 'where first = take(places, 0)\n'
+        'where last = take(places, -1)\n' 'where low = _segment(at, places)\n' 'where slopes = diff(values) / diff(places)\n'
+        'where inside = take(values, low) + take(slopes, low) * (at - take(places, low))',
         examples='>>> gs.interp([0.5, 1.5, 2.0], [0.0, 1.0, 2.0], [0.0, 1.0, 3.0])\n' 'tensor([0.5, 2. , 3. ])'),
+    "poly": docstring(
+        'Coefficients, highest power first, of the polynomial with the roots `x`, or the characteristic one of a matrix.',
+        'x : array_like\n' '    Roots, or a square matrix.', 'poly(x) -> p\n'
+        'composite: poly(eigvals(x)) if x.ndim == 2 else concat([ones((1,), dtype=x.dtype), -x]) if x.size < 2 else\n'
+        '  _full_convolution(poly(x[:x.size // 2]), poly(x[x.size // 2:]))', examples='>>> gs.poly([1.0, 2.0])\n'
+        'tensor([ 1., -3.,  2.])', returns='p : Tensor'),
+    "polyadd": docstring('Coefficients, highest power first, of the sum of two polynomials; leading zeros stay.',
+        'a : array_like\n' '    Coefficients.\n' 'b : array_like\n' '    Coefficients.', 'polyadd(a, b) -> p\n'
+        'composite: _lengthened(a, b.size) + _lengthened(b, a.size)', examples='>>> gs.polyadd([1.0, 2.0], [3.0, 4.0, 5.0])\n'
+        'tensor([3., 5., 7.])', returns='p : Tensor'),
+    "polyder": docstring('Coefficients, highest power first, of a derivative of a polynomial.', 'p : array_like\n'
+        '    Coefficients.\n' 'm : int, default 1\n' '    Which derivative.', 'polyder(p, int m=1) -> q\n'
+        'composite: astype(p, float_dtype(p.dtype)) if checked_times(m) == 0 else polyder(p[:-1] * arange(p.size - 1, 0,\n'
+        '  -1, dtype=p.dtype), m - 1)', examples='>>> gs.polyder([1.0, 2.0, 3.0])\n' 'tensor([2., 2.])', returns='q : Tensor'),
+    "polydiv": docstring(
+        'Quotient and rest of a division of polynomials, coefficients with the highest power first; leading zeros of the rest\n'
+        'stay.', 'u : array_like\n' '    Coefficients of what is divided.\n' 'v : array_like\n'
+        '    Coefficients of what divides, the first of which is not 0.', 'polydiv(u, v) -> quotient, rest\n'
+        'composite: (over[:1] * 0 / under[:1], over + 0.0 * under[:1]) if u.size < v.size else (found, (over -\n'
+        '  _full_convolution(under, found))[start:])\n' 'where start = u.size - v.size + 1 if v.size > 1 else u.size - 1\n'
+        'where over = _lengthened(u, 1)\n' 'where under = _lengthened(v, 1)\n'
+        'where places = toeplitz_places(u.size - v.size + 1, v.size)\n'
+        'where matrix = take(concat([under, zeros((1,), dtype=v.dtype)]), places)\n'
+        'where found = squeeze(solve_triangular(matrix, expand_dims(over[:u.size - v.size + 1], 1), lower=True), 1)',
+        examples='>>> gs.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])\n'
+        'PolydivResult(quotient=tensor([1.5 , 1.75]), rest=tensor([0.25]))', returns='quotient : Tensor\n' 'rest : Tensor'),
     "polyfit": docstring(
         'Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least squares.',
-        'x : array_like\n' '    Where the points lie.\n' 'y : array_like\n' '    What they are there.\n' 'deg : int\n'
-        '    Degree.', 'polyfit(x, y, int deg) -> p\n' 'composite: lstsq(columns / scale, y) / scale\n'
-        'where columns = vander(x, deg + 1)\n' 'where scale = vector_norm(columns, 2, 0)',
-        examples='>>> gs.polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1)\n' 'tensor([2., 1.])', returns='p : Tensor'),
-    "polyval": docstring("Polynomial with the coefficients `p`, highest power first, by Horner's rule.", 'p : array_like\n'
-        '    Coefficients.\n' 'x : array_like', 'polyval(p, x) -> y\n' 'composite: select(_linear_recurrence(a, b, 0), 0, -1)\n'
-        'where a = broadcast_to(x, (p.size,) + x.shape)\n'
-        'where b = broadcast_to(reshape(p, (-1,) + (1,) * x.ndim), (p.size,) + x.shape)',
+        'x : array_like\n' '    Where the points lie.\n' 'y : array_like\n' '    What they are there, or several such columns.\n'
+        'deg : int\n' '    Degree.\n' 'w : array_like or None, default None\n'
+        '    Weight of each residual, not of its square; 1 when it is None.\n' 'rcond, full, cov : optional\n'
+        '    As `numpy.polyfit` takes them.', 'polyfit(x, y, int deg, *, Array? w=None) -> p\n'
+        'composite: lstsq(columns / scale, known) / (scale if y.ndim == 1 else expand_dims(scale, -1))\n'
+        'where powers = vander(x, deg + 1)\n' 'where columns = powers if w is None else powers * expand_dims(w, -1)\n'
+        'where known = y if w is None else w * y if y.ndim == 1 else expand_dims(w, -1) * y\n'
+        'where scale = vector_norm(columns, 2, 0)', examples='>>> gs.polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1)\n'
+        'tensor([2., 1.])', returns='p : Tensor'),
+    "polyint": docstring('Coefficients, highest power first, of an integral of a polynomial.', 'p : array_like\n'
+        '    Coefficients.\n' 'm : int, default 1\n' '    How often it is integrated.\n' 'k : array_like, default 0.0\n'
+        '    Constants of integration in the order of the integrals, one number or one for each.',
+        'polyint(p, int m=1, k=0.0) -> q\n'
+        'composite: p * 1.0 + 0 * (sum(k) if k.ndim else k) if checked_times(m) == 0 else polyint(concat([p /\n'
+        '  arange(p.size, 0, -1, dtype=float_dtype(p.dtype)), first]), m - 1, k[1:] if k.ndim else k)\n'
+        'where first = k[:1] if k.ndim else zeros((1,), dtype=float_dtype(p.dtype)) + k', examples='>>> gs.polyint([3.0, 2.0])\n'
+        'tensor([1.5, 2. , 0. ])', returns='q : Tensor'),
+    "polymul": docstring('Coefficients, highest power first, of the product of two polynomials; leading zeros stay.',
+        'a : array_like\n' '    Coefficients.\n' 'b : array_like\n' '    Coefficients.', 'polymul(a, b) -> p\n'
+        'composite: convolve(a, b)', examples='>>> gs.polymul([1.0, 2.0], [1.0, 10.0])\n' 'tensor([ 1., 12., 20.])',
+        returns='p : Tensor'),
+    "polysub": docstring('Coefficients, highest power first, of the difference of two polynomials; leading zeros stay.',
+        'a : array_like\n' '    Coefficients.\n' 'b : array_like\n' '    Coefficients.', 'polysub(a, b) -> p\n'
+        'composite: _lengthened(a, b.size) - _lengthened(b, a.size)', examples='>>> gs.polysub([1.0, 2.0], [3.0, 4.0, 5.0])\n'
+        'tensor([-3., -3., -3.])', returns='p : Tensor'),
+    "polyval": docstring(
+        "Polynomial with the coefficients `p`, highest power first, by Horner's rule; of each column of `p`, if it has further\n"
+        'axes.', 'p : array_like\n' '    Coefficients along axis 0; further axes broadcast with `x`.\n' 'x : array_like',
+        'polyval(p, x) -> y\n'
+        'composite: select(_linear_recurrence(broadcast_to(x, (count,) + shape), broadcast_to(rows, (count,) + shape),\n'
+        '  0), 0, -1) if count else sum(rows, 0) + zeros(shape, dtype=x.dtype)\n'
+        "where count = checked_axes(p.shape, 'p', 1)[0]\n" 'where shape = broadcast_shape(p.shape[1:], x.shape)\n'
+        'where rows = reshape(p, p.shape[:1] + (1,) * (len_of(shape) - p.ndim + 1) + p.shape[1:])',
         examples='>>> gs.polyval([1.0, 2.0, 3.0], 2.0)\n' 'tensor(11.)'),
+    "roots": docstring(
+        'Roots of a polynomial with the coefficients `p`, highest power first, the first of which is not 0; as complex numbers.',
+        'p : array_like\n' '    Coefficients.', 'roots(p) -> x\n'
+        'composite: zeros((0,), dtype=complex_dtype(p.dtype)) if p.size < 2 else eigvals(concat([expand_dims(-p[1:] /\n'
+        '  p[:1], 0), eye(p.size - 2, p.size - 1, dtype=float_dtype(p.dtype))]))', examples='>>> gs.roots([2.0, -6.0])\n'
+        'tensor([3.+0.j], dtype=complex128)', returns='x : Tensor'),
     "addbmm": docstring('beta * x plus alpha times the sum of the products of the matrices in `a` and `b`.', 'x : array_like\n'
         '    What is added to; it broadcasts.\n' 'a : array_like\n' '    Matrices along axis 0.\n' 'b : array_like\n'
         '    As many matrices.\n' 'beta : scalar, default 1\n' '    Factor of `x`, which is not read where it is 0.\n'
@@ -710,7 +820,8 @@ describe({
     "cdist": docstring('The p-norm of the difference of each row of `a` and each row of `b`.', 'a : array_like\n'
         '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors of as many components.\n' 'p : float, default 2.0\n'
         '    Order of the norm.', 'cdist(a, b, float p=2.0) -> y\n'
-        'composite: vector_norm(expand_dims(a, -2) - expand_dims(b, -3), p, -1)',
+        'composite: _row_distances(a, b) if p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else\n'
+        "  vector_norm(expand_dims(a, -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)",
         examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n' 'tensor([[5.],\n' '        [4.]])'),
     "cholesky_inverse": docstring('Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.',
         'l : array_like\n' '    Triangular factors.\n' 'upper : bool, default False\n' '    Whether they are upper triangular.',
@@ -726,8 +837,9 @@ describe({
         '  solve_triangular(l, b, lower=True))', examples='>>> gs.cholesky_solve([[4.0], [20.0]], [[2.0, 0.0], [1.0, 3.0]])\n'
         'tensor([[0.],\n' '        [2.]])'),
     "cross": docstring('Cross product of vectors of length 3 along `axis`.', 'a : array_like\n' 'b : array_like\n'
-        'axis : int, default -1\n' '    Axis that holds the components of a vector.', 'cross(a, b, int axis=-1) -> y\n'
-        'multilinear in a, b\n' 'grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)\n'
+        'axis : int, default -1\n' '    Axis that holds the components of a vector.\n' 'axisa, axisb, axisc : optional\n'
+        '    As `numpy.cross` takes them.', 'cross(a, b, int axis=-1) -> y\n' 'multilinear in a, b\n'
+        'grad_a = moveaxis(cross(conj(b), grad, axis), axis, a_axis)\n'
         'grad_b = moveaxis(cross(grad, conj(a), axis), axis, b_axis)\n' 'where a_axis = axis if axis < 0 else axis - a.ndim\n'
         'where b_axis = axis if axis < 0 else axis - b.ndim', examples='>>> gs.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])\n'
         'tensor([0., 0., 1.])'),
@@ -735,15 +847,19 @@ describe({
         '    Order of the norm.', 'dist(a, b, float p=2.0) -> y\n' 'composite: vector_norm(a - b, p)',
         examples='>>> gs.dist([[3.0], [4.0]], 0.0)\n' 'tensor(5.)'),
     "dot": docstring('Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply.',
-        'a : array_like\n' 'b : array_like', 'dot(a, b) -> y\n'
+        'a : array_like\n' 'b : array_like\n' 'out : optional\n' '    As `numpy.dot` takes them.', 'dot(a, b) -> y\n'
         'composite: a * b if a.ndim == 0 or b.ndim == 0 else a @ b if b.ndim <= 2 else tensordot(a, b, ((-1,), (-2,)))',
         examples='>>> gs.dot([1.0, 2.0], [3.0, 4.0])\n' 'tensor(11.)'),
-    "einsum": docstring('Einstein summation, pair by pair from the left.', 'subscripts : str\n'
-        "    One letter an axis, as in 'ij,jk->ik'.\n" 'operands : array_like, one or more, or a sequence of array_like\n'
-        '    One array for each group of letters.', 'einsum(str subscripts, Array[] *operands) -> y\n'
-        'composite: _einsum_fold(steps[1:], _einsum_single(operands[0], steps[0]) if steps[0] else operands[0],\n'
-        '  operands[1:])\n' 'where steps = einsum_steps(subscripts, operands.shape)',
-        examples=">>> gs.einsum('ij,jk,k->i', [[[1.0, 2.0]], [[3.0], [4.0]], [2.0]])\n" 'tensor([22.])'),
+    "einsum": docstring(
+        'Einstein summation, pair by pair in the order that takes the fewest multiplications; a view where axes change places\n'
+        'only.', 'subscripts : str\n' "    One letter an axis, as in 'ij,jk->ik'.\n"
+        'operands : array_like, one or more, or a sequence of array_like\n' '    One array for each group of letters.',
+        'einsum(str subscripts, Array[] *operands) -> y\n'
+        'composite: _einsum_fold(steps[1:], order[1:], _einsum_single(first, steps[0]) if steps[0] else first, operands)\n'
+        '  if axes is None else permute_dims(operands[0], axes)\n' 'where axes = einsum_axes(subscripts, operands.shape)\n'
+        'where steps = einsum_steps(subscripts, operands.shape)\n' 'where order = einsum_order(subscripts, operands.shape)\n'
+        'where first = operands[order[0]]', examples=">>> gs.einsum('ij,jk,k->i', [[[1.0, 2.0]], [[3.0], [4.0]], [2.0]])\n"
+        'tensor([22.])'),
     "inner": docstring('Sum over the last axis of both operands; 0-d operands multiply.', 'a : array_like\n' 'b : array_like',
         'inner(a, b) -> y\n' 'composite: a * b if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ((-1,), (-1,)))',
         examples='>>> gs.inner([1.0, 2.0], [3.0, 4.0])\n' 'tensor(11.)'),
@@ -757,12 +873,13 @@ describe({
         'where parts = slogdet(x)', examples='>>> gs.logdet([[2.0, 1.0], [1.0, 2.0]])\n' 'tensor(1.09861229)'),
     "lu_unpack": docstring('The factors of lu from what lu_factor gives.', 'lu : array_like\n' '    Factors.\n' 'pivots : index\n'
         '    The row exchanged with each in turn.', 'lu_unpack(lu, Index pivots) -> p, l, u\n'
-        'composite: (astype(_permutation_matrix(rows, lu.shape[-1]), float_dtype(lu.dtype)), tril(known, -1) +\n'
-        '  eye(lu.shape[-1], dtype=float_dtype(lu.dtype)), triu(known))\n'
-        "where known = lu if has_fractions(lu.dtype) else astype(lu, 'float64')\n" 'where rows = _pivot_rows(pivots)',
-        examples='>>> gs.lu_unpack([[4.0, 4.0], [0.25, 1.0]], [1, 1])\n' 'LuUnpackResult(p=tensor([[0., 1.],\n'
-        '        [1., 0.]]), l=tensor([[1.  , 0.  ],\n' '        [0.25, 1.  ]]), u=tensor([[4., 4.],\n' '        [0., 1.]]))',
-        returns='p : Tensor\n' 'l : Tensor\n' 'u : Tensor'),
+        'composite: (astype(_permutation_matrix(_pivot_rows(pivots, rows), rows), float_dtype(lu.dtype)), tril(known[...,\n'
+        '  :rows], -1) + eye(rows, columns, dtype=float_dtype(lu.dtype))[..., :rows], triu(known[..., :columns, :]))\n'
+        "where known = lu if has_fractions(lu.dtype) else astype(lu, 'float64')\n" 'where rows = lu.shape[-2]\n'
+        'where columns = lu.shape[-1]', examples='>>> gs.lu_unpack([[4.0, 4.0], [0.25, 1.0]], [1, 1])\n'
+        'LuUnpackResult(p=tensor([[0., 1.],\n' '        [1., 0.]]), l=tensor([[1.  , 0.  ],\n'
+        '        [0.25, 1.  ]]), u=tensor([[4., 4.],\n' '        [0., 1.]]))', returns='p : Tensor\n' 'l : Tensor\n'
+        'u : Tensor'),
     "matmul": docstring('Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'matmul(a, b) -> y\n' 'multilinear in a, b\n'
         'grad_a = expand_dims(grad, -1) * conj(b) if b.ndim == 1 else (grad if a.ndim > 1 else expand_dims(grad, -2)) @\n'
@@ -770,15 +887,20 @@ describe({
         'grad_b = expand_dims(conj(a), -1) * expand_dims(grad, -2) if a.ndim == 1 and b.ndim > 1 else expand_dims(grad,\n'
         '  -2) @ conj(a) if a.ndim > 1 and b.ndim == 1 else conj(a) * expand_dims(grad, -1) if a.ndim == 1 else mH(a) @\n'
         '  grad', examples='>>> gs.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])\n' 'tensor([21., 43.])'),
+    "matvec": docstring('Products of matrices, in the last two axes, with vectors, in the last; leading axes broadcast.',
+        'a : array_like\n' 'b : array_like', 'matvec(a, b) -> y\n' 'composite: squeeze(expand_dims(b, -2) @ mT(a), -2)',
+        examples='>>> gs.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])\n' 'tensor([21., 43.])'),
     "nuclear_norm": docstring('Sum of the singular values.', 'x : array_like', 'nuclear_norm(x) -> y\n'
         'composite: sum(svdvals(x), -1)', examples='>>> gs.nuclear_norm([[3.0, 0.0], [0.0, -4.0]])\n' 'tensor(7.)'),
-    "outer": docstring('y[i, j] = a[i] * b[j], operands flattened.', 'a : array_like\n' 'b : array_like', 'outer(a, b) -> y\n'
-        'multilinear in a, b\n' 'grad_a = reshape(grad @ conj(ravel(b)), a.shape)\n'
-        'grad_b = reshape(ravel(conj(a)) @ grad, b.shape)', examples='>>> gs.outer([1.0, 2.0], [3.0, 4.0])\n'
-        'tensor([[3., 4.],\n' '        [6., 8.]])'),
-    "renorm": docstring('The slices along `axis` whose p-norm is above `maxnorm` made shorter to it.', 'x : array_like\n'
-        'p : float\n' '    Order of the norm.\n' 'axis : int\n' '    Along which axis the slices lie.\n' 'maxnorm : float\n'
-        '    Largest norm.', 'renorm(x, float p, int axis, float maxnorm) -> y\n'
+    "outer": docstring('y[i, j] = a[i] * b[j], operands flattened.', 'a : array_like\n' 'b : array_like\n' 'out : optional\n'
+        '    As `numpy.outer` takes them.', 'outer(a, b) -> y\n' 'multilinear in a, b\n'
+        'grad_a = reshape(grad @ conj(ravel(b)), a.shape)\n' 'grad_b = reshape(ravel(conj(a)) @ grad, b.shape)',
+        examples='>>> gs.outer([1.0, 2.0], [3.0, 4.0])\n' 'tensor([[3., 4.],\n' '        [6., 8.]])'),
+    "renorm": docstring(
+        'The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by norm +\n'
+        '1e-7.', 'x : array_like\n' 'p : float\n' '    Order of the norm.\n' 'axis : int\n'
+        '    Along which axis the slices lie.\n' 'maxnorm : float\n' '    Largest norm.',
+        'renorm(x, float p, int axis, float maxnorm) -> y\n'
         'composite: x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)\n'
         'where norms = vector_norm(x, p, other_axes(axis, x.ndim), True)',
         examples='>>> gs.renorm([[3.0, 4.0], [0.3, 0.4]], 2.0, 0, 1.0)\n' 'tensor([[0.6, 0.8],\n' '        [0.3, 0.4]])'),
@@ -791,9 +913,21 @@ describe({
         examples='>>> gs.tensordot([1.0, 2.0], [3.0, 4.0], 1)\n' 'tensor(11.)'),
     "trace": docstring('Sum over diagonal `offset` of the matrices along `axis1` and `axis2`.', 'x : array_like\n'
         'offset : int, default 0\n' '    Which diagonal; positive ones are above the main one.\n' 'axis1 : int, default 0\n'
-        '    Axis of the rows.\n' 'axis2 : int, default 1\n' '    Axis of the columns.',
-        'trace(x, int offset=0, int axis1=0, int axis2=1) -> y\n' 'composite: sum(diagonal(x, offset, axis1, axis2), -1)',
-        examples='>>> gs.trace([[1.0, 2.0], [3.0, 5.0]])\n' 'tensor(6.)'),
+        '    Axis of the rows.\n' 'axis2 : int, default 1\n' '    Axis of the columns.\n' 'dtype, out : optional\n'
+        '    As `numpy.trace` takes them.', 'trace(x, int offset=0, int axis1=0, int axis2=1) -> y\n'
+        'composite: sum(diagonal(x, offset, axis1, axis2), -1)', examples='>>> gs.trace([[1.0, 2.0], [3.0, 5.0]])\n'
+        'tensor(6.)'),
+    "triangular_solve": docstring('The solution of a @ x = b, of which only one triangle of `a` counts, and a copy of `a`.',
+        'b : array_like\n' '    The right side.\n' 'a : array_like\n'
+        '    A triangular matrix; what stands in the other triangle does not count.\n' 'upper : bool, default True\n'
+        '    Whether the upper triangle counts, or the lower one.\n' 'transpose : bool, default False\n'
+        '    Whether `a` is transposed first.\n' 'unitriangular : bool, default False\n' '    Whether 1 counts on the diagonal.',
+        'triangular_solve(b, a, bool upper=True, bool transpose=False, bool unitriangular=False) -> solution,\n'
+        '  cloned_coefficient\n' 'composite: (solve_triangular(mT(a) if transpose else a, b, upper=upper != transpose,\n'
+        '  unit_diagonal=unitriangular), copy(broadcast_to(a, stacks + a.shape[-2:])))\n'
+        'where stacks = broadcast_shape(a.shape[:-2], b.shape[:-2])', examples='>>> gs.triangular_solve([[4.0]], [[2.0]])\n'
+        'TriangularSolveResult(solution=tensor([[2.]]), cloned_coefficient=tensor([[2.]]))', returns='solution : Tensor\n'
+        'cloned_coefficient : Tensor'),
     "tril": docstring('Elements on and below diagonal `k`, zeros above.', 'x : array_like\n' 'k : int, default 0\n'
         '    Last diagonal that is kept; positive ones are above the main one.', 'tril(x, int k=0) -> y\n' 'linear in x\n'
         'grad_x = tril(grad, k)', examples='>>> gs.tril([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[1., 0.],\n' '        [3., 4.]])'),
@@ -805,8 +939,8 @@ describe({
         '    Number of columns; as many as there are elements when it is None.\n' 'increasing : bool, default False\n'
         '    Whether the powers rise.', 'vander(x, int? N=None, bool increasing=False) -> y\n'
         'composite: expand_dims(x, -1) ** (powers if increasing else flip(powers))\n'
-        'where powers = arange(x.size if N is None else N, dtype=x.dtype)', examples='>>> gs.vander([2.0, 3.0])\n'
-        'tensor([[2., 1.],\n' '        [3., 1.]])'),
+        "where powers = arange(checked_axes(x.shape, 'x', 1, 1)[0] if N is None else N, dtype=x.dtype)",
+        examples='>>> gs.vander([2.0, 3.0])\n' 'tensor([[2., 1.],\n' '        [3., 1.]])'),
     "vdot": docstring('Sum of conj(a) * b over all elements.', 'a : array_like\n' 'b : array_like', 'vdot(a, b) -> y\n'
         'composite: vecdot(ravel(a), ravel(b))', examples='>>> gs.vdot([1j, 2.0], [1.0, 3.0])\n'
         'tensor(6.-1.j, dtype=complex128)'),
@@ -817,6 +951,10 @@ describe({
         'grad_b = moveaxis(expand_dims(grad, -1) * moveaxis(a, a_axis, -1), -1, b_axis)\n'
         'where a_axis = axis if axis < 0 else axis - a.ndim\n' 'where b_axis = axis if axis < 0 else axis - b.ndim',
         examples='>>> gs.vecdot([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0])\n' 'tensor([21., 43.])'),
+    "vecmat": docstring(
+        'Products of vectors, in the last axis and conjugated, with matrices, in the last two; leading axes broadcast.',
+        'a : array_like\n' 'b : array_like', 'vecmat(a, b) -> y\n' 'composite: squeeze(expand_dims(conj(a), -2) @ b, -2)',
+        examples='>>> gs.vecmat([1.0, 10.0], [[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([31., 42.])'),
     "adjoint": docstring('Conjugate transpose of the last two axes; a view of a real array.', 'x : array_like',
         'adjoint(x) -> y\n' 'composite: mH(x)', examples='>>> gs.adjoint([[1 + 2j, 3 - 1j]])\n' 'tensor([[1.-2.j],\n'
         '        [3.+1.j]], dtype=complex128)'),
@@ -829,6 +967,13 @@ describe({
         'composite: _strided(x, _layout(x), shape, strides, offset)',
         examples='>>> gs.as_strided([1.0, 2.0, 3.0, 4.0], (3, 2), (1, 1))\n' 'tensor([[1., 2.],\n' '        [2., 3.],\n'
         '        [3., 4.]])'),
+    "as_strided_scatter": docstring('A copy of `x`, contiguous, in which `source` stands in the elements that as_strided shows.',
+        'x : array_like\n' 'source : array_like\n' '    What is written.\n' 'shape : int or sequence of int\n'
+        '    Shape of the view.\n' 'strides : int or sequence of int\n' '    Steps of the view along each axis, in elements.\n'
+        'offset : int or None, default None\n' '    Where the view begins, in elements; at the first when it is None.',
+        'as_strided_scatter(x, source, int[] shape, int[] strides, int? offset=None) -> y\n'
+        'composite: reshape(index_put(ravel(x), (strided_places(shape, strides, offset),), source), x.shape)',
+        examples='>>> gs.as_strided_scatter([1.0, 2.0, 3.0, 4.0], [7.0, 8.0], (2,), (2,))\n' 'tensor([7., 2., 8., 4.])'),
     "atleast_1d": docstring('A number as a vector of one element, anything else as it is.', 'x : array_like',
         'atleast_1d(x) -> y\n' 'composite: reshape(x, (1,)) if x.ndim == 0 else x', examples='>>> gs.atleast_1d(2.0)\n'
         'tensor([2.])'),
@@ -899,8 +1044,9 @@ describe({
         'axes : int or sequence of int or None, default None\n' '    For each axis of the result, which one of `x` it is.',
         'permute_dims(x, int[]? axes=None) -> y\n' 'linear in x\n' 'grad_x = permute_dims(grad, inverse_permutation(axes))',
         examples='>>> gs.permute_dims([[1.0, 2.0]])\n' 'tensor([[1.],\n' '        [2.]])'),
-    "ravel": docstring('One axis that holds every element in C order.', 'x : array_like', 'ravel(x) -> y\n'
-        'composite: reshape(x, (-1,))', examples='>>> gs.ravel([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([1., 2., 3., 4.])'),
+    "ravel": docstring('One axis that holds every element in C order.', 'x : array_like\n' 'order : optional\n'
+        '    As `numpy.ravel` takes them.', 'ravel(x) -> y\n' 'composite: reshape(x, (-1,))',
+        examples='>>> gs.ravel([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([1., 2., 3., 4.])'),
     "reshape": docstring(
         'The same elements in C order under another shape; one length may be -1. A copy where strides cannot express it.',
         'x : array_like\n' 'shape : int or sequence of int\n' '    Shape of the result, in which one length may be -1.',
@@ -914,6 +1060,11 @@ describe({
         'axis : int or sequence of int or None, default None\n' '    Axes along which to shift; `x` as one row when it is None.',
         'roll(x, int[] shift, int[]? axis=None) -> y\n' 'linear in x\n' 'grad_x = roll(grad, opposite(shift), axis)',
         examples='>>> gs.roll([1.0, 2.0, 3.0], 1)\n' 'tensor([3., 1., 2.])'),
+    "rollaxis": docstring('One axis moved to before another one.', 'x : array_like\n' 'axis : int\n' '    Which axis.\n'
+        'start : int, default 0\n'
+        '    Before which axis it goes, counted among those of `x`; behind the last one where that is their number.',
+        'rollaxis(x, int axis, int start=0) -> y\n' 'composite: moveaxis(x, axis, rolled_place(axis, start, x.ndim))',
+        examples='>>> gs.rollaxis([[[1.0, 2.0]], [[3.0, 4.0]]], 0, 3)\n' 'tensor([[[1., 3.],\n' '         [2., 4.]]])'),
     "rot90": docstring('Rotation by `k` quarter turns from the first of `axes` towards the second.', 'x : array_like\n'
         'k : int, default 1\n' '    Number of quarter turns.\n' 'axes : int or sequence of 2, default (0, 1)\n'
         '    The plane of the rotation.', 'rot90(x, int k=1, int[2] axes=(0, 1)) -> y\n' 'linear in x\n'
@@ -945,9 +1096,10 @@ describe({
         'not differentiable', examples='>>> gs.argwhere([[0.0, 2.0]])\n' 'tensor([[0, 1]])', returns='indices : Tensor'),
     "compress": docstring('Slices of `x` along `axis` for which the condition holds.', 'condition : array_like of bool\n'
         '    One truth value for each slice; those that lack count as false.\n' 'x : array_like\n'
-        'axis : int or None, default None\n' '    Axis along which the slices lie; `x` as one row when it is None.',
-        'compress(Mask condition, x, int? axis=None) -> y\n' 'composite: take(x, flatnonzero(condition), axis)',
-        examples='>>> gs.compress([False, True], [[1.0, 2.0]], 1)\n' 'tensor([[2.]])'),
+        'axis : int or None, default None\n' '    Axis along which the slices lie; `x` as one row when it is None.\n'
+        'out : optional\n' '    As `numpy.compress` takes them.', 'compress(Mask condition, x, int? axis=None) -> y\n'
+        'composite: take(x, flatnonzero(condition), axis)', examples='>>> gs.compress([False, True], [[1.0, 2.0]], 1)\n'
+        'tensor([[2.]])'),
     "delete": docstring('What is left of `x` without some slices along `axis`.', 'x : array_like\n' 'index : index\n'
         '    Which slices, an integer, a slice or several integers.\n' 'axis : int or None, default None\n'
         '    Axis along which the slices lie; `x` as one row when it is None.', 'delete(x, Index index, int? axis=None) -> y\n'
@@ -1019,9 +1171,10 @@ describe({
         'masked_fill(x, Mask mask, value) -> y\n' 'linear in x, value\n' 'grad_x = masked_fill(grad, mask, 0)\n'
         'grad_value = where(mask, grad, 0)', examples='>>> gs.masked_fill([1.0, 2.0], [True, False], 0.0)\n' 'tensor([0., 2.])'),
     "masked_scatter": docstring('A copy of `x` with the elements of `source`, in C order, where the mask is true.',
-        'x : array_like\n' 'mask : array_like of bool\n' '    Where to write; it broadcasts to `x`.\n' 'source : array_like\n'
+        'x : array_like\n' 'mask : array_like of bool\n' '    Where to write; it and `x` broadcast.\n' 'source : array_like\n'
         '    As many elements as the mask holds true, or more.', 'masked_scatter(x, Mask mask, source) -> y\n'
-        'composite: index_put(x, wide, take(ravel(source), _first_numbers(wide)))\n' 'where wide = broadcast_to(mask, x.shape)',
+        'composite: index_put(broadcast_to(x, shape), wide, take(ravel(source), _first_numbers(wide)))\n'
+        'where shape = broadcast_shape(x.shape, mask.shape)\n' 'where wide = broadcast_to(mask, shape)',
         examples='>>> gs.masked_scatter([1.0, 2.0, 3.0], [True, False, True], [7.0, 8.0, 9.0])\n' 'tensor([7., 2., 8.])'),
     "masked_select": docstring('The elements of `x` where the mask is true, in C order; the two broadcast.', 'x : array_like\n'
         'mask : array_like of bool\n' '    Which elements.', 'masked_select(x, Mask mask) -> y\n'
@@ -1038,10 +1191,10 @@ describe({
         'nonzero(x) -> Index[] ys\n' 'not differentiable', examples='>>> gs.nonzero([0.0, 2.0, 3.0])\n' '[tensor([1, 2])]',
         returns='ys : list of Tensor'),
     "put": docstring('A copy of `x` with elements of `source` at places in C order, or added to them.', 'x : array_like\n'
-        'indices : index\n' '    Which places, of the shape of `source`.\n' 'source : array_like\n' '    What is written.\n'
-        'accumulate : bool, default False\n' '    Whether it is added to what is there.',
+        'indices : index\n' '    Which places, as many as `source` has elements.\n' 'source : array_like\n'
+        '    What is written.\n' 'accumulate : bool, default False\n' '    Whether it is added to what is there.',
         'put(x, Index indices, source, bool accumulate=False) -> y\n'
-        'composite: x + _take_backward(astype(source, x.dtype), indices, x.shape) if accumulate else\n'
+        'composite: x + _take_backward(ravel(astype(source, x.dtype)), _flat_index(indices), x.shape) if accumulate else\n'
         '  reshape(index_put(ravel(x), _flat_index(indices), ravel(source)), x.shape)',
         examples='>>> gs.put([[1.0, 2.0], [3.0, 4.0]], [2, 0], [7.0, 8.0])\n' 'tensor([[8., 2.],\n' '        [7., 4.]])'),
     "scatter": docstring(
@@ -1094,8 +1247,9 @@ describe({
         examples='>>> gs.slice_scatter([1.0, 2.0, 3.0, 4.0], [7.0, 8.0], 0, 0, 3, 2)\n' 'tensor([7., 2., 8., 4.])'),
     "take": docstring('Elements of `x` in C order, or slices along `axis`.', 'x : array_like\n' 'indices : index\n'
         '    Integers, negative ones from the end.\n' 'axis : int or None, default None\n'
-        '    Axis along which the indices count; `x` as one row when it is None.', 'take(x, Index indices, int? axis=None) -> y\n'
-        'linear in x\n' 'grad_x = _take_backward(grad, indices, x.shape, axis)', examples='>>> gs.take([1.0, 2.0, 3.0], [2, 0])\n'
+        '    Axis along which the indices count; `x` as one row when it is None.\n' 'out, mode : optional\n'
+        '    As `numpy.take` takes them.', 'take(x, Index indices, int? axis=None) -> y\n' 'linear in x\n'
+        'grad_x = _take_backward(grad, indices, x.shape, axis)', examples='>>> gs.take([1.0, 2.0, 3.0], [2, 0])\n'
         'tensor([3., 1.])'),
     "take_along_axis": docstring('y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes broadcast.',
         'x : array_like\n' 'indices : index\n' '    Integers, negative ones from the end.\n' 'axis : int or None, default -1\n'
@@ -1140,11 +1294,25 @@ describe({
     "column_stack": docstring('Vectors as the columns of a matrix, matrices side by side.', 'arrays : sequence of array_like',
         'column_stack(Array[] arrays) -> y\n' "composite: _join(arrays, lifted_shapes(arrays.shape, 'columns'), 1)",
         examples='>>> gs.column_stack([[1.0, 2.0], [[3.0], [4.0]]])\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
+    "combinations": docstring('All choices of `r` elements of a vector, a row for each, in the order of their places.',
+        'x : array_like\n' 'r : int, default 2\n' '    How many elements a choice has.\n'
+        'with_replacement : bool, default False\n' '    Whether an element may be chosen more than once.',
+        'combinations(x, int r=2, bool with_replacement=False) -> y\n'
+        'composite: reshape(take(x, places), (len_of(places), r))\n'
+        'where places = combination_places(x.shape, r, with_replacement)', examples='>>> gs.combinations([1.0, 2.0, 3.0])\n'
+        'tensor([[1., 2.],\n' '        [1., 3.],\n' '        [2., 3.]])'),
     "concat": docstring('Arrays one after the other along `axis`, flattened first when it is None.',
         'arrays : sequence of array_like\n' 'axis : int or None, default 0\n'
-        '    Axis along which the arrays lie; they are flattened when it is None.', 'concat(Array[] arrays, int? axis=0) -> y\n'
-        'linear in arrays\n' 'grad_arrays = _concat_backward(grad, arrays.shape, axis)',
-        examples='>>> gs.concat([[1.0, 2.0], [3.0]])\n' 'tensor([1., 2., 3.])'),
+        '    Axis along which the arrays lie; they are flattened when it is None.\n' 'out, dtype : optional\n'
+        '    As `numpy.concat` takes them.', 'concat(Array[] arrays, int? axis=0) -> y\n' 'linear in arrays\n'
+        'grad_arrays = _concat_backward(grad, arrays.shape, axis)', examples='>>> gs.concat([[1.0, 2.0], [3.0]])\n'
+        'tensor([1., 2., 3.])'),
+    "constant_pad_nd": docstring('Constants before and behind the last axes, cut off where a length is negative.',
+        'x : array_like\n' 'pad : int or sequence of int\n'
+        '    How much before and behind the last axis, then the one before it, and so on.\n' 'value : scalar, default 0\n'
+        '    The constant.', 'constant_pad_nd(x, int[] pad, Scalar value=0) -> y\n'
+        'composite: pad(getitem(x, cut_ends(pad, x.ndim)), padded_ends(pad, x.ndim), constant_values=value)',
+        examples='>>> gs.constant_pad_nd([1.0, 2.0], (1, 0))\n' 'tensor([0., 1., 2.])'),
     "dsplit": docstring('Views of equal length along the third axis, or of the parts between given indices.', 'x : array_like\n'
         'sections : index\n' '    Number of parts, or indices where a new part begins.',
         'dsplit(x, Index sections) -> Array[] ys\n' 'composite: split(x, sections, 2)',
@@ -1157,8 +1325,9 @@ describe({
         'x : array_like\n' 'sections : index\n' '    Number of parts, or indices where a new part begins.',
         'hsplit(x, Index sections) -> Array[] ys\n' 'composite: split(x, sections, 0 if x.ndim == 1 else 1)',
         examples='>>> gs.hsplit([1.0, 2.0], 2)\n' '[tensor([1.]), tensor([2.])]', returns='ys : list of Tensor'),
-    "hstack": docstring('Vectors one after the other, matrices side by side.', 'arrays : sequence of array_like',
-        'hstack(Array[] arrays) -> y\n' 'composite: _join(arrays, shapes, 0 if len_of(shapes[0]) == 1 else 1)\n'
+    "hstack": docstring('Vectors one after the other, matrices side by side.', 'arrays : sequence of array_like\n'
+        'dtype : optional\n' '    As `numpy.hstack` takes them.', 'hstack(Array[] arrays) -> y\n'
+        'composite: _join(arrays, shapes, 0 if len_of(shapes[0]) == 1 else 1)\n'
         "where shapes = lifted_shapes(arrays.shape, 'flat')", examples='>>> gs.hstack([[1.0], 2.0])\n' 'tensor([1., 2.])'),
     "insert": docstring('A copy of `x` with `values` before the slices at `index` along `axis`.', 'x : array_like\n'
         'index : index\n' '    Before which slices, an integer, a slice or several integers.\n' 'values : array_like\n'
@@ -1205,9 +1374,9 @@ describe({
         examples='>>> gs.split_with_sizes([1.0, 2.0, 3.0], (2, 1))\n' '[tensor([1., 2.]), tensor([3.])]',
         returns='ys : list of Tensor'),
     "stack": docstring('Arrays of one shape along a new axis.', 'arrays : sequence of array_like\n' 'axis : int, default 0\n'
-        '    Where the new axis stands in the result.', 'stack(Array[] arrays, int axis=0) -> y\n' 'linear in arrays\n'
-        'grad_arrays = unstack(grad, axis)', examples='>>> gs.stack([[1.0, 2.0], [3.0, 4.0]], 1)\n' 'tensor([[1., 3.],\n'
-        '        [2., 4.]])'),
+        '    Where the new axis stands in the result.\n' 'out, dtype : optional\n' '    As `numpy.stack` takes them.',
+        'stack(Array[] arrays, int axis=0) -> y\n' 'linear in arrays\n' 'grad_arrays = unstack(grad, axis)',
+        examples='>>> gs.stack([[1.0, 2.0], [3.0, 4.0]], 1)\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
     "tile": docstring('Copies of the whole of `x` laid along its axes.', 'x : array_like\n' 'reps : int or sequence of int\n'
         '    Number of copies along each axis.', 'tile(x, int[] reps) -> y\n' 'linear in x\n'
         'grad_x = sum(reshape(grad, tile_shape(x.shape, reps)), tile_axes(x.shape, reps))',
@@ -1230,28 +1399,32 @@ describe({
         'sections : index\n' '    Number of parts, or indices where a new part begins.',
         'vsplit(x, Index sections) -> Array[] ys\n' 'composite: split(x, sections, 0)',
         examples='>>> gs.vsplit([[1.0], [2.0]], 2)\n' '[tensor([[1.]]), tensor([[2.]])]', returns='ys : list of Tensor'),
-    "vstack": docstring('Vectors as the rows of a matrix, matrices one below the other.', 'arrays : sequence of array_like',
-        'vstack(Array[] arrays) -> y\n' "composite: _join(arrays, lifted_shapes(arrays.shape, 'rows'), 0)",
-        examples='>>> gs.vstack([[1.0, 2.0], [[3.0, 4.0]]])\n' 'tensor([[1., 2.],\n' '        [3., 4.]])'),
+    "vstack": docstring('Vectors as the rows of a matrix, matrices one below the other.', 'arrays : sequence of array_like\n'
+        'dtype : optional\n' '    As `numpy.vstack` takes them.', 'vstack(Array[] arrays) -> y\n'
+        "composite: _join(arrays, lifted_shapes(arrays.shape, 'rows'), 0)", examples='>>> gs.vstack([[1.0, 2.0], [[3.0, 4.0]]])\n'
+        'tensor([[1., 2.],\n' '        [3., 4.]])'),
     "argmax": docstring('Position of the first largest element along `axis`, or in C order when it is None.', 'x : array_like\n'
         'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.',
-        'argmax(x, int? axis=None, bool keepdims=False) -> Index indices\n' 'not differentiable',
-        examples='>>> gs.argmax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1, 0])', returns='indices : Tensor'),
+        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.\n' 'out : optional\n'
+        '    As `numpy.argmax` takes them.', 'argmax(x, int? axis=None, bool keepdims=False) -> Index indices\n'
+        'not differentiable', examples='>>> gs.argmax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1, 0])',
+        returns='indices : Tensor'),
     "argmin": docstring('Position of the first smallest element along `axis`, or in C order when it is None.', 'x : array_like\n'
         'axis : int or None, default None\n' '    Axis to search; all elements in C order when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.',
-        'argmin(x, int? axis=None, bool keepdims=False) -> Index indices\n' 'not differentiable',
-        examples='>>> gs.argmin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([0, 1])', returns='indices : Tensor'),
+        'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.\n' 'out : optional\n'
+        '    As `numpy.argmin` takes them.', 'argmin(x, int? axis=None, bool keepdims=False) -> Index indices\n'
+        'not differentiable', examples='>>> gs.argmin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([0, 1])',
+        returns='indices : Tensor'),
     "argpartition": docstring(
         'An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind.', 'x : array_like\n'
-        'kth : int\n' '    Which element.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.',
+        'kth : int\n' '    Which element.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'
+        'kind, order : optional\n' '    As `numpy.argpartition` takes them.',
         'argpartition(x, int kth, int axis=-1) -> Index indices\n' 'not differentiable',
         examples='>>> gs.argpartition([3.0, 1.0, 2.0], 0)\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
     "argsort": docstring('The order that sorts `x` along `axis`; equal elements keep theirs.', 'x : array_like\n'
         'axis : int, default -1\n' '    Axis along which the elements are compared.\n' 'descending : bool, default False\n'
         '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
-        '    Whether equal elements keep their order.',
+        '    Whether equal elements keep their order.\n' 'kind, order : optional\n' '    As `numpy.argsort` takes them.',
         'argsort(x, int axis=-1, *, bool descending=False, bool stable=True) -> Index indices\n' 'not differentiable',
         examples='>>> gs.argsort([3.0, 1.0, 2.0])\n' 'tensor([1, 2, 0])', returns='indices : Tensor'),
     "bincount": docstring('How often each number occurs, or the sum of the weights where it does.', 'x : index\n'
@@ -1270,8 +1443,9 @@ describe({
         'not differentiable', examples='>>> gs.digitize([0.5, 1.5], [0.0, 1.0, 2.0])\n' 'tensor([1, 2])',
         returns='indices : Tensor'),
     "isin": docstring('Whether each element is one of those of `test`.', 'x : array_like\n' 'test : array_like\n'
-        '    What is looked for.', 'isin(x, test) -> Mask y\n' 'not differentiable',
-        examples='>>> gs.isin([1.0, 2.0, 3.0], [2.0, 5.0])\n' 'tensor([False,  True, False])'),
+        '    What is looked for.\n' 'assume_unique, invert, kind : optional\n' '    As `numpy.isin` takes them.',
+        'isin(x, test) -> Mask y\n' 'not differentiable', examples='>>> gs.isin([1.0, 2.0, 3.0], [2.0, 5.0])\n'
+        'tensor([False,  True, False])'),
     "kthvalue": docstring('The `k`-th smallest element along `axis`, counted from 1, and where it stands.', 'x : array_like\n'
         'k : int\n' '    Which one.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'
         'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.',
@@ -1292,19 +1466,22 @@ describe({
         examples='>>> gs.msort([[3.0], [1.0]])\n' 'tensor([[1.],\n' '        [3.]])'),
     "partition": docstring('Element `kth` where sorting would put it, smaller ones before it and larger ones behind.',
         'x : array_like\n' 'kth : int\n' '    Which element.\n' 'axis : int, default -1\n'
-        '    Axis along which the elements are compared.', 'partition(x, int kth, int axis=-1) -> y\n'
-        'composite: take_along_axis(x, argpartition(x, kth, axis), axis)', examples='>>> gs.partition([3.0, 1.0], 0)\n'
-        'tensor([1., 3.])'),
+        '    Axis along which the elements are compared.\n' 'kind, order : optional\n' '    As `numpy.partition` takes them.',
+        'partition(x, int kth, int axis=-1) -> y\n' 'composite: take_along_axis(x, argpartition(x, kth, axis), axis)',
+        examples='>>> gs.partition([3.0, 1.0], 0)\n' 'tensor([1., 3.])'),
     "searchsorted": docstring('Where to insert each value so that the sorted sequence stays sorted.',
         'sorted_sequence : array_like\n' '    Numbers in rising order.\n' 'values : array_like\n' '    Numbers to insert.\n'
-        "side : str, default 'left'\n" "    Whether equal ones go to the 'left' or to the 'right'.",
-        "searchsorted(sorted_sequence, values, str side='left') -> Index indices\n" 'not differentiable',
-        examples='>>> gs.searchsorted([1.0, 2.0, 3.0], [1.5, 2.0])\n' 'tensor([1, 1])', returns='indices : Tensor'),
+        "side : str, default 'left'\n" "    Whether equal ones go to the 'left' or to the 'right'.\n" 'sorter : optional\n'
+        '    As `numpy.searchsorted` takes them.', "searchsorted(sorted_sequence, values, str side='left') -> Index indices\n"
+        'not differentiable', examples='>>> gs.searchsorted([1.0, 2.0, 3.0], [1.5, 2.0])\n' 'tensor([1, 1])',
+        returns='indices : Tensor'),
     "sort": docstring('Sorted along `axis`; equal elements keep their order.', 'x : array_like\n' 'axis : int, default -1\n'
         '    Axis along which the elements are compared.\n' 'descending : bool, default False\n'
         '    Whether the largest element comes first.\n' 'stable : bool, default True\n'
-        '    Whether equal elements keep their order.', 'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
-        'composite: take_along_axis(x, argsort(x, axis, descending=descending, stable=stable), axis)',
+        '    Whether equal elements keep their order.\n' 'kind, order : optional\n' '    As `numpy.sort` takes them.',
+        'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
+        'grad_x = _take_along_axis_backward(grad, order, x.shape, axis)\n'
+        'where order = argsort(x, axis, descending=descending, stable=stable)\n' 'y_t = take_along_axis(x_t, order, axis)',
         examples='>>> gs.sort([[3.0, 1.0], [2.0, 4.0]])\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
     "topk": docstring('The `k` largest or smallest elements along `axis`, in order, and where they stood.', 'x : array_like\n'
         'k : int\n' '    How many.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'
@@ -1314,7 +1491,8 @@ describe({
         'values_t = take_along_axis(x_t, indices, axis)', examples='>>> gs.topk([3.0, 1.0, 2.0], 2)\n'
         'TopkResult(values=tensor([3., 2.]), indices=tensor([0, 2]))', returns='values : Tensor\n' 'indices : Tensor'),
     "unique": docstring('The different elements, in rising order; the gradient goes to the first of equal ones.',
-        'x : array_like', 'unique(x) -> values\n' 'composite: take(x, _first_places(x))',
+        'x : array_like\n' 'return_index, return_inverse, return_counts, axis, equal_nan, sorted : optional\n'
+        '    As `numpy.unique` takes them.', 'unique(x) -> values\n' 'composite: take(x, _first_places(x))',
         examples='>>> gs.unique([[2.0, 1.0], [2.0, 3.0]])\n' 'tensor([1., 2., 3.])', returns='values : Tensor'),
     "unique_all": docstring(
         'The different elements, where each stands first in C order, which of them each element is, and how often each occurs.',
@@ -1338,17 +1516,18 @@ describe({
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'arange(Scalar start, Scalar? stop=None, Scalar step=1, *, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.arange(0, 6, 2)\n' 'tensor([0, 2, 4])'),
-    "astype": docstring('A copy of `x` with another dtype.', 'x : array_like\n' 'dtype : dtype\n' '    Type of the elements.',
-        'astype(x, DType dtype) -> y\n' 'linear in x\n' 'grad_x = grad', examples=">>> gs.astype([1.5, -2.5], 'int64')\n"
-        'tensor([ 1, -2])'),
-    "copy": docstring('The same elements in memory of their own.', 'x : array_like', 'copy(x) -> y\n' 'linear in x\n'
-        'grad_x = grad', examples='>>> gs.copy([1.0, 2.0])\n' 'tensor([1., 2.])'),
+    "astype": docstring('A copy of `x` with another dtype.', 'x : array_like\n' 'dtype : dtype\n' '    Type of the elements.\n'
+        'copy : optional\n' '    As `numpy.astype` takes them.', 'astype(x, DType dtype) -> y\n' 'linear in x\n' 'grad_x = grad',
+        examples=">>> gs.astype([1.5, -2.5], 'int64')\n" 'tensor([ 1, -2])'),
+    "copy": docstring('The same elements in memory of their own.', 'x : array_like\n' 'order : optional\n'
+        '    As `numpy.copy` takes them.', 'copy(x) -> y\n' 'linear in x\n' 'grad_x = grad', examples='>>> gs.copy([1.0, 2.0])\n'
+        'tensor([1., 2.])'),
     "empty": docstring('An array that nobody has written to.', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'empty(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable'),
     "empty_like": docstring('An array of the shape and dtype of `x` that nobody has written to.', 'x : array_like\n'
-        'dtype : dtype or None, default None\n' '    Type of the elements.', 'empty_like(x, *, DType? dtype=None) -> y\n'
-        'not differentiable'),
+        'dtype : dtype or None, default None\n' '    Type of the elements.\n' 'order, shape : optional\n'
+        '    As `numpy.empty_like` takes them.', 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable'),
     "eye": docstring('Ones on diagonal `k`, zeros elsewhere.', 'n_rows : int\n' '    Number of rows.\n'
         'n_cols : int or None, default None\n' '    Number of columns; that of the rows when it is None.\n' 'k : int, default 0\n'
         '    Which diagonal; positive ones are above the main one.\n' 'dtype : dtype or None, default None\n'
@@ -1359,7 +1538,8 @@ describe({
         '    Type of the elements.\n' + LEAF, 'full(int[] shape, Scalar fill_value, *, DType? dtype=None) -> y\n'
         'not differentiable', examples='>>> gs.full((2, 2), 0.5)\n' 'tensor([[0.5, 0.5],\n' '        [0.5, 0.5]])'),
     "full_like": docstring('One value everywhere, in the shape and dtype of `x`.', 'x : array_like\n' 'fill_value : scalar\n'
-        '    The value of every element.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.',
+        '    The value of every element.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n'
+        'order, shape : optional\n' '    As `numpy.full_like` takes them.',
         'full_like(x, Scalar fill_value, *, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.full_like([1.0, 2.0], 7)\n' 'tensor([7., 7.])'),
     "linspace": docstring('Evenly spaced numbers from `start` to `stop`.', 'start : scalar\n' '    First number.\n'
@@ -1380,15 +1560,17 @@ describe({
         'ones(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.ones((2, 3))\n'
         'tensor([[1., 1., 1.],\n' '        [1., 1., 1.]])'),
     "ones_like": docstring('Ones in the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
-        '    Type of the elements.', 'ones_like(x, *, DType? dtype=None) -> y\n' 'not differentiable',
-        examples='>>> gs.ones_like([2.0, 3.0])\n' 'tensor([1., 1.])'),
+        '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.ones_like` takes them.',
+        'ones_like(x, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.ones_like([2.0, 3.0])\n'
+        'tensor([1., 1.])'),
     "zeros": docstring('Zeros.', 'shape : int, one or more, or a int or sequence of int\n' '    Length of each axis.\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' + LEAF,
         'zeros(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.zeros((2, 3))\n'
         'tensor([[0., 0., 0.],\n' '        [0., 0., 0.]])'),
     "zeros_like": docstring('Zeros in the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
-        '    Type of the elements.', 'zeros_like(x, *, DType? dtype=None) -> y\n' 'not differentiable',
-        examples='>>> gs.zeros_like([2.0, 3.0])\n' 'tensor([0., 0.])'),
+        '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.zeros_like` takes them.',
+        'zeros_like(x, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.zeros_like([2.0, 3.0])\n'
+        'tensor([0., 0.])'),
     "bernoulli": docstring('1 with probability `p`, else 0.', 'p : array_like\n' '    Probability of a 1, for each element.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
         '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
@@ -1420,6 +1602,13 @@ describe({
         '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
         "randint(int low, int? high=None, int[]? size=None, *, DType dtype='int64', Generator? generator=None) -> y\n"
         'not differentiable'),
+    "randint_like": docstring(
+        'Integers from `low` up to but without `high`, or from 0 up to `low` where it stands alone, in the shape and dtype of\n'
+        '`x`.', 'x : array_like\n' 'low : int\n' '    The least one, or the bound where it stands alone.\n'
+        'high : int or None, default None\n' '    Bound, itself left out.\n' 'dtype : dtype or None, default None\n'
+        '    Type of the elements.\n' 'generator : numpy.random.Generator or int or None, default None\n'
+        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        'randint_like(x, int low, int? high=None, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
     "randn": docstring('Standard normal numbers.', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
@@ -1480,6 +1669,16 @@ describe({
         'dy/dx = where(x > 0, 1, alpha * exp(where(x > 0, 0, x)))', examples='>>> gs.nn.elu([-1.0, 2.0])\n'
         'tensor([-0.63212056,  2.        ])',
         references='Clevert, Unterthiner and Hochreiter (2015), Fast and accurate deep network learning by exponential linear units (ELUs).'),
+    "feature_alpha_dropout": docstring('alpha_dropout of whole channels, of all axes behind the second.', 'x : array_like\n'
+        'p : float, default 0.5\n' '    Probability.\n' 'training : bool, default False\n' '    Whether anything is dropped.\n'
+        'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
+        'feature_alpha_dropout(x, float p=0.5, bool training=False, *, Generator? generator=None) -> y\n'
+        'composite: x if not training or p == 0 else x * 0 if p == 1 else scale * ((1 - p) * x * kept - low * (1 - (1 -\n'
+        '  p) * kept)) + scale * low * p\n' 'where low = 1.0507009873554805 * 1.6732632423543772\n'
+        'where scale = ((1 - p) * (1 + p * low * low)) ** -0.5\n'
+        'where kept = dropout(ones(x.shape[:2] + (1,) * (x.ndim - 2), dtype=x.dtype), p, generator=generator)',
+        examples='>>> gs.nn.feature_alpha_dropout([[1.0, 2.0]])\n' 'tensor([[1., 2.]])',
+        references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
     "gelu": docstring("x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.",
         'x : array_like\n' "approximate : str, default 'none'\n" "    'none' or 'tanh'.", "gelu(x, str approximate='none') -> y\n"
         "dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))\n"
@@ -1513,6 +1712,9 @@ describe({
         'grad_x = where(x > 0, grad, negative_slope * grad)\n' 'y_t = where(x > 0, x_t, negative_slope * x_t)',
         examples='>>> gs.nn.leaky_relu([-1.0, 2.0])\n' 'tensor([-0.01,  2.  ])',
         references='Maas, Hannun and Ng (2013), Rectifier nonlinearities improve neural network acoustic models.'),
+    "log1mexp": docstring('log(1 - exp(-x)) without cancellation.', 'x : array_like', 'log1mexp(x) -> y\n'
+        'dy/dx = -exp(-x) / expm1(-x)', examples='>>> gs.nn.log1mexp([1.0, 2.0])\n' 'tensor([-0.45867515, -0.14541346])',
+        references='Maechler (2012), Accurately computing log(1 - exp(-abs(a))).'),
     "log_sigmoid": docstring('log(sigmoid(x)) without overflow.', 'x : array_like', 'log_sigmoid(x) -> y\n'
         'composite: -logaddexp(0, -x)', examples='>>> gs.nn.log_sigmoid(1.0)\n' 'tensor(-0.31326169)'),
     "mish": docstring('x * tanh(log(1 + exp(x))).', 'x : array_like', 'mish(x) -> y\n'
@@ -1523,11 +1725,13 @@ describe({
     "prelu": docstring('x where x > 0, weight * x elsewhere.', 'x : array_like\n' 'weight : array_like\n'
         '    One slope, or one for each channel, which stand along axis 1.', 'prelu(x, weight) -> y\n'
         'composite: where(x > 0, x, 0) + slope * where(x > 0, 0, x)\n'
-        'where slope = expand_dims(weight, last_axes(x.ndim - 2)) if weight.ndim == 1 and x.ndim > 2 else weight',
-        examples='>>> gs.nn.prelu([[-1.0, 2.0], [3.0, -4.0]], [0.5, 0.25])\n' 'tensor([[-0.5,  2. ],\n' '        [ 3. , -1. ]])',
+        "where axes = len_of(checked_axes(weight.shape, 'weight', 0, 1))\n"
+        'where slope = expand_dims(weight, last_axes(x.ndim - 2)) if axes and x.ndim > 2 else reshape(weight, ()) if axes\n'
+        '  and x.ndim == 0 else weight', examples='>>> gs.nn.prelu([[-1.0, 2.0], [3.0, -4.0]], [0.5, 0.25])\n'
+        'tensor([[-0.5,  2. ],\n' '        [ 3. , -1. ]])',
         references='He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.'),
-    "relu": docstring('x where x > 0, 0 elsewhere, with derivative 0 at 0.', 'x : array_like', 'relu(x) -> y\n' 'dy/dx = y > 0',
-        examples='>>> gs.nn.relu([-1.0, 2.0])\n' 'tensor([0., 2.])'),
+    "relu": docstring('x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN.', 'x : array_like', 'relu(x) -> y\n'
+        'dy/dx = y > 0', examples='>>> gs.nn.relu([-1.0, 2.0])\n' 'tensor([0., 2.])'),
     "relu6": docstring('x between 0 and 6; the derivative at the bounds is 0.', 'x : array_like', 'relu6(x) -> y\n'
         'dy/dx = (y > 0) & (y < 6)', examples='>>> gs.nn.relu6([-1.0, 3.0, 7.0])\n' 'tensor([0., 3., 6.])'),
     "rrelu": docstring(
@@ -1559,12 +1763,43 @@ describe({
         'tensor([-0.5,  0. ,  1.5])'),
     "softsign": docstring('x / (1 + abs(x)).', 'x : array_like', 'softsign(x) -> y\n' 'dy/dx = square(1 / (1 + absolute(x)))',
         examples='>>> gs.nn.softsign([-1.0, 3.0, -gs.inf, gs.inf])\n' 'tensor([-0.5 ,  0.75, -1.  ,  1.  ])'),
+    "squareplus": docstring('(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials.', 'x : array_like\n'
+        'b : float, default 4.0\n' '    How wide the bend is; toward 0 it becomes relu.', 'squareplus(x, float b=4.0) -> y\n'
+        'dy/dx = where(x > 0, 0.5 + _direction(x, b ** 0.5) / 2, b / 2 / bend / (bend - low))\n'
+        'where low = where(x > 0, 0, x)\n' 'where bend = hypot(low, b ** 0.5)',
+        examples='>>> gs.nn.squareplus([0.0, 1.5, -1.5])\n' 'tensor([1. , 2. , 0.5])',
+        references='Barron (2021), Squareplus, a softplus-like algebraic rectifier.'),
     "tanhshrink": docstring('x - tanh(x), without cancellation near 0.', 'x : array_like', 'tanhshrink(x) -> y\n'
         'dy/dx = square(tanh(x))', examples='>>> gs.nn.tanhshrink([0.0, 1.0])\n' 'tensor([0.        , 0.23840584])'),
     "threshold": docstring('x where x > threshold, `value` elsewhere.', 'x : array_like\n' 'threshold : float\n' '    Bound.\n'
         'value : float\n' '    What stands for elements that are not above it.',
         'threshold(x, float threshold, float value) -> y\n' 'dy/dx = x > threshold',
         examples='>>> gs.nn.threshold([-1.0, 2.0], 0.5, 9.0)\n' 'tensor([9., 2.])'),
+    "conv_tbc": docstring('conv1d of arrays (time, batch, channels).', 'x : array_like\n'
+        '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
+        'weight : array_like\n' '    Kernels, (places, channels in, channels out).\n' 'bias : array_like\n'
+        '    What is added to each channel.\n' 'pad : int, default 0\n' '    How many zeros stand before and behind.',
+        'conv_tbc(x, weight, bias, int pad=0) -> y\n'
+        'composite: permute_dims(conv1d(permute_dims(x, (1, 2, 0)), permute_dims(weight, (2, 1, 0)), bias, 1, pad), (2,\n'
+        '  0, 1))', examples='>>> gs.nn.conv_tbc([[[1.0]], [[2.0]]], [[[1.0]], [[10.0]]], [0.5])\n' 'tensor([[[21.5]]])'),
+    "convolution": docstring('conv{n}d or conv_transpose{n}d for as many axes as `weight` has behind the second.',
+        'x : array_like\n' '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
+        'weight : array_like\n' '    Kernels, (channels out, channels in / groups, ...).\n' 'bias : array_like or None\n'
+        '    A number for each channel of the result; nothing where it is None.\n' 'stride : int or sequence of int\n'
+        '    Step of the kernel along each axis.\n' 'padding : int or sequence of int\n'
+        '    How many zeros stand before and behind each axis.\n' 'dilation : int or sequence of int\n'
+        '    How far apart the elements are that a kernel sees.\n' 'transposed : bool\n' '    Whether it is the adjoint.\n'
+        'output_padding : int or sequence of int\n' '    How much longer the result of the adjoint is.\n' 'groups : int\n'
+        '    Number of groups of channels that see nothing of one another.',
+        'convolution(x, weight, Array? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[]\n'
+        '  output_padding, int groups) -> y\n'
+        'composite: (plain if bias is None else plain + expand_dims(bias, last_axes(weight.ndim - 2))) if transposed else\n'
+        '  _convolve(x, weight, bias, steps, widths, gaps, groups)\n' 'where steps = each_axis(stride, weight.ndim)\n'
+        'where widths = each_axis(padding, weight.ndim)\n' 'where gaps = each_axis(dilation, weight.ndim)\n'
+        'where shape = transposed_shape(x.shape, weight.shape, steps, widths, each_axis(output_padding, weight.ndim),\n'
+        '  gaps, groups)\n' 'where plain = _convolve_input(x, weight, shape, steps, widths, gaps, groups)',
+        examples='>>> gs.nn.convolution([[1.0, 2.0, 4.0]], [[[1.0, 10.0]]], None, 1, 0, 1, False, 0, 1)\n'
+        'tensor([[21., 42.]])'),
     "log_softmax": docstring('x - logsumexp(x) along `axis`.', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'
         '    Axes along which the results are normalised.', 'log_softmax(x, int[] axis=-1) -> y\n'
         'grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)\n'

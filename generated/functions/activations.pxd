@@ -40,6 +40,10 @@ cdef class LeakyReluBackward(Node):
     cdef readonly uint32_t version_x
     cdef readonly object saved_negative_slope
 
+cdef class Log1mexpBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class MishBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -69,6 +73,11 @@ cdef class SoftplusBackward(Node):
 cdef class SoftsignBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
+
+cdef class SquareplusBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+    cdef readonly object saved_b
 
 cdef class TanhshrinkBackward(Node):
     cdef public object saved_x

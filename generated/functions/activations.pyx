@@ -254,6 +254,31 @@ cdef class LeakyReluBackward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program log1mexp_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, divide(negative(exp(negative(x))), expm1(negative(x))))""")
+
+cdef class Log1mexpBackward(Node):
+    """log1mexp(x) -> y; dy/dx = -exp(-x) / expm1(-x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return log1mexp_grad_x.run((grad, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * (-ops.exp(-x) / ops.expm1(-x))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef Program mish_near = Program("x -> near", "near = minimum(maximum(x, -1000), 1000)")
 cdef Program mish_grad_x = Program("grad, near -> grad_x", """
     soft = logaddexp(0, near)
@@ -451,6 +476,45 @@ cdef class SoftsignBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * ops.square(1 / (1 + ops.absolute(x)))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program squareplus_low = Program("x -> low", "low = where(greater(x, 0), 0, x)")
+cdef Program squareplus_grad_x = Program("grad, x, given_2, given_3, low -> grad_x", """
+    bend = hypot(low, given_2)
+    grad_x = multiply(grad, where(greater(x, 0), add(0.5, divide(where(bitwise_and(isfinite(given_2), equal(x, inf)), 1,
+        where(bitwise_and(isfinite(given_2), equal(x, -inf)), -1, _divide_or_zero(x, hypot(x, given_2)))), 2)),
+        divide(divide(given_3, bend), subtract(bend, low))))""")
+
+cdef class SquareplusBackward(Node):
+    """squareplus(x, float b=4.0) -> y
+
+    dy/dx = where(x > 0, 0.5 + _direction(x, b ** 0.5) / 2, b / 2 / bend / (bend - low))
+    where low = where(x > 0, 0, x)
+    where bend = hypot(low, b ** 0.5)
+    """
+    saves = ("x", "b")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        b = self.saved_b
+        low = squareplus_low.run((x,))
+        return squareplus_grad_x.run((grad, x, b ** 0.5, b / 2, low))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        b = self.saved_b
+        low = ops.where(x > 0, 0, x)
+        bend = ops.hypot(low, b ** 0.5)
+        return grad * ops.where(x > 0, 0.5 + ops._direction(x, b ** 0.5) / 2, b / 2 / bend / (bend - low))
 
     cdef bint takes_batch(self):
         return True

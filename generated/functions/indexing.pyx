@@ -21,7 +21,6 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_gather = <Forward3> load_forward("gradspec.generated.kernels.indexing", "gather", 3)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
-cdef Forward3 forward__getitem_backward = <Forward3> load_forward("gradspec.generated.kernels.indexing", "_getitem_backward", 3)
 cdef Forward3 forward_index_put = <Forward3> load_forward("gradspec.generated.kernels.indexing", "index_put", 3)
 cdef Forward3 forward__index_put_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.indexing", "_index_put_backward", 3
@@ -30,7 +29,6 @@ cdef Forward3 forward__last_written = <Forward3> load_forward("gradspec.generate
 cdef Forward4 forward_scatter_add = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter_add", 4)
 cdef Forward4 forward__takes_part = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_takes_part", 4)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
-cdef Forward4 forward__take_backward = <Forward4> load_forward("gradspec.generated.kernels.indexing", "_take_backward", 4)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
@@ -73,7 +71,7 @@ cdef class GetitemBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         index = saved_array(self, self.saved_index, self.version_index, "index")
         x_shape = self.saved_x_shape
-        return forward__getitem_backward(grad, index, x_shape)
+        return kernels.getitem_placed(grad, index, x_shape)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         index = saved_tensor(self, self.saved_index, self.version_index, "index")
@@ -379,7 +377,7 @@ cdef class TakeBackward(Node):
         indices = saved_array(self, self.saved_indices, self.version_indices, "indices")
         x_shape = self.saved_x_shape
         axis = self.saved_axis
-        return forward__take_backward(grad, indices, x_shape, axis)
+        return kernels.take_placed(grad, indices, x_shape, axis)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         indices = saved_tensor(self, self.saved_indices, self.version_indices, "indices")

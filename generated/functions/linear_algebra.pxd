@@ -3,11 +3,19 @@ from libc.stdint cimport uint32_t
 
 from gradspec.core.node cimport Node
 
+cdef class AlongDifferencesBackward(Node):
+    cdef public object saved_a, saved_b, saved_x
+    cdef readonly uint32_t version_a, version_b, version_x
+
 cdef class BlockDiagBackward(Node):
     cdef readonly object saved_arrays_shape
 
 cdef class BlockDiagBackwardBackward(Node):
     pass
+
+cdef class RowDistancesBackward(Node):
+    cdef public object saved_y, saved_a, saved_b
+    cdef readonly uint32_t version_y, version_a, version_b
 
 cdef class CholeskyBackward(Node):
     cdef public object saved_y
@@ -115,10 +123,18 @@ cdef class SolveColumnsBackward(Node):
     cdef public object saved_a, saved_y
     cdef readonly uint32_t version_a, version_y
 
+cdef class SolveSylvesterBackward(Node):
+    cdef public object saved_a, saved_b, saved_x
+    cdef readonly uint32_t version_a, version_b, version_x
+
 cdef class SolveTriangularBackward(Node):
     cdef public object saved_a, saved_y
     cdef readonly uint32_t version_a, version_y
     cdef readonly object saved_lower, saved_upper, saved_unit_diagonal
+
+cdef class SqrtmBackward(Node):
+    cdef public object saved_y
+    cdef readonly uint32_t version_y
 
 cdef class SvdBackward(Node):
     cdef public object saved_S, saved_U, saved_Vh
@@ -140,3 +156,7 @@ cdef class VecdotBackward(Node):
     cdef public object saved_b, saved_a
     cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_axis, saved_a_ndim, saved_b_ndim
+
+cdef class WeightedDifferencesBackward(Node):
+    cdef public object saved_a, saved_b, saved_weight
+    cdef readonly uint32_t version_a, version_b, version_weight

@@ -18,15 +18,21 @@ from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forw
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
-from gradspec.core.operand cimport ndim_of
+from gradspec.core.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
+    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
+)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward3 forward__along_differences = <Forward3> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_along_differences", 3
+)
 cdef Forward1 forward_block_diag = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "block_diag", 1)
 cdef Forward2 forward__block_diag_backward = <Forward2> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_block_diag_backward", 2
@@ -61,6 +67,7 @@ cdef Forward1 forward__reciprocal_gaps = <Forward1> load_forward(
 )
 cdef Forward2 forward_solve = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "solve", 2)
 cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_columns", 2)
+cdef Forward3 forward_solve_sylvester = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "solve_sylvester", 3)
 cdef Forward5 forward_solve_triangular = <Forward5> load_forward(
     "gradspec.generated.kernels.linear_algebra", "solve_triangular", 5
 )
@@ -69,10 +76,14 @@ cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.ke
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
 cdef Forward2 forward_triu = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "triu", 2)
 cdef Forward3 forward_vecdot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vecdot", 3)
+cdef Forward3 forward__weighted_differences = <Forward3> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_weighted_differences", 3
+)
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
+cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
 cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
@@ -82,6 +93,47 @@ cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
+
+
+cdef class AlongDifferencesBackward(Node):
+    """_along_differences(x, a, b) -> y
+
+    grad_x = _weighted_differences(grad, a, b)
+    grad_a = x * sum(grad, -1, True)
+    grad_b = -(mT(grad) @ x)
+    """
+    saves = ("a", "b", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_a = grad_b = None
+        if wanted_ & 1:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            grad_x = forward__weighted_differences(grad, a, b)
+        if wanted_ & 6:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 2:
+            grad_a = forward_multiply(x, forward_sum(grad, -1, True))
+        if wanted_ & 4:
+            grad_b = forward_negative(forward_matmul(forward_mT(grad), x))
+        return grad_x, grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_a = grad_b = None
+        if wanted_ & 1:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            grad_x = ops._weighted_differences(grad, a, b)
+        if wanted_ & 6:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 2:
+            grad_a = x * ops.sum(grad, -1, True)
+        if wanted_ & 4:
+            grad_b = -(ops.mT(grad) @ x)
+        return grad_x, grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
 
 
 cdef class BlockDiagBackward(Node):
@@ -109,6 +161,43 @@ cdef class BlockDiagBackwardBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad = defined_tensors(self, grad)
         return ops.block_diag(grad)
+
+
+cdef class RowDistancesBackward(Node):
+    """_row_distances(a, b) -> y
+
+    grad_a = _weighted_differences(weight, a, b)
+    grad_b = _weighted_differences(mT(weight), b, a)
+    where weight = _divide_or_zero(grad, y)
+    """
+    saves = ("y", "a", "b")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        weight = forward__divide_or_zero(grad, y)
+        if wanted_ & 1:
+            grad_a = forward__weighted_differences(weight, a, b)
+        if wanted_ & 2:
+            grad_b = forward__weighted_differences(forward_mT(weight), b, a)
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        weight = ops._divide_or_zero(grad, y)
+        if wanted_ & 1:
+            grad_a = ops._weighted_differences(weight, a, b)
+        if wanted_ & 2:
+            grad_b = ops._weighted_differences(ops.mT(weight), b, a)
+        return grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
 
 
 cdef class CholeskyBackward(Node):
@@ -752,7 +841,7 @@ cdef class OuterBackward(Node):
 cdef Program pinv_grad_x = Program("given_0, given_1, given_2 -> grad_x", "grad_x = subtract(add(given_0, given_1), given_2)")
 
 cdef class PinvBackward(Node):
-    """pinv(x) -> y
+    """pinv(x, *, float? rtol=None, bool hermitian=False) -> y
 
     grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)
     where g = mH(grad)
@@ -907,6 +996,50 @@ cdef class SolveColumnsBackward(Node):
         self.released, self.saved_a, self.saved_y = True, None, None
 
 
+cdef class SolveSylvesterBackward(Node):
+    """solve_sylvester(a, b, q) -> x
+
+    grad_a = -rest @ mH(x)
+    grad_b = -mH(x) @ rest
+    grad_q = rest
+    where rest = solve_sylvester(mH(a), mH(b), grad)
+    """
+    saves = ("a", "b", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_q = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 3:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+        rest = forward_solve_sylvester(forward_mH(a), forward_mH(b), grad)
+        if wanted_ & 1:
+            grad_a = forward_matmul(forward_negative(rest), forward_mH(x))
+        if wanted_ & 2:
+            grad_b = forward_matmul(forward_negative(forward_mH(x)), rest)
+        if wanted_ & 4:
+            grad_q = rest
+        return grad_a, grad_b, grad_q
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_q = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 3:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        rest = ops.solve_sylvester(ops.mH(a), ops.mH(b), grad)
+        if wanted_ & 1:
+            grad_a = -rest @ ops.mH(x)
+        if wanted_ & 2:
+            grad_b = -ops.mH(x) @ rest
+        if wanted_ & 4:
+            grad_q = rest
+        return grad_a, grad_b, grad_q
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+
+
 cdef class SolveTriangularBackward(Node):
     """solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
 
@@ -951,6 +1084,22 @@ cdef class SolveTriangularBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_y = True, None, None
+
+
+cdef class SqrtmBackward(Node):
+    """sqrtm(x) -> y; grad_x = solve_sylvester(mH(y), mH(y), grad)"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return forward_solve_sylvester(forward_mH(y), forward_mH(y), grad)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return ops.solve_sylvester(ops.mH(y), ops.mH(y), grad)
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
 
 
 cdef Program svd_u_gaps = Program("S -> u_gaps", "u_gaps = divide(1, multiply(multiply(2, S), S))")
@@ -1141,8 +1290,11 @@ cdef class TrilBackward(Node):
         k = self.saved_k
         return ops.tril(grad, k)
 
-    cdef bint takes_batch(self):
-        return True
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        k = self.saved_k
+        return ops.tril(
+            grad if ndim_of(grad) > 2 else ops.broadcast_to(ops.expand_dims(grad, -2), formulas.square_of_rows(shape_of(grad))), k
+        )
 
 
 cdef class TriuBackward(Node):
@@ -1157,8 +1309,11 @@ cdef class TriuBackward(Node):
         k = self.saved_k
         return ops.triu(grad, k)
 
-    cdef bint takes_batch(self):
-        return True
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        k = self.saved_k
+        return ops.triu(
+            grad if ndim_of(grad) > 2 else ops.broadcast_to(ops.expand_dims(grad, -2), formulas.square_of_rows(shape_of(grad))), k
+        )
 
 
 cdef class VecdotBackward(Node):
@@ -1225,3 +1380,44 @@ cdef class VecdotBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_b, self.saved_a = True, None, None
+
+
+cdef class WeightedDifferencesBackward(Node):
+    """_weighted_differences(weight, a, b) -> y
+
+    grad_weight = _along_differences(grad, a, b)
+    grad_a = grad * sum(weight, -1, True)
+    grad_b = -(mT(weight) @ grad)
+    """
+    saves = ("a", "b", "weight")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_weight = grad_a = grad_b = None
+        if wanted_ & 1:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            grad_weight = forward__along_differences(grad, a, b)
+        if wanted_ & 6:
+            weight = saved_array(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 2:
+            grad_a = forward_multiply(grad, forward_sum(weight, -1, True))
+        if wanted_ & 4:
+            grad_b = forward_negative(forward_matmul(forward_mT(weight), grad))
+        return grad_weight, grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_weight = grad_a = grad_b = None
+        if wanted_ & 1:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            grad_weight = ops._along_differences(grad, a, b)
+        if wanted_ & 6:
+            weight = saved_tensor(self, self.saved_weight, self.version_weight, "weight")
+        if wanted_ & 2:
+            grad_a = grad * ops.sum(weight, -1, True)
+        if wanted_ & 4:
+            grad_b = -(ops.mT(weight) @ grad)
+        return grad_weight, grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_weight = True, None, None, None

@@ -8,13 +8,11 @@ from gradspec.support.dispatch import ops
 
 from gradspec.core.forward_ad cimport plus
 from gradspec.engine.input_buffer cimport plus_array
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, load_forward
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, Forward5, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
-cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
-cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
@@ -35,8 +33,8 @@ cdef Forward4 forward__unpick = <Forward4> load_forward("gradspec.generated.kern
 
 cdef Program bernoulli_loss_grad_x = Program("grad, x, target -> grad_x", """
     grad_x = multiply(grad, divide(subtract(x, target), maximum(multiply(x, subtract(1, x)), 1e-12)))""")
-cdef Program bernoulli_loss_grad_target = Program("grad, given_1, x -> grad_target", """
-    grad_target = multiply(grad, subtract(maximum(given_1, -100), maximum(log(x), -100)))""")
+cdef Program bernoulli_loss_grad_target = Program("grad, x -> grad_target", """
+    grad_target = multiply(grad, subtract(maximum(log1p(negative(x)), -100), maximum(log(x), -100)))""")
 
 cdef class BernoulliLossBackward(Node):
     """_bernoulli_loss(x, target) -> y
@@ -53,7 +51,7 @@ cdef class BernoulliLossBackward(Node):
             target = saved_array(self, self.saved_target, self.version_target, "target")
             grad_x = bernoulli_loss_grad_x.run((grad, x, target))
         if wanted_ & 2:
-            grad_target = bernoulli_loss_grad_target.run((grad, forward_log1p(forward_negative(x)), x))
+            grad_target = bernoulli_loss_grad_target.run((grad, x))
         return grad_x, grad_target
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

@@ -2,7 +2,19 @@
 
 from gradspec.core.node cimport Node
 
+cdef class BernoulliBackward(Node):
+    pass
+
+cdef class CauchyBackward(Node):
+    pass
+
 cdef class CopyBackward(Node):
+    cdef readonly object saved_source_ndim, saved_x_ndim, saved_x_shape
+
+cdef class EqBackward(Node):
+    pass
+
+cdef class ExponentialBackward(Node):
     pass
 
 cdef class FillBackward(Node):
@@ -11,7 +23,31 @@ cdef class FillBackward(Node):
 cdef class FillDiagonalBackward(Node):
     cdef readonly object saved_x_shape
 
+cdef class GeBackward(Node):
+    pass
+
+cdef class GeometricBackward(Node):
+    pass
+
+cdef class GtBackward(Node):
+    pass
+
+cdef class LeBackward(Node):
+    pass
+
+cdef class LogNormalBackward(Node):
+    pass
+
+cdef class LtBackward(Node):
+    pass
+
+cdef class NeBackward(Node):
+    pass
+
 cdef class NormalBackward(Node):
+    pass
+
+cdef class RandomBackward(Node):
     pass
 
 cdef class UniformBackward(Node):

@@ -13,19 +13,65 @@ from gradspec.kernels.program.by_name cimport Forward2, Forward3, load_forward
 from gradspec.core.node cimport Node, Wanted
 
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
+cdef class BernoulliBackward(Node):
+    """bernoulli_(x, p=0.5, *, Generator? generator=None) -> y; grad_x = zeros_like(grad); grad_p = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_p = None
+        if wanted_ & 1:
+            grad_x = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_p = forward_zeros_like(grad, None)
+        return grad_x, grad_p
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_p = None
+        if wanted_ & 1:
+            grad_x = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_p = ops.zeros_like(grad)
+        return grad_x, grad_p
+
+
+cdef class CauchyBackward(Node):
+    """cauchy_(x, Scalar median=0.0, Scalar sigma=1.0, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_zeros_like(grad, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True
+
+
 cdef class CopyBackward(Node):
-    """copy_(x, source) -> y; linear in x, source; grad_x = zeros_like(grad); grad_source = grad"""
+    """copy_(x, source) -> y
+
+    linear in x, source
+    grad_x = zeros_like(grad)
+    grad_source = reshape(grad, (1,) * (source.ndim - x.ndim) + x.shape) if source.ndim > x.ndim else grad
+    """
+    saves = ("source_ndim", "x_ndim", "x_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_source = None
         if wanted_ & 1:
             grad_x = forward_zeros_like(grad, None)
         if wanted_ & 2:
-            grad_source = grad
+            source_ndim = self.saved_source_ndim
+            x_ndim = self.saved_x_ndim
+            if source_ndim > x_ndim:
+                x_shape = self.saved_x_shape
+                grad_source = forward_reshape(grad, (1,) * (source_ndim - x_ndim) + x_shape)
+            else:
+                grad_source = grad
         return grad_x, grad_source
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -33,8 +79,47 @@ cdef class CopyBackward(Node):
         if wanted_ & 1:
             grad_x = ops.zeros_like(grad)
         if wanted_ & 2:
-            grad_source = grad
+            source_ndim = self.saved_source_ndim
+            x_ndim = self.saved_x_ndim
+            if source_ndim > x_ndim:
+                x_shape = self.saved_x_shape
+                grad_source = ops.reshape(grad, (1,) * (source_ndim - x_ndim) + x_shape)
+            else:
+                grad_source = grad
         return grad_x, grad_source
+
+
+cdef class EqBackward(Node):
+    """eq_(x, other) -> y; grad_x = zeros_like(grad); grad_other = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_other = forward_zeros_like(grad, None)
+        return grad_x, grad_other
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_other = ops.zeros_like(grad)
+        return grad_x, grad_other
+
+
+cdef class ExponentialBackward(Node):
+    """exponential_(x, Scalar lambd=1.0, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_zeros_like(grad, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef class FillBackward(Node):
@@ -85,8 +170,147 @@ cdef class FillDiagonalBackward(Node):
         return grad_x, grad_value
 
 
+cdef class GeBackward(Node):
+    """ge_(x, other) -> y; grad_x = zeros_like(grad); grad_other = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_other = forward_zeros_like(grad, None)
+        return grad_x, grad_other
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_other = ops.zeros_like(grad)
+        return grad_x, grad_other
+
+
+cdef class GeometricBackward(Node):
+    """geometric_(x, Scalar p, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_zeros_like(grad, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True
+
+
+cdef class GtBackward(Node):
+    """gt_(x, other) -> y; grad_x = zeros_like(grad); grad_other = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_other = forward_zeros_like(grad, None)
+        return grad_x, grad_other
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_other = ops.zeros_like(grad)
+        return grad_x, grad_other
+
+
+cdef class LeBackward(Node):
+    """le_(x, other) -> y; grad_x = zeros_like(grad); grad_other = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_other = forward_zeros_like(grad, None)
+        return grad_x, grad_other
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_other = ops.zeros_like(grad)
+        return grad_x, grad_other
+
+
+cdef class LogNormalBackward(Node):
+    """log_normal_(x, Scalar mean=1.0, Scalar std=2.0, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_zeros_like(grad, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True
+
+
+cdef class LtBackward(Node):
+    """lt_(x, other) -> y; grad_x = zeros_like(grad); grad_other = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_other = forward_zeros_like(grad, None)
+        return grad_x, grad_other
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_other = ops.zeros_like(grad)
+        return grad_x, grad_other
+
+
+cdef class NeBackward(Node):
+    """ne_(x, other) -> y; grad_x = zeros_like(grad); grad_other = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_other = forward_zeros_like(grad, None)
+        return grad_x, grad_other
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_other = None
+        if wanted_ & 1:
+            grad_x = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_other = ops.zeros_like(grad)
+        return grad_x, grad_other
+
+
 cdef class NormalBackward(Node):
     """normal_(x, Scalar mean=0.0, Scalar std=1.0, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        return forward_zeros_like(grad, None)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        return ops.zeros_like(grad)
+
+    cdef bint takes_batch(self):
+        return True
+
+
+cdef class RandomBackward(Node):
+    """random_(x, int? low=None, int? high=None, *, Generator? generator=None) -> y; grad_x = zeros_like(grad)"""
 
     cdef object apply(self, object grad, Wanted wanted_):
         return forward_zeros_like(grad, None)

@@ -111,6 +111,6 @@ cdef class WhereBackward(Node):
     cdef readonly uint32_t version_mask
 
 cdef class XlogyBackward(Node):
-    cdef public object saved_a, saved_b
-    cdef readonly uint32_t version_a, version_b
+    cdef public object saved_b, saved_a
+    cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_b_dtype, saved_y_dtype

@@ -6,6 +6,7 @@
 
 import math
 
+from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
@@ -30,8 +31,10 @@ cdef Forward2 forward_maximum = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward4 forward__scaled_pow = <Forward4> load_forward("gradspec.generated.kernels.pointwise_binary", "_scaled_pow", 4)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
+cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
@@ -1176,7 +1179,7 @@ cdef class WhereBackward(Node):
             self.released, self.saved_mask = True, None
 
 
-cdef Program xlogy_safe = Program("a, b -> safe", "safe = where(bitwise_and(equal(a, 0), equal(b, 0)), 1, b)")
+cdef Program xlogy_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 1, b)")
 cdef Program xlogy_grad_a = Program("grad, base -> grad_a", "grad_a = multiply(grad, conj(log(base)))")
 cdef Program xlogy_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, safe)))")
 
@@ -1185,18 +1188,23 @@ cdef class XlogyBackward(Node):
 
     dy/da = log(base)
     dy/db = a / safe
-    where safe = where((a == 0) & (b == 0), 1, b)
+    where invalid = b == 0 if is_complex(b.dtype) else b <= 0
+    where safe = where((a == 0) & invalid, 1, b)
     where base = safe if b.dtype == y.dtype else astype(safe, y.dtype)
     """
-    saves = ("a", "b", "b_dtype", "y_dtype")
+    saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        safe = xlogy_safe.run((a, b))
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = forward_equal(b, 0)
+        else:
+            invalid = forward_less_equal(b, 0)
+        safe = xlogy_safe.run((a, invalid, b))
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
             if b_dtype == y_dtype:
                 base = safe
@@ -1209,11 +1217,15 @@ cdef class XlogyBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        safe = ops.where((a == 0) & (b == 0), 1, b)
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = b == 0
+        else:
+            invalid = b <= 0
+        safe = ops.where((a == 0) & invalid, 1, b)
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
             if b_dtype == y_dtype:
                 base = safe
@@ -1231,4 +1243,4 @@ cdef class XlogyBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b = True, None, None
+        self.released, self.saved_b, self.saved_a = True, None, None

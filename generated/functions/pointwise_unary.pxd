@@ -18,6 +18,7 @@ cdef class AcoshBackward(Node):
 cdef class AngleBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
+    cdef readonly object saved_x_dtype
 
 cdef class AsinBackward(Node):
     cdef public object saved_x
@@ -121,6 +122,10 @@ cdef class FloorBackward(Node):
 cdef class FracBackward(Node):
     pass
 
+cdef class FrexpBackward(Node):
+    cdef public object saved_exponent
+    cdef readonly uint32_t version_exponent
+
 cdef class GaussBackward(Node):
     cdef public object saved_x, saved_y
     cdef readonly uint32_t version_x, version_y
@@ -156,6 +161,9 @@ cdef class LogitBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_x_dtype
+
+cdef class ModfBackward(Node):
+    pass
 
 cdef class NanToNumBackward(Node):
     cdef public object saved_x

@@ -9,7 +9,8 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops
 
-from gradspec.engine.input_buffer cimport conj_of
+from gradspec.core.forward_ad cimport plus
+from gradspec.engine.input_buffer cimport conj_of, plus_array
 from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward4, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
@@ -113,16 +114,26 @@ cdef class AcoshBackward(Node):
 cdef Program angle_grad_x = Program("grad, given_1, x -> grad_x", "grad_x = multiply(grad, _divide_or_zero(given_1, conj(x)))")
 
 cdef class AngleBackward(Node):
-    """angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x))"""
-    saves = ("x",)
+    """angle(x) -> y; grad_x = grad * _divide_or_zero(1j, conj(x)) if is_complex(x.dtype) else grad * 0"""
+    saves = ("x_dtype", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return angle_grad_x.run((grad, 1j, x))
+        x_dtype = self.saved_x_dtype
+        if formulas.is_complex(x_dtype):
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+            grad_x = angle_grad_x.run((grad, 1j, x))
+        else:
+            grad_x = forward_multiply(grad, 0)
+        return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops._divide_or_zero(1j, conj_of(x))
+        x_dtype = self.saved_x_dtype
+        if formulas.is_complex(x_dtype):
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+            grad_x = grad * ops._divide_or_zero(1j, conj_of(x))
+        else:
+            grad_x = grad * 0
+        return grad_x
 
     cdef bint takes_batch(self):
         return True
@@ -741,6 +752,32 @@ cdef class FracBackward(Node):
         return True
 
 
+cdef Program frexp_grad_x = Program("grad_mantissa, exponent -> grad_x", "grad_x = ldexp(grad_mantissa, negative(exponent))")
+
+cdef class FrexpBackward(Node):
+    """frexp(x) -> mantissa, Index exponent; grad_x = ldexp(grad_mantissa, -exponent)"""
+    saves = ("exponent",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_mantissa = grad
+        exponent = saved_array(self, self.saved_exponent, self.version_exponent, "exponent")
+        return frexp_grad_x.run((grad_mantissa, exponent))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_mantissa = grad
+        exponent = saved_tensor(self, self.saved_exponent, self.version_exponent, "exponent")
+        return ops.ldexp(grad_mantissa, -exponent)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_exponent = True, None
+
+
 cdef Program gauss_grad_x = Program("grad, x, y -> grad_x", """
     finite = where(isinf(x), 0, x)
     grad_x = multiply(grad, multiply(-2, conj(multiply(finite, y))))""")
@@ -959,6 +996,27 @@ cdef class LogitBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class ModfBackward(Node):
+    """modf(x) -> fraction, whole; grad_x = grad_fraction + zeros_like(grad_whole)"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_fraction, grad_whole = grad
+        grad_x = grad_fraction
+        if grad_whole is not None:
+            grad_x = plus_array(grad_x, forward_zeros_like(grad_whole, None))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_fraction, grad_whole = grad
+        grad_x = grad_fraction
+        if grad_whole is not None:
+            grad_x = plus(grad_x, ops.zeros_like(grad_whole))
+        return grad_x
+
+    cdef bint takes_batch(self):
+        return True
 
 
 cdef Program nan_to_num_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, isfinite(x))")

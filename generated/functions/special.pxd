@@ -63,6 +63,10 @@ cdef class GammainccBackward(Node):
     cdef public object saved_a, saved_x
     cdef readonly uint32_t version_a, version_x
 
+cdef class GammaincinvBackward(Node):
+    cdef public object saved_a, saved_x
+    cdef readonly uint32_t version_a, version_x
+
 cdef class I0Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -111,7 +115,15 @@ cdef class K0Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
+cdef class K0eBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class K1Backward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
+cdef class K1eBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
@@ -124,6 +136,16 @@ cdef class KvBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_v
+
+cdef class KveBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+    cdef readonly object saved_v
+
+cdef class KveDerivativeBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+    cdef readonly object saved_v, saved_n
 
 cdef class LogNdtrBackward(Node):
     cdef public object saved_x, saved_y
@@ -141,6 +163,14 @@ cdef class RelEntrBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
     cdef readonly object saved_y_dtype
+
+cdef class RgammaBackward(Node):
+    cdef public object saved_x, saved_y
+    cdef readonly uint32_t version_x, version_y
+
+cdef class SphericalBesselJ0Backward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class SphericalJnBackward(Node):
     cdef public object saved_x
@@ -162,8 +192,8 @@ cdef class StdtrDerivativeBackward(Node):
     cdef readonly object saved_m, saved_n
 
 cdef class Xlog1pyBackward(Node):
-    cdef public object saved_a, saved_b
-    cdef readonly uint32_t version_a, version_b
+    cdef public object saved_b, saved_a
+    cdef readonly uint32_t version_b, version_a
     cdef readonly object saved_b_dtype, saved_y_dtype
 
 cdef class Y0Backward(Node):

@@ -4,6 +4,7 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
@@ -12,24 +13,28 @@ from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
-cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
 cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "erfcx", 1)
 cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
 )
-cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
 cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
+cdef Forward2 forward_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "equal", 2)
 cdef Forward2 forward_greater = <Forward2> load_forward("gradspec.generated.kernels.comparison", "greater", 2)
+cdef Forward2 forward_less_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less_equal", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward4 forward__beta_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_beta_derivative", 4)
 cdef Forward6 forward__betainc_derivative = <Forward6> load_forward(
     "gradspec.generated.kernels.special", "_betainc_derivative", 6
 )
 cdef Forward3 forward__digamma_gap = <Forward3> load_forward("gradspec.generated.kernels.special", "_digamma_gap", 3)
+cdef Forward1 forward_gamma = <Forward1> load_forward("gradspec.generated.kernels.special", "gamma", 1)
 cdef Forward4 forward__gammainc_derivative = <Forward4> load_forward(
     "gradspec.generated.kernels.special", "_gammainc_derivative", 4
 )
@@ -43,6 +48,7 @@ cdef Forward2 forward_jv = <Forward2> load_forward("gradspec.generated.kernels.s
 cdef Forward1 forward_k0 = <Forward1> load_forward("gradspec.generated.kernels.special", "k0", 1)
 cdef Forward1 forward_k1 = <Forward1> load_forward("gradspec.generated.kernels.special", "k1", 1)
 cdef Forward2 forward_kv = <Forward2> load_forward("gradspec.generated.kernels.special", "kv", 2)
+cdef Forward3 forward__kve_derivative = <Forward3> load_forward("gradspec.generated.kernels.special", "_kve_derivative", 3)
 cdef Forward2 forward_spherical_jn = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_jn", 2)
 cdef Forward2 forward_spherical_yn = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_yn", 2)
 cdef Forward4 forward__stdtr_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_stdtr_derivative", 4)
@@ -532,6 +538,49 @@ cdef class GammainccBackward(Node):
         self.released, self.saved_a, self.saved_x = True, None, None
 
 
+cdef Program gammaincinv_grad_a = Program("grad, given_1, given_2 -> grad_a", """
+    grad_a = multiply(grad, divide(negative(given_1), given_2))""")
+
+cdef class GammaincinvBackward(Node):
+    """gammaincinv(a, p) -> x
+
+    dx/da = -_gammainc_derivative(a, x, 1, 0) / _gammainc_derivative(a, x, 0, 1)
+    dx/dp = 1 / _gammainc_derivative(a, x, 0, 1)
+    """
+    saves = ("a", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_p = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = gammaincinv_grad_a.run(
+                (grad, forward__gammainc_derivative(a, x, 1, 0), forward__gammainc_derivative(a, x, 0, 1))
+            )
+        if wanted_ & 2:
+            grad_p = forward_divide(grad, forward__gammainc_derivative(a, x, 0, 1))
+        return grad_a, grad_p
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_p = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = grad * (-ops._gammainc_derivative(a, x, 1, 0) / ops._gammainc_derivative(a, x, 0, 1))
+        if wanted_ & 2:
+            grad_p = grad / ops._gammainc_derivative(a, x, 0, 1)
+        return grad_a, grad_p
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_x = True, None, None
+
+
 cdef class I0Backward(Node):
     """i0(x) -> y; dy/dx = i1(x)"""
     saves = ("x",)
@@ -799,6 +848,28 @@ cdef class K0Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef class K0eBackward(Node):
+    """k0e(x) -> y; dy/dx = _kve_derivative(0, x, 1)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward__kve_derivative(0, x, 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops._kve_derivative(0, x, 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef Program k1_grad_x = Program("grad, given_1, given_2 -> grad_x", """
     grad_x = multiply(grad, divide(negative(add(given_1, given_2)), 2))""")
 
@@ -824,11 +895,33 @@ cdef class K1Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef class K1eBackward(Node):
+    """k1e(x) -> y; dy/dx = _kve_derivative(1, x, 1)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward__kve_derivative(1, x, 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops._kve_derivative(1, x, 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef Program kl_terms_near = Program("p, q -> near", "near = less(absolute(subtract(p, q)), divide(q, 2))")
 cdef Program kl_terms_excess = Program("near, p, q -> excess", """
     excess = divide(where(near, subtract(p, q), 0), where(near, q, 1))""")
-cdef Program kl_terms_grad_a = Program("grad, given_1, near, p, q -> grad_a", """
-    grad_a = multiply(grad, subtract(add(given_1, log(where(near, 1, p))), log(where(near, 1, q))))""")
+cdef Program kl_terms_grad_a = Program("grad, excess, near, p, q -> grad_a", """
+    grad_a = multiply(grad, subtract(add(log1p(excess), log(where(near, 1, p))), log(where(near, 1, q))))""")
 cdef Program kl_terms_grad_b = Program("grad, near, excess, p, q -> grad_b", """
     ratio = divide(p, where(bitwise_and(equal(p, 0), equal(q, 0)), 1, q))
     grad_b = multiply(grad, negative(where(near, excess, subtract(ratio, 1))))""")
@@ -856,7 +949,7 @@ cdef class KlTermsBackward(Node):
         near = kl_terms_near.run((p, q))
         excess = kl_terms_excess.run((near, p, q))
         if wanted_ & 1:
-            grad_a = kl_terms_grad_a.run((grad, forward_log1p(excess), near, p, q))
+            grad_a = kl_terms_grad_a.run((grad, excess, near, p, q))
         if wanted_ & 2:
             grad_b = kl_terms_grad_b.run((grad, near, excess, p, q))
         return grad_a, grad_b
@@ -903,6 +996,56 @@ cdef class KvBackward(Node):
         v = self.saved_v
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * (-conj_of(ops.kv(v - 1, x) + ops.kv(v + 1, x)) / 2)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class KveBackward(Node):
+    """kve(float v, x) -> y; dy/dx = _kve_derivative(v, x, 1)"""
+    saves = ("v", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        v = self.saved_v
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward__kve_derivative(v, x, 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        v = self.saved_v
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops._kve_derivative(v, x, 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class KveDerivativeBackward(Node):
+    """_kve_derivative(float v, x, int n) -> y; dy/dx = _kve_derivative(v, x, n + 1)"""
+    saves = ("v", "x", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        v = self.saved_v
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return forward_multiply(grad, forward__kve_derivative(v, x, n + 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        v = self.saved_v
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return grad * ops._kve_derivative(v, x, n + 1)
 
     cdef bint takes_batch(self):
         return True
@@ -1008,11 +1151,10 @@ cdef class NdtriBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program rel_entr_near = Program("p, q -> near", "near = less(absolute(subtract(p, q)), divide(q, 2))")
-cdef Program rel_entr_excess = Program("near, p, q -> excess", """
-    excess = divide(where(near, subtract(p, q), 0), where(near, q, 1))""")
-cdef Program rel_entr_grad_a = Program("grad, given_1, near, p, q -> grad_a", """
-    grad_a = multiply(grad, add(subtract(add(given_1, log(where(near, 1, p))), log(where(near, 1, q))), 1))""")
+cdef Program rel_entr_grad_a = Program("grad, p, q -> grad_a", """
+    near = less(absolute(subtract(p, q)), divide(q, 2))
+    excess = divide(where(near, subtract(p, q), 0), where(near, q, 1))
+    grad_a = multiply(grad, add(subtract(add(log1p(excess), log(where(near, 1, p))), log(where(near, 1, q))), 1))""")
 cdef Program rel_entr_grad_b = Program("grad, p, q -> grad_b", """
     grad_b = multiply(grad, divide(negative(p), where(bitwise_and(equal(p, 0), equal(q, 0)), 1, q)))""")
 
@@ -1036,9 +1178,7 @@ cdef class RelEntrBackward(Node):
         p = forward_astype(a, y_dtype)
         q = forward_astype(b, y_dtype)
         if wanted_ & 1:
-            near = rel_entr_near.run((p, q))
-            excess = rel_entr_excess.run((near, p, q))
-            grad_a = rel_entr_grad_a.run((grad, forward_log1p(excess), near, p, q))
+            grad_a = rel_entr_grad_a.run((grad, p, q))
         if wanted_ & 2:
             grad_b = rel_entr_grad_b.run((grad, p, q))
         return grad_a, grad_b
@@ -1066,6 +1206,81 @@ cdef class RelEntrBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef Program rgamma_grad_x = Program("grad, right, y, given_3, given_4, low, given_6 -> grad_x", """
+    grad_x = multiply(grad, where(right, multiply(negative(y), given_3), multiply(given_4,
+        subtract(cos(multiply(3.141592653589793, low)), multiply(divide(sin(multiply(3.141592653589793, low)),
+        3.141592653589793), given_6)))))""")
+
+cdef class RgammaBackward(Node):
+    """rgamma(x) -> y
+
+    dy/dx = where(right, -y * digamma(where(right, x, 1)), gamma(1 - low) * (cos(pi * low) - sin(pi * low) / pi *
+      digamma(1 - low)))
+    where right = x > 0.5
+    where low = where(right, 0, x)
+    """
+    saves = ("x", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        right = forward_greater(x, 0.5)
+        low = forward_where(right, 0, x)
+        return rgamma_grad_x.run(
+            (
+                grad, right, y, forward_digamma(forward_where(right, x, 1)), forward_gamma(forward_subtract(1, low)), low,
+                forward_digamma(forward_subtract(1, low))
+            )
+        )
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        right = x > 0.5
+        low = ops.where(right, 0, x)
+        return (
+            grad
+            * ops.where(
+                right, -y * ops.digamma(ops.where(right, x, 1)),
+                ops.gamma(1 - low)
+                * (ops.cos(3.141592653589793 * low) - ops.sin(3.141592653589793 * low) / 3.141592653589793 * ops.digamma(1 - low))
+            )
+        )
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y = True, None, None
+
+
+cdef Program spherical_bessel_j0_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
+
+cdef class SphericalBesselJ0Backward(Node):
+    """spherical_bessel_j0(x) -> y; dy/dx = -spherical_jn(1, x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return spherical_bessel_j0_grad_x.run((grad, forward_spherical_jn(1, x)))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * -ops.spherical_jn(1, x)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
 
 
 cdef Program spherical_jn_grad_x = Program("grad, n, given_2, given_3, given_4, given_5 -> grad_x", """
@@ -1228,7 +1443,8 @@ cdef class StdtrDerivativeBackward(Node):
         self.released, self.saved_df, self.saved_t = True, None, None
 
 
-cdef Program xlog1py_safe = Program("a, b -> safe", "safe = where(bitwise_and(equal(a, 0), equal(b, -1)), 0, b)")
+cdef Program xlog1py_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 0, b)")
+cdef Program xlog1py_grad_a = Program("grad, beyond -> grad_a", "grad_a = multiply(grad, conj(log1p(beyond)))")
 cdef Program xlog1py_grad_b = Program("grad, a, safe -> grad_b", "grad_b = multiply(grad, conj(divide(a, add(1, safe))))")
 
 cdef class Xlog1pyBackward(Node):
@@ -1236,35 +1452,44 @@ cdef class Xlog1pyBackward(Node):
 
     dy/da = log1p(beyond)
     dy/db = a / (1 + safe)
-    where safe = where((a == 0) & (b == -1), 0, b)
+    where invalid = b == -1 if is_complex(b.dtype) else b <= -1
+    where safe = where((a == 0) & invalid, 0, b)
     where beyond = safe if b.dtype == y.dtype else astype(safe, y.dtype)
     """
-    saves = ("a", "b", "b_dtype", "y_dtype")
+    saves = ("b_dtype", "b", "a", "y_dtype")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b_dtype = self.saved_b_dtype
         b = saved_array(self, self.saved_b, self.version_b, "b")
-        safe = xlog1py_safe.run((a, b))
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = forward_equal(b, -1)
+        else:
+            invalid = forward_less_equal(b, -1)
+        safe = xlog1py_safe.run((a, invalid, b))
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
             if b_dtype == y_dtype:
                 beyond = safe
             else:
                 beyond = forward_astype(safe, y_dtype)
-            grad_a = forward_multiply(grad, forward_conj(forward_log1p(beyond)))
+            grad_a = xlog1py_grad_a.run((grad, beyond))
         if wanted_ & 2:
             grad_b = xlog1py_grad_b.run((grad, a, safe))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b_dtype = self.saved_b_dtype
         b = saved_tensor(self, self.saved_b, self.version_b, "b")
-        safe = ops.where((a == 0) & (b == -1), 0, b)
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if formulas.is_complex(b_dtype):
+            invalid = b == -1
+        else:
+            invalid = b <= -1
+        safe = ops.where((a == 0) & invalid, 0, b)
         if wanted_ & 1:
-            b_dtype = self.saved_b_dtype
             y_dtype = self.saved_y_dtype
             if b_dtype == y_dtype:
                 beyond = safe
@@ -1282,7 +1507,7 @@ cdef class Xlog1pyBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_b = True, None, None
+        self.released, self.saved_b, self.saved_a = True, None, None
 
 
 cdef Program y0_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")

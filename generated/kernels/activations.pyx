@@ -4,6 +4,8 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import numpy as np
+
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
@@ -15,6 +17,7 @@ cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward3 forward_split = <Forward3> load_forward("gradspec.generated.kernels.joining", "split", 3)
 cdef Forward2 forward_ones = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones", 2)
 
@@ -69,6 +72,19 @@ cdef object forward_elu(object x, object alpha):
     except Exception as error_:
         raise explain(error_, "elu", x=x, alpha=alpha) from None
 
+cdef Program feature_alpha_dropout_y = Program("scale, given_1, x, kept, low, given_5 -> y", """
+    y = add(multiply(scale, subtract(multiply(multiply(given_1, x), kept), multiply(low, subtract(1, multiply(given_1,
+        kept))))), given_5)""")
+cdef object forward_feature_alpha_dropout(object x, object p, object training, object generator):
+    if not training or p == 0:
+        return x
+    if p == 1:
+        return forward_multiply(x, 0)
+    low = 1.7580993408473766
+    scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
+    kept = forward_dropout(forward_ones(shape_of(x)[:2] + (1,) * (ndim_of(x) - 2), dtype_of(x)), p, True, generator)[0]
+    return feature_alpha_dropout_y.run((scale, 1 - p, x, kept, low, scale * low * p))
+
 cdef object forward_gelu(object x, object approximate):
     try:
         return as_array(kernels.gelu(x, approximate))
@@ -112,6 +128,15 @@ cdef object forward_leaky_relu(object x, object negative_slope):
     except Exception as error_:
         raise explain(error_, "leaky_relu", x=x, negative_slope=negative_slope) from None
 
+cdef Program log1mexp_y = Program("x, given_1 -> y", """
+    y = where(less(x, 0.6931471805599453), log(negative(expm1(negative(minimum(x, 0.6931471805599453))))), given_1)""")
+cdef Program log1mexp_y_2 = Program("x -> y", "y = negative(exp(negative(maximum(x, 0.6931471805599453))))")
+cdef object forward_log1mexp(object x):
+    try:
+        return as_array(log1mexp_y.run((x, np.log1p(log1mexp_y_2.run((x,))))))
+    except Exception as error_:
+        raise explain(error_, "log1mexp", x=x) from None
+
 cdef Program log_sigmoid_y = Program("x -> y", "y = negative(logaddexp(0, negative(x)))")
 cdef object forward_log_sigmoid(object x):
     return log_sigmoid_y.run((x,))
@@ -126,8 +151,11 @@ cdef object forward_mish(object x):
 cdef Program prelu_y = Program("x, slope -> y", """
     y = add(where(greater(x, 0), x, 0), multiply(slope, where(greater(x, 0), 0, x)))""")
 cdef object forward_prelu(object x, object weight):
-    if ndim_of(weight) == 1 and ndim_of(x) > 2:
+    axes = formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 0, 1))
+    if axes and ndim_of(x) > 2:
         slope = forward_expand_dims(weight, formulas.last_axes(ndim_of(x) - 2))
+    elif axes and ndim_of(x) == 0:
+        slope = forward_reshape(weight, ())
     else:
         slope = weight
     return prelu_y.run((x, slope))
@@ -183,6 +211,15 @@ cdef object forward_softsign(object x):
         return as_array(kernels.softsign(x))
     except Exception as error_:
         raise explain(error_, "softsign", x=x) from None
+
+cdef Program squareplus_y = Program("x, given_1, given_2 -> y", """
+    y = where(greater(x, 0), add(divide(hypot(x, given_1), 2), divide(absolute(x), 2)), divide(given_2, add(divide(hypot(x,
+        given_1), 2), divide(absolute(x), 2))))""")
+cdef object forward_squareplus(object x, object b):
+    try:
+        return as_array(squareplus_y.run((x, b ** 0.5, b / 4)))
+    except Exception as error_:
+        raise explain(error_, "squareplus", x=x, b=b) from None
 
 cdef object forward_tanhshrink(object x):
     try:

@@ -9,34 +9,53 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, Forward5, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
+cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_remainder = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "remainder", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward3 forward_diff = <Forward3> load_forward("gradspec.generated.kernels.scans", "diff", 3)
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
+cdef Forward1 forward_eigvals = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "eigvals", 1)
 cdef Forward2 forward_lstsq = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "lstsq", 2)
+cdef Forward5 forward_solve_triangular = <Forward5> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "solve_triangular", 5
+)
 cdef Forward3 forward_vander = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vander", 3)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
+cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels.views", "flip", 2)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kernels.indexing", "select", 3)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
+cdef Forward4 forward_pad = <Forward4> load_forward("gradspec.generated.kernels.joining", "pad", 4)
 cdef Forward4 forward_argsort = <Forward4> load_forward("gradspec.generated.kernels.sorting", "argsort", 4)
+cdef Forward4 forward_arange = <Forward4> load_forward("gradspec.generated.kernels.creation", "arange", 4)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
+cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
 cdef Forward2 forward_ones = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones", 2)
+cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 
 
 cdef object forward_convolve(object a, object b, object mode):
+    whole = forward__full_convolution(
+        a if ndim_of(a) else forward_expand_dims(a, 0), b if ndim_of(b) else forward_expand_dims(b, 0)
+    )
     if mode == 'full':
-        return forward__full_convolution(a, b)
-    return forward_getitem(forward__full_convolution(a, b), formulas.convolved_part(size_of(a), size_of(b), mode))
+        return whole
+    return forward_getitem(whole, formulas.convolved_part(size_of(a), size_of(b), mode))
 
 cdef object forward_correlate(object a, object b, object mode):
     return forward_convolve(a, forward_conj(forward_flip(b, None)), mode)
@@ -54,7 +73,7 @@ cdef object forward__slide(object a, object b):
         raise explain(error_, "_slide", a=a, b=b) from None
 
 cdef object forward_gradient(object x, object spacing, object axis, object edge_order):
-    place = formulas.gradient_axis(ndim_of(x), axis)
+    place = formulas.gradient_axis(shape_of(x), axis, edge_order)
     if ndim_of(spacing) == 1:
         step = forward_diff(spacing, 1, -1)
     else:
@@ -84,22 +103,48 @@ cdef object forward__slopes(object x, object step, object edge_order):
         last = slopes_last.run((stop, forward_getitem(inside, (..., slice(-1, None)))))
     return forward_concat([first, inside, last], -1)
 
-cdef Program interp_y = Program("x, first, given_2, last, given_4, given_5, given_6, given_7 -> y", """
-    inside = add(given_5, multiply(given_6, subtract(x, given_7)))
+cdef Program interp_inside = Program("given_0, given_1, at, given_3 -> inside", """
+    inside = add(given_0, multiply(given_1, subtract(at, given_3)))""")
+cdef Program interp_y = Program("x, first, given_2, last, given_4, inside -> y", """
     y = where(less(x, first), given_2, where(greater(x, last), given_4, inside))""")
-cdef object forward_interp(object x, object xp, object fp, object left, object right):
-    order = forward_argsort(xp, -1, False, True)
-    places = forward_take(xp, order, None)
-    values = forward_take(fp, order, None)
+cdef object forward_interp(object x, object xp, object fp, object left, object right, object period):
+    if period is None:
+        at = x
+    else:
+        at = forward_remainder(x, period)
+    if period is None:
+        known = xp
+    else:
+        known = forward_remainder(xp, period)
+    order = forward_argsort(known, -1, False, True)
+    sorted = forward_take(known, order, None)
+    if period is None:
+        places = sorted
+    else:
+        places = forward_concat(
+            [
+                forward_subtract(forward_getitem(sorted, slice(-1, None)), period), sorted,
+                forward_add(forward_getitem(sorted, slice(None, 1)), period)
+            ], 0
+        )
+    given = forward_take(fp, order, None)
+    if period is None:
+        values = given
+    else:
+        values = forward_concat([forward_getitem(given, slice(-1, None)), given, forward_getitem(given, slice(None, 1))], 0)
+    low = forward__segment(at, places)
+    slopes = forward_divide(forward_diff(values, 1, -1), forward_diff(places, 1, -1))
+    inside = interp_inside.run(
+        (forward_take(values, low, None), forward_take(slopes, low, None), at, forward_take(places, low, None))
+    )
+    if period is not None:
+        return inside
     first = forward_take(places, 0, None)
     last = forward_take(places, -1, None)
-    low = forward__segment(x, places)
-    slopes = forward_divide(forward_diff(values, 1, -1), forward_diff(places, 1, -1))
     return interp_y.run(
         (
             x, first, forward_take(values, 0, None) if left is None else left, last,
-            forward_take(values, -1, None) if right is None else right, forward_take(values, low, None),
-            forward_take(slopes, low, None), forward_take(places, low, None)
+            forward_take(values, -1, None) if right is None else right, inside
         )
     )
 
@@ -109,12 +154,115 @@ cdef object forward__segment(object x, object xp):
     except Exception as error_:
         raise explain(error_, "_segment", x=x, xp=xp) from None
 
-cdef object forward_polyfit(object x, object y, object deg):
-    columns = forward_vander(x, deg + 1, False)
+cdef object forward__lengthened(object p, object size):
+    if formulas.checked_axes(shape_of(p), 'p', 0, 1):
+        row = p
+    else:
+        row = forward_expand_dims(p, 0)
+    if size_of(p) < size:
+        return forward_pad(row, ((size - size_of(p), 0),), 'constant', 0)
+    return row
+
+cdef object forward_poly(object x):
+    if ndim_of(x) == 2:
+        return forward_poly(forward_eigvals(x))
+    if size_of(x) < 2:
+        return forward_concat([forward_ones((1,), dtype_of(x)), forward_negative(x)], 0)
+    return forward__full_convolution(
+        forward_poly(forward_getitem(x, slice(None, size_of(x) // 2))),
+        forward_poly(forward_getitem(x, slice(size_of(x) // 2, None)))
+    )
+
+cdef object forward_polyadd(object a, object b):
+    return forward_add(forward__lengthened(a, size_of(b)), forward__lengthened(b, size_of(a)))
+
+cdef object forward_polyder(object p, object m):
+    if formulas.checked_times(m) == 0:
+        return forward_astype(p, formulas.float_dtype(dtype_of(p)))
+    return forward_polyder(
+        forward_multiply(forward_getitem(p, slice(None, -1)), forward_arange(size_of(p) - 1, 0, -1, dtype_of(p))), m - 1
+    )
+
+cdef Program polydiv_y = Program("given_0, given_1 -> y", "y = divide(multiply(given_0, 0), given_1)")
+cdef Program polydiv_y_2 = Program("over, given_1 -> y", "y = add(over, multiply(0.0, given_1))")
+cdef object forward_polydiv(object u, object v):
+    over = forward__lengthened(u, 1)
+    under = forward__lengthened(v, 1)
+    if size_of(u) < size_of(v):
+        return (
+            polydiv_y.run((forward_getitem(over, slice(None, 1)), forward_getitem(under, slice(None, 1)))),
+            polydiv_y_2.run((over, forward_getitem(under, slice(None, 1))))
+        )
+    if size_of(v) > 1:
+        start = size_of(u) - size_of(v) + 1
+    else:
+        start = size_of(u) - 1
+    places = formulas.toeplitz_places(size_of(u) - size_of(v) + 1, size_of(v))
+    matrix = forward_take(forward_concat([under, forward_zeros((1,), dtype_of(v))], 0), places, None)
+    found = forward_squeeze(
+        forward_solve_triangular(
+            matrix, forward_expand_dims(forward_getitem(over, slice(None, size_of(u) - size_of(v) + 1)), 1), True, None, False
+        ), 1
+    )
+    return (found, forward_getitem(forward_subtract(over, forward__full_convolution(under, found)), slice(start, None)))
+
+cdef object forward_polyfit(object x, object y, object deg, object w):
+    powers = forward_vander(x, deg + 1, False)
+    if w is None:
+        columns = powers
+    else:
+        columns = forward_multiply(powers, forward_expand_dims(w, -1))
+    if w is None:
+        known = y
+    elif ndim_of(y) == 1:
+        known = forward_multiply(w, y)
+    else:
+        known = forward_multiply(forward_expand_dims(w, -1), y)
     scale = forward_vector_norm(columns, 2, 0, False)
-    return forward_divide(forward_lstsq(forward_divide(columns, scale), y), scale)
+    return forward_divide(
+        forward_lstsq(forward_divide(columns, scale), known), scale if ndim_of(y) == 1 else forward_expand_dims(scale, -1)
+    )
+
+cdef Program polyint_y = Program("p, given_1 -> y", "y = add(multiply(p, 1.0), multiply(0, given_1))")
+cdef object forward_polyint(object p, object m, object k):
+    if formulas.checked_times(m) == 0:
+        return polyint_y.run((p, forward_sum(k, None, False) if ndim_of(k) else k))
+    if ndim_of(k):
+        first = forward_getitem(k, slice(None, 1))
+    else:
+        first = forward_add(forward_zeros((1,), formulas.float_dtype(dtype_of(p))), k)
+    return forward_polyint(
+        forward_concat([forward_divide(p, forward_arange(size_of(p), 0, -1, formulas.float_dtype(dtype_of(p)))), first], 0),
+        m - 1, forward_getitem(k, slice(1, None)) if ndim_of(k) else k
+    )
+
+cdef object forward_polymul(object a, object b):
+    return forward_convolve(a, b, 'full')
+
+cdef object forward_polysub(object a, object b):
+    return forward_subtract(forward__lengthened(a, size_of(b)), forward__lengthened(b, size_of(a)))
 
 cdef object forward_polyval(object p, object x):
-    a = forward_broadcast_to(x, (size_of(p),) + shape_of(x))
-    b = forward_broadcast_to(forward_reshape(p, (-1,) + (1,) * ndim_of(x)), (size_of(p),) + shape_of(x))
-    return forward_select(forward__linear_recurrence(a, b, 0, False), 0, -1)
+    count = formulas.checked_axes(shape_of(p), 'p', 1)[0]
+    shape = formulas.broadcast_shape(shape_of(p)[1:], shape_of(x))
+    rows = forward_reshape(p, shape_of(p)[:1] + (1,) * (formulas.len_of(shape) - ndim_of(p) + 1) + shape_of(p)[1:])
+    if count:
+        return forward_select(
+            forward__linear_recurrence(
+                forward_broadcast_to(x, (count,) + shape), forward_broadcast_to(rows, (count,) + shape), 0, False
+            ), 0, -1
+        )
+    return forward_add(forward_sum(rows, 0, False), forward_zeros(shape, dtype_of(x)))
+
+cdef Program roots_y = Program("given_0, given_1 -> y", "y = divide(negative(given_0), given_1)")
+cdef object forward_roots(object p):
+    if size_of(p) < 2:
+        return forward_zeros((0,), formulas.complex_dtype(dtype_of(p)))
+    return forward_eigvals(
+        forward_concat(
+            [
+                forward_expand_dims(roots_y.run((forward_getitem(p, slice(1, None)), forward_getitem(p, slice(None, 1)))), 0),
+                forward_eye(size_of(p) - 2, size_of(p) - 1, 0, formulas.float_dtype(dtype_of(p)))
+            ], 0
+        )
+    )

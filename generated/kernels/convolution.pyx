@@ -14,6 +14,7 @@ from gradspec.core.operand cimport ndim_of, shape_of
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward3 forward_swapaxes = <Forward3> load_forward("gradspec.generated.kernels.views", "swapaxes", 3)
 cdef Forward4 forward_pad = <Forward4> load_forward("gradspec.generated.kernels.joining", "pad", 4)
@@ -38,6 +39,12 @@ cdef object forward_conv3d(object x, object weight, object bias, object stride, 
     plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
     return forward__convolve(
         forward_pad(x, plan[1], 'constant', 0) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups
+    )
+
+cdef object forward_conv_tbc(object x, object weight, object bias, object pad):
+    return forward_permute_dims(
+        forward_conv1d(forward_permute_dims(x, (1, 2, 0)), forward_permute_dims(weight, (2, 1, 0)), bias, (1,), (pad,), (1,), 1),
+        (2, 0, 1)
     )
 
 cdef object forward_conv_transpose1d(
@@ -66,6 +73,23 @@ cdef object forward_conv_transpose3d(
     if bias is None:
         return plain
     return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(3)))
+
+cdef object forward_convolution(
+    object x, object weight, object bias, object stride, object padding, object dilation, object transposed,
+    object output_padding, object groups
+):
+    steps = formulas.each_axis(stride, ndim_of(weight))
+    widths = formulas.each_axis(padding, ndim_of(weight))
+    gaps = formulas.each_axis(dilation, ndim_of(weight))
+    if transposed:
+        shape = formulas.transposed_shape(
+            shape_of(x), shape_of(weight), steps, widths, formulas.each_axis(output_padding, ndim_of(weight)), gaps, groups
+        )
+        plain = forward__convolve_input(x, weight, shape, steps, widths, gaps, groups)
+        if bias is None:
+            return plain
+        return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(ndim_of(weight) - 2)))
+    return forward__convolve(x, weight, bias, steps, widths, gaps, groups)
 
 cdef object forward__convolve(
     object x, object weight, object bias, object stride, object padding, object dilation, object groups

@@ -56,7 +56,7 @@ cdef object forward_diagonal_scatter(object x, object source, object offset, obj
     )
 
 cdef object forward_embedding(object indices, object weight):
-    return forward_take(weight, indices, 0)
+    return forward_take(weight, indices, formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 2, 2)) - 2)
 
 cdef object forward_extract(object condition, object x):
     return forward_take(x, forward_flatnonzero(condition), None)
@@ -128,8 +128,11 @@ cdef object forward_masked_fill(object x, object mask, object value):
         raise explain(error_, "masked_fill", x=x, mask=mask, value=value) from None
 
 cdef object forward_masked_scatter(object x, object mask, object source):
-    wide = forward_broadcast_to(mask, shape_of(x))
-    return forward_index_put(x, wide, forward_take(forward_ravel(source), forward__first_numbers(wide), None))
+    shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
+    wide = forward_broadcast_to(mask, shape)
+    return forward_index_put(
+        forward_broadcast_to(x, shape), wide, forward_take(forward_ravel(source), forward__first_numbers(wide), None)
+    )
 
 cdef object forward__first_numbers(object mask):
     try:
@@ -152,7 +155,12 @@ cdef object forward_nonzero(object x):
 
 cdef object forward_put(object x, object indices, object source, object accumulate):
     if accumulate:
-        return forward_add(x, forward__take_backward(forward_astype(source, dtype_of(x)), indices, shape_of(x), None))
+        return forward_add(
+            x,
+            forward__take_backward(
+                forward_ravel(forward_astype(source, dtype_of(x))), forward__flat_index(indices), shape_of(x), None
+            )
+        )
     return forward_reshape(forward_index_put(forward_ravel(x), forward__flat_index(indices), forward_ravel(source)), shape_of(x))
 
 cdef object forward_scatter(object x, object axis, object indices, object source):

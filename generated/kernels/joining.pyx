@@ -16,6 +16,7 @@ cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 
@@ -51,6 +52,10 @@ cdef object forward_chunk(object x, object chunks, object axis):
 cdef object forward_column_stack(object arrays):
     return forward__join(arrays, formulas.lifted_shapes(shape_of(arrays), 'columns'), 1)
 
+cdef object forward_combinations(object x, object r, object with_replacement):
+    places = formulas.combination_places(shape_of(x), r, with_replacement)
+    return forward_reshape(forward_take(x, places, None), (formulas.len_of(places), r))
+
 cdef object forward_concat(object arrays, object axis):
     try:
         return as_array(kernels.concatenate(arrays, axis))
@@ -62,6 +67,11 @@ cdef object forward__concat_backward(object x, object shapes, object axis):
         return as_array(kernels.concat_backward(x, shapes, axis))
     except Exception as error_:
         raise explain(error_, "_concat_backward", x=x, shapes=shapes, axis=axis) from None
+
+cdef object forward_constant_pad_nd(object x, object pad, object value):
+    return forward_pad(
+        forward_getitem(x, formulas.cut_ends(pad, ndim_of(x))), formulas.padded_ends(pad, ndim_of(x)), 'constant', value
+    )
 
 cdef object forward_dsplit(object x, object sections):
     return forward_split(x, sections, 2)

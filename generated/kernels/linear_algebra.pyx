@@ -17,6 +17,7 @@ from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -27,6 +28,7 @@ cdef Forward3 forward_max = <Forward3> load_forward("gradspec.generated.kernels.
 cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.reductions", "min", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
+cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
@@ -34,10 +36,12 @@ cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
 cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
+cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
 cdef Forward2 forward_squeeze = <Forward2> load_forward("gradspec.generated.kernels.views", "squeeze", 2)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
+cdef Forward4 forward_narrow = <Forward4> load_forward("gradspec.generated.kernels.indexing", "narrow", 4)
 cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kernels.indexing", "select", 3)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
@@ -47,7 +51,9 @@ cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
 cdef Forward4 forward_arange = <Forward4> load_forward("gradspec.generated.kernels.creation", "arange", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
+cdef Forward1 forward_copy = <Forward1> load_forward("gradspec.generated.kernels.creation", "copy", 1)
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
+cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 cdef Forward2 forward_zeros_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros_like", 2)
 
 
@@ -62,6 +68,12 @@ cdef object forward_addmv(object x, object a, object b, object beta, object alph
 
 cdef object forward_addr(object x, object a, object b, object beta, object alpha):
     return forward__blend(x, forward_outer(a, b), beta, alpha)
+
+cdef object forward__along_differences(object x, object a, object b):
+    try:
+        return as_array(kernels.along_differences(x, a, b))
+    except Exception as error_:
+        raise explain(error_, "_along_differences", x=x, a=a, b=b) from None
 
 cdef object forward_array_norm(object x, object ord, object axis, object keepdims):
     if ord is None:
@@ -109,7 +121,19 @@ cdef object forward__block_diag_backward(object x, object shapes):
         raise explain(error_, "_block_diag_backward", x=x, shapes=shapes) from None
 
 cdef object forward_cdist(object a, object b, object p):
-    return forward_vector_norm(forward_subtract(forward_expand_dims(a, -2), forward_expand_dims(b, -3)), p, -1, False)
+    if p == 2 and ndim_of(a) >= 2 and (ndim_of(b) >= 2) and (size_of(a) * shape_of(b)[-2] > 1000):
+        return forward__row_distances(a, b)
+    return forward_vector_norm(
+        forward_subtract(
+            forward_expand_dims(a, -formulas.len_of(formulas.checked_axes(shape_of(a)[-2:], 'a', 2))), forward_expand_dims(b, -3)
+        ), p, -1, False
+    )
+
+cdef object forward__row_distances(object a, object b):
+    try:
+        return as_array(kernels.row_distances(a, b))
+    except Exception as error_:
+        raise explain(error_, "_row_distances", a=a, b=b) from None
 
 cdef object forward_cholesky(object x):
     try:
@@ -206,17 +230,23 @@ cdef object forward_eigvalsh(object x):
     return forward_eigh(x)[0]
 
 cdef object forward_einsum(object subscripts, object operands):
-    steps = formulas.einsum_steps(subscripts, shape_of(operands))
-    return forward__einsum_fold(
-        steps[1:], forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:]
-    )
+    axes = formulas.einsum_axes(subscripts, shape_of(operands))
+    if axes is None:
+        steps = formulas.einsum_steps(subscripts, shape_of(operands))
+        order = formulas.einsum_order(subscripts, shape_of(operands))
+        first = operands[order[0]]
+        return forward__einsum_fold(
+            steps[1:], order[1:], forward__einsum_single(first, steps[0]) if steps[0] else first, operands
+        )
+    return forward_permute_dims(operands[0], axes)
 
-cdef object forward__einsum_fold(object steps, object x, object operands):
+cdef object forward__einsum_fold(object steps, object order, object x, object operands):
     if not steps:
         return x
+    other = operands[order[0]]
     return forward__einsum_fold(
-        steps[2:], forward__einsum_pair(steps[1], x, forward__einsum_single(operands[0], steps[0]) if steps[0] else operands[0]),
-        operands[1:]
+        steps[2:], order[1:], forward__einsum_pair(steps[1], x, forward__einsum_single(other, steps[0]) if steps[0] else other),
+        operands
     )
 
 cdef object forward__einsum_pair(object subscripts, object a, object b):
@@ -242,6 +272,31 @@ cdef object forward__hermitian_part(object x):
         return as_array(kernels.hermitian_part(x))
     except Exception as error_:
         raise explain(error_, "_hermitian_part", x=x) from None
+
+cdef object forward_householder_product(object x, object tau):
+    unit = forward_eye(shape_of(x)[-2], shape_of(x)[-1], 0, formulas.float_dtype(dtype_of(x)))
+    return forward__reflected(unit, forward_add(forward_tril(x, -1), unit), tau, 0, shape_of(tau)[-1])
+
+cdef Program reflected_y = Program("y, given_1, given_2 -> y", "y = add(add(multiply(y, 1.0), given_1), given_2)")
+cdef Program reflected_y_2 = Program("y, given_1, vector, given_3 -> y", """
+    y = subtract(multiply(y, 1.0), multiply(multiply(given_1, vector), given_3))""")
+cdef object forward__reflected(object y, object x, object tau, object start, object stop):
+    if stop <= start:
+        return reflected_y.run(
+            (
+                y, forward_narrow(forward_zeros_like(x, None), -1, 0, 1),
+                forward_getitem(forward_sum(forward_zeros_like(tau, None), -1, False), (..., None, None))
+            )
+        )
+    if stop == start + 1:
+        vector = forward_narrow(x, -1, start, 1)
+        return reflected_y_2.run(
+            (
+                y, forward_getitem(forward_narrow(tau, -1, start, 1), (..., None)), vector,
+                forward_matmul(forward_expand_dims(forward_conj(forward_squeeze(vector, -1)), -2), y)
+            )
+        )
+    return forward__reflected(forward__reflected(y, x, tau, (start + stop) // 2, stop), x, tau, start, (start + stop) // 2)
 
 cdef object forward_inner(object a, object b):
     if ndim_of(a) == 0 or ndim_of(b) == 0:
@@ -283,7 +338,7 @@ cdef object forward__lower_half(object x):
         raise explain(error_, "_lower_half", x=x) from None
 
 cdef object forward_lstsq(object a, object b):
-    return forward_matmul(forward_pinv(a), b)
+    return forward_matmul(forward_pinv(a, None, False), b)
 
 cdef object forward_lu(object x):
     if shape_of(x)[-2] == shape_of(x)[-1]:
@@ -297,9 +352,56 @@ cdef object forward_lu(object x):
         parts[1]
     )
 
+cdef object forward__lu_wide(object x):
+    count = shape_of(x)[-2]
+    left = forward__lu_parts(forward_getitem(x, (..., slice(None, count))))
+    rest = forward_take_along_axis(forward_getitem(x, (..., slice(count, None))), left[2], -2)
+    return (left[0], forward_concat([left[1], forward_solve_triangular(left[0], rest, True, None, True)], -1), left[2])
+
+cdef object forward_lu_factor(object x):
+    rows = shape_of(x)[-2]
+    columns = shape_of(x)[-1]
+    if rows > columns:
+        tall = forward__lu_tall(x)
+        return (
+            forward_concat(
+                [
+                    forward_add(
+                        forward_tril(forward_getitem(tall[0], (..., slice(None, columns), slice(None, None))), -1), tall[1]
+                    ), forward_getitem(tall[0], (..., slice(columns, None), slice(None, None)))
+                ], -2
+            ), forward__lu_order(x)[1]
+        )
+    parts = forward__lu_parts(forward_getitem(x, (..., slice(None, rows))) if rows < columns else x)
+    known = forward_add(forward_tril(parts[0], -1), parts[1])
+    if rows < columns:
+        rest = forward_take_along_axis(forward_getitem(x, (..., slice(rows, None))), parts[2], -2)
+        return (forward_concat([known, forward_solve_triangular(parts[0], rest, True, None, True)], -1), parts[3])
+    return (known, parts[3])
+
+cdef object forward__lu_order(object x):
+    try:
+        return as_array(kernels.lu_order(x))
+    except Exception as error_:
+        raise explain(error_, "_lu_order", x=x) from None
+
+cdef object forward__lu_parts(object x):
+    try:
+        return as_array(kernels.lu_parts(x))
+    except Exception as error_:
+        raise explain(error_, "_lu_parts", x=x) from None
+
+cdef object forward_lu_solve(object lu, object pivots, object b):
+    return forward_solve_triangular(
+        lu,
+        forward_solve_triangular(
+            lu, forward_take_along_axis(b, forward__pivot_rows(pivots, shape_of(lu)[-1]), -2), True, None, True
+        ), None, None, False
+    )
+
 cdef object forward__lu_tall(object x):
     count = shape_of(x)[-1]
-    order = forward__lu_order(x)
+    order = forward__lu_order(x)[0]
     ordered = forward_take_along_axis(x, order, -2)
     top = forward__lu_parts(forward_getitem(ordered, (..., slice(None, count), slice(None, None))))
     below = forward_getitem(ordered, (..., slice(count, None), slice(None, None)))
@@ -315,44 +417,19 @@ cdef object forward__lu_tall(object x):
         )
     )
 
-cdef object forward__lu_order(object x):
-    try:
-        return as_array(kernels.lu_order(x))
-    except Exception as error_:
-        raise explain(error_, "_lu_order", x=x) from None
-
-cdef object forward__lu_wide(object x):
-    count = shape_of(x)[-2]
-    left = forward__lu_parts(forward_getitem(x, (..., slice(None, count))))
-    rest = forward_take_along_axis(forward_getitem(x, (..., slice(count, None))), left[2], -2)
-    return (left[0], forward_concat([left[1], forward_solve_triangular(left[0], rest, True, None, True)], -1), left[2])
-
-cdef object forward_lu_factor(object x):
-    parts = forward__lu_parts(x)
-    return (forward_add(forward_tril(parts[0], -1), parts[1]), parts[3])
-
-cdef object forward__lu_parts(object x):
-    try:
-        return as_array(kernels.lu_parts(x))
-    except Exception as error_:
-        raise explain(error_, "_lu_parts", x=x) from None
-
-cdef object forward_lu_solve(object lu, object pivots, object b):
-    return forward_solve_triangular(
-        lu, forward_solve_triangular(lu, forward_take_along_axis(b, forward__pivot_rows(pivots), -2), True, None, True), None,
-        None, False
-    )
-
 cdef object forward_lu_unpack(object lu, object pivots):
     if formulas.has_fractions(dtype_of(lu)):
         known = lu
     else:
         known = forward_astype(lu, 'float64')
-    rows = forward__pivot_rows(pivots)
+    rows = shape_of(lu)[-2]
+    columns = shape_of(lu)[-1]
     return (
-        forward_astype(forward__permutation_matrix(rows, shape_of(lu)[-1]), formulas.float_dtype(dtype_of(lu))),
-        forward_add(forward_tril(known, -1), forward_eye(shape_of(lu)[-1], None, 0, formulas.float_dtype(dtype_of(lu)))),
-        forward_triu(known, 0)
+        forward_astype(forward__permutation_matrix(forward__pivot_rows(pivots, rows), rows), formulas.float_dtype(dtype_of(lu))),
+        forward_add(
+            forward_tril(forward_getitem(known, (..., slice(None, rows))), -1),
+            forward_getitem(forward_eye(rows, columns, 0, formulas.float_dtype(dtype_of(lu))), (..., slice(None, rows)))
+        ), forward_triu(forward_getitem(known, (..., slice(None, columns), slice(None, None))), 0)
     )
 
 cdef object forward_matmul(object a, object b):
@@ -402,11 +479,14 @@ cdef object forward_matrix_power(object x, object n):
         return forward_matrix_power(forward_matmul(x, x), n // 2)
     return forward_broadcast_to(forward_eye(shape_of(x)[-1], None, 0, dtype_of(x)), shape_of(x))
 
-cdef object forward_matrix_rank(object x):
+cdef object forward_matrix_rank(object x, object tol, object rtol, object hermitian):
     try:
-        return as_array(np.asarray(np.linalg.matrix_rank(x), np.intp))
+        return as_array(np.asarray(np.linalg.matrix_rank(x, tol, hermitian, rtol=rtol), np.intp))
     except Exception as error_:
-        raise explain(error_, "matrix_rank", x=x) from None
+        raise explain(error_, "matrix_rank", x=x, tol=tol, rtol=rtol, hermitian=hermitian) from None
+
+cdef object forward_matvec(object a, object b):
+    return forward_squeeze(forward_matmul(forward_expand_dims(b, -2), forward_mT(a)), -2)
 
 cdef object forward__minors(object x):
     try:
@@ -447,7 +527,12 @@ cdef object forward_pairwise_distance(object a, object b, object p, object eps, 
 
 cdef object forward_pdist(object x, object p):
     pairs = forward__pairs(x)
-    return forward_vector_norm(forward_subtract(forward_take(x, pairs[0], 0), forward_take(x, pairs[1], 0)), p, -1, False)
+    return forward_vector_norm(
+        forward_subtract(
+            forward_take(x, pairs[0], formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2, 2)) - 2),
+            forward_take(x, pairs[1], 0)
+        ), p, -1, False
+    )
 
 cdef object forward__pairs(object x):
     try:
@@ -475,17 +560,17 @@ cdef object forward__phase_turn_backward(object x, object vectors):
         phase_turn_backward_y.run((x, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2
     )
 
-cdef object forward_pinv(object x):
+cdef object forward_pinv(object x, object rtol, object hermitian):
     try:
-        return as_array(kernels.pinv(x))
+        return as_array(kernels.pinv(x, rtol, hermitian))
     except Exception as error_:
-        raise explain(error_, "pinv", x=x) from None
+        raise explain(error_, "pinv", x=x, rtol=rtol, hermitian=hermitian) from None
 
-cdef object forward__pivot_rows(object pivots):
+cdef object forward__pivot_rows(object pivots, object count):
     try:
-        return as_array(kernels.pivot_rows(pivots))
+        return as_array(kernels.pivot_rows(pivots, count))
     except Exception as error_:
-        raise explain(error_, "_pivot_rows", pivots=pivots) from None
+        raise explain(error_, "_pivot_rows", pivots=pivots, count=count) from None
 
 cdef object forward__pivots(object x):
     try:
@@ -535,11 +620,23 @@ cdef object forward__solve_columns(object a, object b):
     except Exception as error_:
         raise explain(error_, "_solve_columns", a=a, b=b) from None
 
+cdef object forward_solve_sylvester(object a, object b, object q):
+    try:
+        return as_array(kernels.solve_sylvester(a, b, q))
+    except Exception as error_:
+        raise explain(error_, "solve_sylvester", a=a, b=b, q=q) from None
+
 cdef object forward_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
     try:
         return as_array(kernels.solve_triangular(a, b, formulas.is_lower(lower, upper), unit_diagonal))
     except Exception as error_:
         raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, upper=upper, unit_diagonal=unit_diagonal) from None
+
+cdef object forward_sqrtm(object x):
+    try:
+        return as_array(kernels.sqrtm(x))
+    except Exception as error_:
+        raise explain(error_, "sqrtm", x=x) from None
 
 cdef object forward_svd(object x, object full_matrices):
     try:
@@ -572,6 +669,13 @@ cdef object forward__triangle(object x, object lower, object strict):
         return forward_tril(x, -1 if strict else 0)
     return forward_triu(x, 1 if strict else 0)
 
+cdef object forward_triangular_solve(object b, object a, object upper, object transpose, object unitriangular):
+    stacks = formulas.broadcast_shape(shape_of(a)[:-2], shape_of(b)[:-2])
+    return (
+        forward_solve_triangular(forward_mT(a) if transpose else a, b, None, upper != transpose, unitriangular),
+        forward_copy(forward_broadcast_to(a, stacks + shape_of(a)[-2:]))
+    )
+
 cdef object forward_tril(object x, object k):
     try:
         return as_array(kernels.tril(x, k))
@@ -585,8 +689,21 @@ cdef object forward_triu(object x, object k):
         raise explain(error_, "triu", x=x, k=k) from None
 
 cdef object forward_vander(object x, object N, object increasing):
-    powers = forward_arange(size_of(x) if N is None else N, None, 1, dtype_of(x))
+    powers = forward_arange(formulas.checked_axes(shape_of(x), 'x', 1, 1)[0] if N is None else N, None, 1, dtype_of(x))
     return forward_pow(forward_expand_dims(x, -1), powers if increasing else forward_flip(powers, None))
+
+cdef object forward_vandermonde(object x, object N):
+    column = forward_expand_dims(x, formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 1)))
+    if N is None:
+        count = shape_of(x)[-1]
+    else:
+        count = N
+    if count:
+        return forward_cumprod(
+            forward_concat([forward_ones_like(column, None), forward_broadcast_to(column, shape_of(x) + (count - 1,))], -1), -1,
+            False
+        )
+    return forward_getitem(column, (..., slice(None, 0)))
 
 cdef object forward_vdot(object a, object b):
     return forward_vecdot(forward_ravel(a), forward_ravel(b), -1)
@@ -596,3 +713,12 @@ cdef object forward_vecdot(object a, object b, object axis):
         return as_array(np.vecdot(a, b, axis=axis))
     except Exception as error_:
         raise explain(error_, "vecdot", a=a, b=b, axis=axis) from None
+
+cdef object forward_vecmat(object a, object b):
+    return forward_squeeze(forward_matmul(forward_expand_dims(forward_conj(a), -2), b), -2)
+
+cdef object forward__weighted_differences(object weight, object a, object b):
+    try:
+        return as_array(kernels.weighted_differences(weight, a, b))
+    except Exception as error_:
+        raise explain(error_, "_weighted_differences", weight=weight, a=a, b=b) from None

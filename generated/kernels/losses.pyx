@@ -18,6 +18,7 @@ cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kerne
 cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "minimum", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
+cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
@@ -30,6 +31,7 @@ cdef Forward5 forward_pairwise_distance = <Forward5> load_forward(
 )
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
+cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
 cdef Forward2 forward_log_softmax = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "log_softmax", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward3 forward_one_hot = <Forward3> load_forward("gradspec.generated.kernels.creation", "one_hot", 3)
@@ -187,9 +189,16 @@ cdef object forward__kept_mean_backward(object x, object target, object ignore_i
     except Exception as error_:
         raise explain(error_, "_kept_mean_backward", x=x, target=target, ignore_index=ignore_index) from None
 
-cdef Program kl_div_y = Program("given_0, x, target -> y", "y = subtract(given_0, multiply(x, target))")
-cdef object forward_kl_div(object x, object target, object reduction):
-    return forward__reduce_loss(kl_div_y.run((forward_xlogy(target, target), x, target)), reduction)
+cdef Program kl_div_terms = Program("target, x -> terms", "terms = multiply(exp(target), subtract(target, x))")
+cdef Program kl_div_terms_2 = Program("given_0, x, target -> terms", "terms = subtract(given_0, multiply(x, target))")
+cdef object forward_kl_div(object x, object target, object reduction, object log_target):
+    if log_target:
+        terms = kl_div_terms.run((target, x))
+    else:
+        terms = kl_div_terms_2.run((forward_xlogy(target, target), x, target))
+    if reduction == 'batchmean':
+        return forward_divide(forward_sum(terms, None, False), formulas.checked_axes(shape_of(x), 'x', 1)[0])
+    return forward__reduce_loss(terms, reduction)
 
 cdef Program l1_loss_y = Program("x, target -> y", "y = absolute(subtract(x, target))")
 cdef object forward_l1_loss(object x, object target, object reduction):
@@ -210,8 +219,28 @@ cdef object forward_multi_margin_loss(object x, object target, object p, object 
     own = forward_one_hot(target, shape_of(x)[-1], 'bool')
     above = forward_clip(multi_margin_loss_above.run((x, forward_expand_dims(forward__pick(x, target, -1), -1), margin)), 0, None)
     return forward__reduce_loss(
-        forward_divide(forward_sum(multi_margin_loss_y.run((own, above, p)), -1, False), shape_of(x)[-1]), reduction
+        forward_divide(
+            forward_sum(multi_margin_loss_y.run((own, above, p)), -1, False), formulas.checked_axes(shape_of(x), 'x', 1)[-1]
+        ), reduction
     )
+
+cdef object forward_multilabel_margin_loss(object x, object target, object reduction):
+    counted = forward__class_pairs(target)
+    above = forward_subtract(
+        forward_expand_dims(forward_take_along_axis(x, forward__class_or_zero(target, -1), -1), -1), forward_expand_dims(x, -2)
+    )
+    return forward__reduce_loss(
+        forward_divide(
+            forward_sum(forward_where(counted, forward_clip(forward_subtract(1, above), 0, None), 0), (-2, -1), False),
+            shape_of(x)[-1]
+        ), reduction
+    )
+
+cdef object forward__class_pairs(object target):
+    try:
+        return as_array(kernels.class_pairs(target))
+    except Exception as error_:
+        raise explain(error_, "_class_pairs", target=target) from None
 
 cdef Program multilabel_soft_margin_loss_loss = Program("x, target -> loss", """
     loss = subtract(logaddexp(0, x), multiply(x, target))""")

@@ -22,3 +22,4 @@ cdef object forward__standardize(object x, object axis, object eps, object centr
 cdef object forward__standardize_affine(object x, object weight, object bias, object eps, object centred)
 cdef object forward__standardize_affine_backward(object a, object weight, object y, object rate, object centred)
 cdef object forward__standardize_backward(object a, object y, object rate, object axis, object centred)
+cdef object forward_weight_norm(object x, object g, object axis)

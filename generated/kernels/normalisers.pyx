@@ -24,6 +24,7 @@ cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kerne
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
+cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
@@ -55,7 +56,7 @@ cdef object forward_batch_norm(
         return forward__affine(
             forward__standardize(x, formulas.other_axes(1, ndim_of(x)), eps, True)[0], weight, bias, ndim_of(x) - 2
         )
-    behind = formulas.last_axes(ndim_of(x) - 2)
+    behind = formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2)
     mean = running_mean
     variance = running_var
     return forward__affine(
@@ -70,14 +71,16 @@ cdef object forward_group_norm(object x, object num_groups, object weight, objec
 
 cdef Program gumbel_softmax_y = Program("x, given_1, tau -> y", "y = divide(add(x, given_1), tau)")
 cdef object forward_gumbel_softmax(object x, object tau, object axis, object generator):
-    return forward_softmax(gumbel_softmax_y.run((x, forward__standard('gumbel', x, x, None, generator), tau)), axis)
+    return forward_softmax(gumbel_softmax_y.run((x, forward__standard('gumbel', x, x, None, generator), tau)), (axis,))
 
 cdef object forward_instance_norm(
     object x, object running_mean, object running_var, object weight, object bias, object use_input_stats, object eps
 ):
     if use_input_stats:
         return forward__affine(
-            forward__standardize(x, formulas.last_axes(ndim_of(x) - 2), eps, True)[0], weight, bias, ndim_of(x) - 2
+            forward__standardize(
+                x, formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2), eps, True
+            )[0], weight, bias, ndim_of(x) - 2
         )
     return forward_batch_norm(x, running_mean, running_var, weight, bias, False, eps)
 
@@ -206,3 +209,7 @@ cdef object forward__standardize_backward(object a, object y, object rate, objec
         return as_array(kernels.standardize_backward(a, y, rate, axis, centred))
     except Exception as error_:
         raise explain(error_, "_standardize_backward", a=a, y=y, rate=rate, axis=axis, centred=centred) from None
+
+cdef object forward_weight_norm(object x, object g, object axis):
+    length = forward_vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, ndim_of(x)), True)
+    return forward_multiply(x, forward_broadcast_to(forward_divide(g, length), shape_of(x)))

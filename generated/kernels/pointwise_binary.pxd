@@ -21,6 +21,7 @@ cdef Ufunc divide_ufunc
 cdef object forward_divide(object a, object b)
 cdef Ufunc _divide_or_zero_ufunc
 cdef object forward__divide_or_zero(object a, object b)
+cdef object forward_divmod(object a, object b)
 cdef Ufunc floor_divide_ufunc
 cdef object forward_floor_divide(object a, object b)
 cdef Ufunc fmax_ufunc

@@ -81,6 +81,9 @@ _divide_or_zero_ufunc = offer(Ufunc(kernels.divide_or_zero, "_divide_or_zero"))
 cdef object forward__divide_or_zero(object a, object b):
     return _divide_or_zero_ufunc.binary(a, b)
 
+cdef object forward_divmod(object a, object b):
+    return (forward_floor_divide(a, b), forward_remainder(a, b))
+
 floor_divide_ufunc = offer(Ufunc(np.floor_divide, "floor_divide", REALS))
 cdef object forward_floor_divide(object a, object b):
     return floor_divide_ufunc.binary(a, b)

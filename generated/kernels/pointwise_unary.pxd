@@ -50,6 +50,7 @@ cdef object forward_expm1(object x)
 cdef Ufunc floor_ufunc
 cdef object forward_floor(object x)
 cdef object forward_frac(object x)
+cdef object forward_frexp(object x)
 cdef object forward__gauss(object x)
 cdef object forward_imag(object x)
 cdef Ufunc ldexp_ufunc
@@ -59,10 +60,12 @@ cdef Ufunc log_ufunc
 cdef object forward_log(object x)
 cdef Ufunc log10_ufunc
 cdef object forward_log10(object x)
+cdef Ufunc log1p_ufunc
 cdef object forward_log1p(object x)
 cdef Ufunc log2_ufunc
 cdef object forward_log2(object x)
 cdef object forward_logit(object x)
+cdef object forward_modf(object x)
 cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf)
 cdef Ufunc negative_ufunc
 cdef object forward_negative(object x)

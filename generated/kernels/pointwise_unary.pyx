@@ -6,13 +6,13 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 import numpy as np
 
-from gradspec import formulas, kernels
+from gradspec import kernels
 from gradspec.support.errors import explain
 
 from gradspec.kernels.program.by_name cimport Forward2, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.kernels.program.ufunc cimport Ufunc, offer
-from gradspec.core.operand cimport REALS, dtype_of
+from gradspec.core.operand cimport REALS
 
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 
@@ -160,6 +160,12 @@ cdef object forward_frac(object x):
     except Exception as error_:
         raise explain(error_, "frac", x=x) from None
 
+cdef object forward_frexp(object x):
+    try:
+        return as_array(kernels.frexp(x))
+    except Exception as error_:
+        raise explain(error_, "frexp", x=x) from None
+
 cdef Program gauss_y = Program("x -> y", "y = exp(multiply(negative(x), x))")
 cdef object forward__gauss(object x):
     try:
@@ -191,13 +197,9 @@ log10_ufunc = offer(Ufunc(np.log10, "log10"))
 cdef object forward_log10(object x):
     return log10_ufunc.unary(x)
 
+log1p_ufunc = offer(Ufunc(kernels.log1p, "log1p"))
 cdef object forward_log1p(object x):
-    try:
-        if formulas.is_complex(dtype_of(x)):
-            return as_array(kernels.complex_log1p(x))
-        return as_array(np.log1p(x))
-    except Exception as error_:
-        raise explain(error_, "log1p", x=x) from None
+    return log1p_ufunc.unary(x)
 
 log2_ufunc = offer(Ufunc(np.log2, "log2"))
 cdef object forward_log2(object x):
@@ -208,6 +210,12 @@ cdef object forward_logit(object x):
         return as_array(kernels.logit(x))
     except Exception as error_:
         raise explain(error_, "logit", x=x) from None
+
+cdef object forward_modf(object x):
+    try:
+        return as_array(np.modf(x))
+    except Exception as error_:
+        raise explain(error_, "modf", x=x) from None
 
 cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf):
     try:

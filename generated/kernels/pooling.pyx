@@ -8,7 +8,7 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
@@ -23,8 +23,10 @@ cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
+cdef Forward4 forward_scatter = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter", 4)
 cdef Forward2 forward_stack = <Forward2> load_forward("gradspec.generated.kernels.joining", "stack", 2)
 cdef Forward2 forward_unstack = <Forward2> load_forward("gradspec.generated.kernels.joining", "unstack", 2)
+cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 
 
 cdef object forward_adaptive_avg_pool1d(object x, object output_size):
@@ -274,26 +276,47 @@ cdef object forward_max_pool3d_with_indices(
     found = forward__max_pool(x, kernel_size, steps, padding, dilation, ceil_mode)
     return (found[0], found[1])
 
-cdef object forward_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding):
+cdef object forward_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return forward__take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 1)
+    shape = formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding, output_size)
+    flat = formulas.planes_shape(shape, 1)
+    places = forward__plane_numbers(indices, shape, 1)
+    return forward_reshape(
+        forward_scatter(forward_zeros(flat, dtype_of(x)), 1, places, forward_reshape(x, shape_of(places))), shape
+    )
 
-cdef object forward_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding):
+cdef object forward_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return forward__take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 2)
+    shape = formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding, output_size)
+    flat = formulas.planes_shape(shape, 2)
+    places = forward__plane_numbers(indices, shape, 2)
+    return forward_reshape(
+        forward_scatter(forward_zeros(flat, dtype_of(x)), 1, places, forward_reshape(x, shape_of(places))), shape
+    )
 
-cdef object forward_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding):
+cdef object forward_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return forward__take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 3)
+    shape = formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding, output_size)
+    flat = formulas.planes_shape(shape, 3)
+    places = forward__plane_numbers(indices, shape, 3)
+    return forward_reshape(
+        forward_scatter(forward_zeros(flat, dtype_of(x)), 1, places, forward_reshape(x, shape_of(places))), shape
+    )
+
+cdef object forward__plane_numbers(object indices, object shape, object axes):
+    try:
+        return as_array(kernels.plane_numbers(indices, shape, axes))
+    except Exception as error_:
+        raise explain(error_, "_plane_numbers", indices=indices, shape=shape, axes=axes) from None
 
 cdef object forward__resample(object x, object axis, object size, object kind, object window, object step):
     try:

@@ -5,7 +5,7 @@ are standard ones moved and stretched, and differentiate in both.
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
 from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
@@ -13,8 +13,11 @@ from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport shape_of
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
+cdef Forward2 forward_gammaincinv = <Forward2> load_forward("gradspec.generated.kernels.special", "gammaincinv", 2)
 
 
 cdef object forward_bernoulli(object p, object generator):
@@ -35,6 +38,12 @@ cdef object forward_cauchy(object loc, object scale, object size, object generat
 
 cdef object forward_choice(object x, object size, object replace, object p, object axis, object generator):
     return forward_take(x, forward__draw_indices(shape_of(x), size, replace, p, axis, generator), axis)
+
+cdef object forward_dirichlet(object alpha, object size, object generator):
+    drawn = forward_standard_gamma(alpha, None if size is None else size + shape_of(alpha)[-1:], generator)
+    return forward_divide(
+        drawn, forward_sum(drawn, formulas.len_of(formulas.checked_axes(shape_of(alpha)[-1:], 'alpha', 1)) - 2, True)
+    )
 
 cdef object forward__draw_indices(object shape, object size, object replace, object p, object axis, object generator):
     try:
@@ -111,6 +120,12 @@ cdef object forward_randint(object low, object high, object size, object dtype, 
     except Exception as error_:
         raise explain(error_, "randint", low=low, high=high, size=size, dtype=dtype, generator=generator) from None
 
+cdef object forward_randint_like(object x, object low, object high, object dtype, object generator):
+    try:
+        return as_array(kernels.randint_like(x, low, high, dtype, generator))
+    except Exception as error_:
+        raise explain(error_, "randint_like", x=x, low=low, high=high, dtype=dtype, generator=generator) from None
+
 cdef object forward_randn(object shape, object dtype, object generator):
     try:
         return as_array(kernels.randn(shape, dtype, generator))
@@ -146,6 +161,9 @@ cdef object forward__standard(object distribution, object loc, object scale, obj
         raise explain(
             error_, "_standard", distribution=distribution, loc=loc, scale=scale, size=size, generator=generator
         ) from None
+
+cdef object forward_standard_gamma(object a, object size, object generator):
+    return forward_gammaincinv(a, forward__standard('uniform', 0.0, a, size, generator))
 
 cdef object forward_standard_normal(object size, object dtype, object generator):
     try:

@@ -14,12 +14,13 @@ from gradspec.support.errors import explain
 
 from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of, ndim_of
+from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_sign = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sign", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
 cdef Forward4 forward__shift = <Forward4> load_forward("gradspec.generated.kernels.scans", "_shift", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
@@ -56,6 +57,9 @@ cdef object forward__euclidean_norm(object x, object axis, object keepdims):
         return as_array(kernels.euclidean_norm(x, axis, keepdims))
     except Exception as error_:
         raise explain(error_, "_euclidean_norm", x=x, axis=axis, keepdims=keepdims) from None
+
+cdef object forward_logmeanexp(object x, object axis, object keepdims):
+    return forward_subtract(forward_logsumexp(x, axis, keepdims), formulas.log_of(formulas.reduced_count(shape_of(x), axis)))
 
 cdef object forward_logsumexp(object x, object axis, object keepdims):
     try:

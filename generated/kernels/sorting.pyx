@@ -117,7 +117,10 @@ cdef object forward_searchsorted(object sorted_sequence, object values, object s
         raise explain(error_, "searchsorted", sorted_sequence=sorted_sequence, values=values, side=side) from None
 
 cdef object forward_sort(object x, object axis, object descending, object stable):
-    return forward_take_along_axis(x, forward_argsort(x, axis, descending, stable), axis)
+    try:
+        return as_array(kernels.sort(x, axis, descending, stable))
+    except Exception as error_:
+        raise explain(error_, "sort", x=x, axis=axis, descending=descending, stable=stable) from None
 
 cdef object forward_topk(object x, object k, object axis, object largest):
     try:

@@ -102,6 +102,18 @@ cdef object forward_gammaincc(object a, object x):
     except Exception as error_:
         raise explain(error_, "gammaincc", a=a, x=x) from None
 
+cdef object forward_gammaincinv(object a, object p):
+    try:
+        return as_array(kernels.special('gammaincinv', a, p))
+    except Exception as error_:
+        raise explain(error_, "gammaincinv", a=a, p=p) from None
+
+cdef object forward_gammasgn(object x):
+    try:
+        return as_array(kernels.special('gammasgn', x))
+    except Exception as error_:
+        raise explain(error_, "gammasgn", x=x) from None
+
 cdef object forward_i0(object x):
     try:
         return as_array(kernels.special('i0', x))
@@ -168,11 +180,23 @@ cdef object forward_k0(object x):
     except Exception as error_:
         raise explain(error_, "k0", x=x) from None
 
+cdef object forward_k0e(object x):
+    try:
+        return as_array(kernels.kve(0, x, 0))
+    except Exception as error_:
+        raise explain(error_, "k0e", x=x) from None
+
 cdef object forward_k1(object x):
     try:
         return as_array(kernels.special('k1', x))
     except Exception as error_:
         raise explain(error_, "k1", x=x) from None
+
+cdef object forward_k1e(object x):
+    try:
+        return as_array(kernels.kve(1, x, 0))
+    except Exception as error_:
+        raise explain(error_, "k1e", x=x) from None
 
 cdef object forward_kl_terms(object a, object b):
     try:
@@ -185,6 +209,18 @@ cdef object forward_kv(object v, object x):
         return as_array(kernels.bessel('kv', v, x))
     except Exception as error_:
         raise explain(error_, "kv", v=v, x=x) from None
+
+cdef object forward_kve(object v, object x):
+    try:
+        return as_array(kernels.kve(v, x, 0))
+    except Exception as error_:
+        raise explain(error_, "kve", v=v, x=x) from None
+
+cdef object forward__kve_derivative(object v, object x, object n):
+    try:
+        return as_array(kernels.kve(v, x, n))
+    except Exception as error_:
+        raise explain(error_, "_kve_derivative", v=v, x=x, n=n) from None
 
 cdef object forward_log_ndtr(object x):
     try:
@@ -219,6 +255,18 @@ cdef object forward_rel_entr(object a, object b):
         return as_array(kernels.rel_entr(a, b))
     except Exception as error_:
         raise explain(error_, "rel_entr", a=a, b=b) from None
+
+cdef object forward_rgamma(object x):
+    try:
+        return as_array(kernels.special('rgamma', x))
+    except Exception as error_:
+        raise explain(error_, "rgamma", x=x) from None
+
+cdef object forward_spherical_bessel_j0(object x):
+    try:
+        return as_array(kernels.bessel('spherical_jn', 0, x))
+    except Exception as error_:
+        raise explain(error_, "spherical_bessel_j0", x=x) from None
 
 cdef object forward_spherical_jn(object n, object x):
     try:

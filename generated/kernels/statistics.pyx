@@ -149,8 +149,18 @@ cdef object forward__edges(object low, object high, object bins):
     share = forward_linspace(0, 1, bins + 1, True, formulas.float_dtype(dtype_of(low)))
     return edges_y.run((low, high, share))
 
+cdef Program median_y = Program("last, below -> y", "y = multiply(where(isnan(last), last, below), 1.0)")
+cdef Program median_y_2 = Program("last, below, above -> y", """
+    y = where(isnan(last), last, add(multiply(below, 0.5), multiply(above, 0.5)))""")
 cdef object forward_median(object x, object axis, object keepdims):
-    return forward_quantile(x, forward_full((), 0.5, formulas.float_dtype(dtype_of(x))), axis, keepdims, 'linear')
+    rows = forward_sort(forward__rows(x, axis), -1, False, True)
+    kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
+    last = forward_getitem(rows, (..., -1))
+    below = forward_getitem(rows, (..., (shape_of(rows)[-1] - 1) // 2))
+    if shape_of(rows)[-1] % 2 == 1:
+        return forward_reshape(median_y.run((last, below)), kept)
+    above = forward_getitem(rows, (..., shape_of(rows)[-1] // 2))
+    return forward_reshape(median_y_2.run((last, below, above)), kept)
 
 cdef object forward_nanmax(object x, object axis, object keepdims):
     try:

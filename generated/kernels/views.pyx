@@ -10,10 +10,11 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, as_array, load_forward
+from gradspec.kernels.program.by_name cimport Forward1, Forward3, as_array, load_forward
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward3 forward_index_put = <Forward3> load_forward("gradspec.generated.kernels.indexing", "index_put", 3)
 
 
 cdef object forward_T(object x):
@@ -33,6 +34,11 @@ cdef object forward__layout(object x):
         return as_array(kernels.own_layout(x))
     except Exception as error_:
         raise explain(error_, "_layout", x=x) from None
+
+cdef object forward_as_strided_scatter(object x, object source, object shape, object strides, object offset):
+    return forward_reshape(
+        forward_index_put(forward_ravel(x), (formulas.strided_places(shape, strides, offset),), source), shape_of(x)
+    )
 
 cdef object forward_atleast_1d(object x):
     if ndim_of(x) == 0:
@@ -156,6 +162,9 @@ cdef object forward_roll(object x, object shift, object axis):
         return as_array(np.roll(x, shift, axis))
     except Exception as error_:
         raise explain(error_, "roll", x=x, shift=shift, axis=axis) from None
+
+cdef object forward_rollaxis(object x, object axis, object start):
+    return forward_moveaxis(x, axis, formulas.rolled_place(axis, start, ndim_of(x)))
 
 cdef object forward_rot90(object x, object k, object axes):
     try:

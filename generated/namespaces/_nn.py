@@ -4,13 +4,13 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.activations import (
-    alpha_dropout, celu, dropout, dropout1d, dropout2d, dropout3d, elu, gelu, glu, hardshrink, hardsigmoid, hardswish,
-    hardtanh, leaky_relu, log_sigmoid, mish, prelu, relu, relu6, rrelu, selu, silu, softplus, softshrink, softsign,
-    tanhshrink, threshold,
+    alpha_dropout, celu, dropout, dropout1d, dropout2d, dropout3d, elu, feature_alpha_dropout, gelu, glu, hardshrink,
+    hardsigmoid, hardswish, hardtanh, leaky_relu, log1mexp, log_sigmoid, mish, prelu, relu, relu6, rrelu, selu, silu,
+    softplus, softshrink, softsign, squareplus, tanhshrink, threshold,
 )
 from .generated.variable_type.convolution import (
-    channel_shuffle, conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d, fold, pixel_shuffle,
-    pixel_unshuffle, unfold,
+    channel_shuffle, conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d, convolution,
+    fold, pixel_shuffle, pixel_unshuffle, unfold,
 )
 from .generated.variable_type.creation import one_hot
 from .generated.variable_type.indexing import embedding
@@ -18,11 +18,12 @@ from .generated.variable_type.linear_algebra import bilinear, cosine_similarity,
 from .generated.variable_type.losses import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy, gaussian_nll_loss,
     hinge_embedding_loss, huber_loss, kl_div, l1_loss, margin_ranking_loss, mse_loss, multi_margin_loss,
-    multilabel_soft_margin_loss, nll_loss, poisson_nll_loss, smooth_l1_loss, soft_margin_loss, triplet_margin_loss,
+    multilabel_margin_loss, multilabel_soft_margin_loss, nll_loss, poisson_nll_loss, smooth_l1_loss, soft_margin_loss,
+    triplet_margin_loss,
 )
 from .generated.variable_type.normalisers import (
     batch_norm, group_norm, gumbel_softmax, instance_norm, layer_norm, local_response_norm, log_softmax, normalize,
-    rms_norm, scaled_dot_product_attention, softmax, softmin,
+    rms_norm, scaled_dot_product_attention, softmax, softmin, weight_norm,
 )
 from .generated.variable_type.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d,
@@ -33,6 +34,8 @@ from .generated.variable_type.pooling import (
 from .generated.variable_type.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from .generated.variable_type.pointwise_unary import sigmoid
 from .generated.variable_type.pointwise_unary import tanh
+from .generated.variable_type.reductions import logmeanexp
+from .generated.variable_type.joining import constant_pad_nd
 
 hard_swish = hardswish
 logsigmoid = log_sigmoid
@@ -56,6 +59,7 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "elu",
+    "feature_alpha_dropout",
     "gelu",
     "glu",
     "hardshrink",
@@ -63,6 +67,7 @@ __all__ = [
     "hardswish", "hard_swish",
     "hardtanh",
     "leaky_relu",
+    "log1mexp",
     "log_sigmoid", "logsigmoid",
     "mish",
     "prelu",
@@ -74,15 +79,18 @@ __all__ = [
     "softplus",
     "softshrink",
     "softsign",
+    "squareplus",
     "tanhshrink",
     "threshold",
     "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "convolution",
     "fold",
     "pixel_shuffle",
     "pixel_unshuffle",
@@ -123,6 +131,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "softmax",
     "softmin",
+    "weight_norm",
     "gru_cell",
     "lstm_cell",
     "rnn_relu_cell",
@@ -139,6 +148,7 @@ __all__ = [
     "margin_ranking_loss",
     "mse_loss",
     "multi_margin_loss",
+    "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
     "poisson_nll_loss",
@@ -148,4 +158,6 @@ __all__ = [
     "one_hot",
     "sigmoid",
     "tanh",
+    "logmeanexp",
+    "constant_pad_nd",
 ]

@@ -2,7 +2,7 @@
 from builtins import bool as _bool
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,8 @@ def dropout3d(x: Operand, p: float = 0.5, training: _bool = True, *, generator: 
     """dropout of whole channels, of the last three axes each."""
 def elu(x: Operand, alpha: float = 1.0) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
+def feature_alpha_dropout(x: Operand, p: float = 0.5, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """alpha_dropout of whole channels, of all axes behind the second."""
 def gelu(x: Operand, approximate: str = 'none') -> Tensor:
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
 def glu(x: Operand, axis: int = -1) -> Tensor:
@@ -55,6 +57,8 @@ def hardtanh(x: Operand, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
 def leaky_relu(x: Operand, negative_slope: float = 0.01) -> Tensor:
     """x where x > 0, negative_slope * x elsewhere."""
+def log1mexp(x: Operand) -> Tensor:
+    """log(1 - exp(-x)) without cancellation."""
 def log_sigmoid(x: Operand) -> Tensor:
     """log(sigmoid(x)) without overflow."""
 def mish(x: Operand) -> Tensor:
@@ -62,7 +66,7 @@ def mish(x: Operand) -> Tensor:
 def prelu(x: Operand, weight: Operand) -> Tensor:
     """x where x > 0, weight * x elsewhere."""
 def relu(x: Operand) -> Tensor:
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
+    """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
 def relu6(x: Operand) -> Tensor:
     """x between 0 and 6; the derivative at the bounds is 0."""
 def rrelu(x: Operand, lower: float = 0.125, upper: float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
@@ -77,6 +81,8 @@ def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     """x moved towards 0 by `lambd`, 0 where it would pass it."""
 def softsign(x: Operand) -> Tensor:
     """x / (1 + abs(x))."""
+def squareplus(x: Operand, b: float = 4.0) -> Tensor:
+    """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
 def tanhshrink(x: Operand) -> Tensor:
     """x - tanh(x), without cancellation near 0."""
 def threshold(x: Operand, threshold: float, value: float) -> Tensor:
@@ -89,12 +95,16 @@ def conv2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int
     """Cross-correlation along the last two axes, as a layer of a network."""
 def conv3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] | str = 0, dilation: int | Sequence[int] = 1, groups: int = 1) -> Tensor:
     """Cross-correlation along the last three axes, as a layer of a network."""
+def conv_tbc(x: Operand, weight: Operand, bias: Operand, pad: int = 0) -> Tensor:
+    """conv1d of arrays (time, batch, channels)."""
 def conv_transpose1d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
     """The adjoint of conv1d with the same weight."""
 def conv_transpose2d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
     """The adjoint of conv2d with the same weight."""
 def conv_transpose3d(x: Operand, weight: Operand, bias: Operand | None = None, stride: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, output_padding: int | Sequence[int] = 0, groups: int = 1, dilation: int | Sequence[int] = 1) -> Tensor:
     """The adjoint of conv3d with the same weight."""
+def convolution(x: Operand, weight: Operand, bias: Operand | None, stride: int | Sequence[int], padding: int | Sequence[int], dilation: int | Sequence[int], transposed: _bool, output_padding: int | Sequence[int], groups: int) -> Tensor:
+    """conv{n}d or conv_transpose{n}d for as many axes as `weight` has behind the second."""
 def fold(x: Operand, output_size: int | Sequence[int], kernel_size: int | Sequence[int], dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, stride: int | Sequence[int] = 1) -> Tensor:
     """Each column added to the places of an image that unfold would take it from; the adjoint of unfold."""
 def pixel_shuffle(x: Operand, upscale_factor: int) -> Tensor:
@@ -126,13 +136,13 @@ def avg_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Seque
 def grid_sample(x: Operand, grid: Operand, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: _bool = False) -> Tensor:
     """Images at the places that a grid of coordinates names."""
 def interpolate(x: Operand, size: int | Sequence[int] | None = None, scale_factor: float | None = None, mode: str = 'nearest', align_corners: _bool = False) -> Tensor:
-    """The axes behind batch and channels at another length."""
+    """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no whole length; PyTorch copies then if the length stays."""
 def lp_pool1d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last axis."""
+    """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one."""
 def lp_pool2d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last two axes."""
+    """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one."""
 def lp_pool3d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
-    """Norms of the elements under windows along the last three axes."""
+    """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one."""
 def max_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
     """Maxima under windows along the last axis."""
 def max_pool2d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> Tensor:
@@ -145,12 +155,12 @@ def max_pool2d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride
     """max_pool2d, and where in the last two axes each maximum stands, in C order."""
 def max_pool3d_with_indices(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, dilation: int | Sequence[int] = 1, ceil_mode: _bool = False) -> _results.MaxPool3DWithIndicesResult:
     """max_pool3d, and where in the last three axes each maximum stands, in C order."""
-def max_unpool1d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
-    """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up."""
-def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
-    """Zeros with the elements of `x` where max_pool2d_with_indices found them; elements of one place add up."""
-def max_unpool3d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0) -> Tensor:
-    """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up."""
+def max_unpool1d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, output_size: int | Sequence[int] | None = None) -> Tensor:
+    """Zeros with the elements of `x` where max_pool1d_with_indices found them; of several elements of one place the last one stays."""
+def max_unpool2d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, output_size: int | Sequence[int] | None = None) -> Tensor:
+    """Zeros with the elements of `x` where max_pool2d_with_indices found them; of several elements of one place the last one stays."""
+def max_unpool3d(x: Operand, indices: Index, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, output_size: int | Sequence[int] | None = None) -> Tensor:
+    """Zeros with the elements of `x` where max_pool3d_with_indices found them; of several elements of one place the last one stays."""
 def batch_norm(x: Operand, running_mean: Operand | None = None, running_var: Operand | None = None, weight: Operand | None = None, bias: Operand | None = None, training: _bool = False, *, eps: float = 1e-05) -> Tensor:
     """Each channel less its mean, divided by the root of its variance plus eps; of the batch where `training`, else the running ones. The operator writes to neither; gradspec.nn.batch_norm moves the running ones towards those of the batch."""
 def group_norm(x: Operand, num_groups: int, weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-05) -> Tensor:
@@ -175,6 +185,8 @@ def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     """exp(x) / sum(exp(x)) along `axis`, without overflow."""
 def softmin(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
     """softmax(-x)."""
+def weight_norm(x: Operand, g: Operand, axis: int | None = 0) -> Tensor:
+    """Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None."""
 def gru_cell(x: Operand, h: Operand, w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> Tensor:
     """The state behind a gated recurrent unit; rows of the weights for its reset, its update and its new state."""
 def lstm_cell(x: Operand, hx: Sequence[Operand], w_ih: Operand, w_hh: Operand, b_ih: Operand | None = None, b_hh: Operand | None = None) -> _results.LstmCellResult:
@@ -197,7 +209,7 @@ def hinge_embedding_loss(x: Operand, target: Operand, margin: float = 1.0, reduc
     """x where the target is positive, else how far x is below `margin`."""
 def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: float = 1.0) -> Tensor:
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
-def kl_div(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
+def kl_div(x: Operand, target: Operand, reduction: str = 'mean', log_target: _bool = False) -> Tensor:
     """target * (log(target) - x) of log-probabilities x."""
 def l1_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     """Absolute error."""
@@ -207,6 +219,8 @@ def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
     """Squared error."""
 def multi_margin_loss(x: Operand, target: Index, p: int = 1, margin: float = 1.0, reduction: str = 'mean') -> Tensor:
     """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
+def multilabel_margin_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
+    """The sum over the classes of an example and all others of how far less than 1 their scores differ, over the number of classes."""
 def multilabel_soft_margin_loss(x: Operand, target: Operand, weight: Operand | None = None, reduction: str = 'mean') -> Tensor:
     """binary_cross_entropy_with_logits of each class, averaged over classes."""
 def nll_loss(x: Operand, target: Index, weight: Operand | None = None, reduction: str = 'mean', *, ignore_index: int = -100) -> Tensor:
@@ -229,6 +243,10 @@ def sigmoid(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-x)), without overflow."""
 def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
+def logmeanexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """log(mean(exp(x))) without overflow."""
+def constant_pad_nd(x: Operand, pad: int | Sequence[int], value: complex = 0) -> Tensor:
+    """Constants before and behind the last axes, cut off where a length is negative."""
 __all__ = [
     "bilinear",
     "cosine_similarity",
@@ -243,6 +261,7 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "elu",
+    "feature_alpha_dropout",
     "gelu",
     "glu",
     "hardshrink",
@@ -250,6 +269,7 @@ __all__ = [
     "hardswish", "hard_swish",
     "hardtanh",
     "leaky_relu",
+    "log1mexp",
     "log_sigmoid", "logsigmoid",
     "mish",
     "prelu",
@@ -261,15 +281,18 @@ __all__ = [
     "softplus",
     "softshrink",
     "softsign",
+    "squareplus",
     "tanhshrink",
     "threshold",
     "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "convolution",
     "fold",
     "pixel_shuffle",
     "pixel_unshuffle",
@@ -310,6 +333,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "softmax",
     "softmin",
+    "weight_norm",
     "gru_cell",
     "lstm_cell",
     "rnn_relu_cell",
@@ -326,6 +350,7 @@ __all__ = [
     "margin_ranking_loss",
     "mse_loss",
     "multi_margin_loss",
+    "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
     "poisson_nll_loss",
@@ -335,4 +360,6 @@ __all__ = [
     "one_hot",
     "sigmoid",
     "tanh",
+    "logmeanexp",
+    "constant_pad_nd",
 ]

@@ -4,8 +4,8 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.random import (
-    binomial, cauchy, choice, exponential, geometric, gumbel, integers, laplace, logistic, lognormal, pareto, permutation,
-    poisson, random, rayleigh, standard_normal, uniform, weibull,
+    binomial, cauchy, choice, dirichlet, exponential, geometric, gumbel, integers, laplace, logistic, lognormal, pareto,
+    permutation, poisson, random, rayleigh, standard_gamma, standard_normal, uniform, weibull,
 )
 from .generated.variable_type.random import normal
 from .generated.variable_type.random import rand
@@ -20,6 +20,7 @@ __all__ = [
     "binomial",
     "cauchy",
     "choice",
+    "dirichlet",
     "exponential",
     "geometric",
     "gumbel",
@@ -32,6 +33,7 @@ __all__ = [
     "poisson",
     "random",
     "rayleigh",
+    "standard_gamma",
     "standard_normal",
     "uniform",
     "weibull",

@@ -2,7 +2,7 @@
 from builtins import bool as _bool
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ def cauchy(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] |
     """Cauchy distribution."""
 def choice(x: Operand, size: int | Sequence[int] | None = None, replace: _bool = True, p: Sequence[float] | None = None, axis: int = 0, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Slices of `x` along `axis`, drawn at random."""
+def dirichlet(alpha: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Dirichlet distribution, whose numbers along the last axis are positive and sum to 1. Needs SciPy."""
 def exponential(scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Exponential distribution."""
 def geometric(p: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
@@ -45,6 +47,8 @@ def random(size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike | No
     """Evenly distributed over [0, 1)."""
 def rayleigh(scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Rayleigh distribution."""
+def standard_gamma(a: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """Gamma distribution of scale 1; differentiates in its shape. Needs SciPy."""
 def standard_normal(size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:
     """Normal numbers of mean 0 and standard deviation 1."""
 def uniform(low: Operand = 0.0, high: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
@@ -64,6 +68,7 @@ __all__ = [
     "binomial",
     "cauchy",
     "choice",
+    "dirichlet",
     "exponential",
     "geometric",
     "gumbel",
@@ -76,6 +81,7 @@ __all__ = [
     "poisson",
     "random",
     "rayleigh",
+    "standard_gamma",
     "standard_normal",
     "uniform",
     "weibull",

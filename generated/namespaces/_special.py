@@ -4,9 +4,9 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.special import (
-    beta, betainc, betaln, dawsn, erfcinv, exp1, expi, gamma, gammainc, gammaincc, i0, i0e, i1, i1e, iv, ive, j0, j1, jv,
-    k0, k1, kl_terms, kv, log_ndtr, multigammaln, ndtr, ndtri, rel_entr, spherical_jn, spherical_yn, stdtr, xlog1py, y0, y1,
-    yv, zeta,
+    beta, betainc, betaln, dawsn, erfcinv, exp1, expi, gamma, gammainc, gammaincc, gammaincinv, gammasgn, i0, i0e, i1, i1e,
+    iv, ive, j0, j1, jv, k0, k0e, k1, k1e, kl_terms, kv, kve, log_ndtr, multigammaln, ndtr, ndtri, rel_entr, rgamma,
+    spherical_bessel_j0, spherical_jn, spherical_yn, stdtr, xlog1py, y0, y1, yv, zeta,
 )
 from .generated.variable_type.pointwise_unary import cbrt
 from .generated.variable_type.pointwise_unary import digamma
@@ -33,7 +33,9 @@ from .generated.variable_type.special import j0 as bessel_j0
 from .generated.variable_type.special import j1 as bessel_j1
 from .generated.variable_type.special import jv as jn
 from .generated.variable_type.special import k0 as modified_bessel_k0
+from .generated.variable_type.special import k0e as scaled_modified_bessel_k0
 from .generated.variable_type.special import k1 as modified_bessel_k1
+from .generated.variable_type.special import k1e as scaled_modified_bessel_k1
 from .generated.variable_type.special import kl_terms as kl_div
 from .generated.variable_type.special import multigammaln as mvlgamma
 from .generated.variable_type.special import y0 as bessel_y0
@@ -54,6 +56,8 @@ __all__ = [
     "gamma",
     "gammainc",
     "gammaincc",
+    "gammaincinv",
+    "gammasgn",
     "i0",
     "i0e",
     "i1",
@@ -64,14 +68,19 @@ __all__ = [
     "j1",
     "jv",
     "k0",
+    "k0e",
     "k1",
+    "k1e",
     "kl_terms",
     "kv",
+    "kve",
     "log_ndtr",
     "multigammaln",
     "ndtr",
     "ndtri",
     "rel_entr",
+    "rgamma",
+    "spherical_bessel_j0",
     "spherical_jn",
     "spherical_yn",
     "stdtr",
@@ -105,7 +114,9 @@ __all__ = [
     "bessel_j1",
     "jn",
     "modified_bessel_k0",
+    "scaled_modified_bessel_k0",
     "modified_bessel_k1",
+    "scaled_modified_bessel_k1",
     "kl_div",
     "mvlgamma",
     "bessel_y0",

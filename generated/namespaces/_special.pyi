@@ -2,7 +2,7 @@
 from builtins import bool as _bool
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,10 @@ def gammainc(a: Operand, x: Operand) -> Tensor:
     """Regularised lower incomplete gamma function."""
 def gammaincc(a: Operand, x: Operand) -> Tensor:
     """Regularised upper incomplete gamma function."""
+def gammaincinv(a: Operand, p: Operand) -> Tensor:
+    """Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of gammainc, or its square, is beyond the range."""
+def gammasgn(x: Operand) -> Tensor:
+    """Sign of the gamma function."""
 def i0(x: Operand) -> Tensor:
     """Modified Bessel function of the first kind of order 0."""
 def i0e(x: Operand) -> Tensor:
@@ -55,12 +59,18 @@ def jv(v: float, x: Operand) -> Tensor:
     """Bessel function of the first kind."""
 def k0(x: Operand) -> Tensor:
     """Modified Bessel function of the second kind of order 0."""
+def k0e(x: Operand) -> Tensor:
+    """exp(x) * k0(x), without underflow."""
 def k1(x: Operand) -> Tensor:
     """Modified Bessel function of the second kind of order 1."""
+def k1e(x: Operand) -> Tensor:
+    """exp(x) * k1(x), without underflow."""
 def kl_terms(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b) - a + b, the summand of a divergence."""
 def kv(v: float, x: Operand) -> Tensor:
     """Modified Bessel function of the second kind."""
+def kve(v: float, x: Operand) -> Tensor:
+    """exp(x) * kv(v, x), without underflow."""
 def log_ndtr(x: Operand) -> Tensor:
     """Logarithm of the normal distribution function, without underflow."""
 def multigammaln(a: Operand, d: int) -> Tensor:
@@ -71,6 +81,10 @@ def ndtri(x: Operand) -> Tensor:
     """Inverse of the normal distribution function."""
 def rel_entr(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b), the summand of a relative entropy."""
+def rgamma(x: Operand) -> Tensor:
+    """One over the gamma function."""
+def spherical_bessel_j0(x: Operand) -> Tensor:
+    """Spherical Bessel function of the first kind of order 0, sin(x) / x."""
 def spherical_jn(n: int, x: Operand) -> Tensor:
     """Spherical Bessel function of the first kind."""
 def spherical_yn(n: int, x: Operand) -> Tensor:
@@ -78,7 +92,7 @@ def spherical_yn(n: int, x: Operand) -> Tensor:
 def stdtr(df: Operand, t: Operand) -> Tensor:
     """Student's distribution function."""
 def xlog1py(a: Operand, b: Operand) -> Tensor:
-    """a * log(1 + b), and 0 where a is 0."""
+    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1."""
 def y0(x: Operand) -> Tensor:
     """Bessel function of the second kind of order 0."""
 def y1(x: Operand) -> Tensor:
@@ -121,7 +135,7 @@ def expit(x: Operand, *, out: Tensor | None = None) -> Tensor:
 def sinc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """sin(pi x) / (pi x), and 1 at 0."""
 def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """a * log(b), and 0 where a is 0."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
 def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
 def log_expit(x: Operand) -> Tensor:
@@ -138,8 +152,12 @@ def jn(v: float, x: Operand) -> Tensor:
     """Bessel function of the first kind."""
 def modified_bessel_k0(x: Operand) -> Tensor:
     """Modified Bessel function of the second kind of order 0."""
+def scaled_modified_bessel_k0(x: Operand) -> Tensor:
+    """exp(x) * k0(x), without underflow."""
 def modified_bessel_k1(x: Operand) -> Tensor:
     """Modified Bessel function of the second kind of order 1."""
+def scaled_modified_bessel_k1(x: Operand) -> Tensor:
+    """exp(x) * k1(x), without underflow."""
 def kl_div(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b) - a + b, the summand of a divergence."""
 def mvlgamma(a: Operand, d: int) -> Tensor:
@@ -159,6 +177,8 @@ __all__ = [
     "gamma",
     "gammainc",
     "gammaincc",
+    "gammaincinv",
+    "gammasgn",
     "i0",
     "i0e",
     "i1",
@@ -169,14 +189,19 @@ __all__ = [
     "j1",
     "jv",
     "k0",
+    "k0e",
     "k1",
+    "k1e",
     "kl_terms",
     "kv",
+    "kve",
     "log_ndtr",
     "multigammaln",
     "ndtr",
     "ndtri",
     "rel_entr",
+    "rgamma",
+    "spherical_bessel_j0",
     "spherical_jn",
     "spherical_yn",
     "stdtr",
@@ -210,7 +235,9 @@ __all__ = [
     "bessel_j1",
     "jn",
     "modified_bessel_k0",
+    "scaled_modified_bessel_k0",
     "modified_bessel_k1",
+    "scaled_modified_bessel_k1",
     "kl_div",
     "mvlgamma",
     "bessel_y0",

@@ -2,7 +2,7 @@
 from builtins import bool as _bool
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,49 +15,49 @@ Operand: TypeAlias = Tensor | npt.ArrayLike
 _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
-def fft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def fft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Discrete Fourier transform along one axis."""
-def fft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
+def fft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """Discrete Fourier transform along two axes."""
 def fftfreq(n: int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Frequencies of the places of a transform of length `n`, in cycles for each unit of `d`."""
-def fftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
+def fftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Discrete Fourier transform along several axes."""
 def fftshift(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
     """Frequency 0 moved to the middle of each axis."""
 def ifftshift(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
     """Frequency 0 moved from the middle of each axis to its front; the inverse of fftshift, and its adjoint."""
-def hfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def hfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Transform, which is real, of numbers along one axis whose other half is the conjugate of this one."""
 def hfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
     """hfftn along the last two axes."""
 def hfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
     """Transform, which is real, of numbers along several axes whose other half is the conjugate of this one."""
-def ifft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def ifft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Inverse discrete Fourier transform along one axis."""
-def ifft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
+def ifft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """Inverse discrete Fourier transform along two axes."""
-def ifftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
+def ifftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Inverse discrete Fourier transform along several axes."""
-def ihfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def ihfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """First half of the inverse transform of real numbers along one axis; the inverse of hfft."""
 def ihfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
     """ihfftn along the last two axes."""
 def ihfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
     """First half of the inverse transform of real numbers along several axes; the inverse of hfftn."""
-def irfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def irfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Real numbers along one axis from the first half of their transform; `n` of them, by default an even number."""
-def irfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
+def irfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """Real numbers along two axes from their transform, of the last of them its first half."""
-def irfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
+def irfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Real numbers along several axes from their transform, of the last of them its first half."""
-def rfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def rfft(x: Operand, n: int | None = None, axis: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """First half of the discrete Fourier transform of real numbers along one axis."""
-def rfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None) -> Tensor:
+def rfft2(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = (-2, -1), norm: str | None = None, *, out: Any = None) -> Tensor:
     """Discrete Fourier transform of real numbers along two axes, of the last of them the first half."""
 def rfftfreq(n: int, d: complex = 1.0, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Frequencies of the places of the transform of `n` real numbers, in cycles for each unit of `d`."""
-def rfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None) -> Tensor:
+def rfftn(x: Operand, s: int | Sequence[int] | None = None, axes: int | Sequence[int] | None = None, norm: str | None = None, *, out: Any = None) -> Tensor:
     """Discrete Fourier transform of real numbers along several axes, of the last of them the first half."""
 
 __all__ = [

@@ -2,7 +2,7 @@
 from builtins import bool as _bool
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,20 +19,22 @@ def vector_norm(x: Operand, ord: float = 2, axis: int | Sequence[int] | None = N
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
 def array_norm(x: Operand, ord: complex | str | None = None, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
-def cholesky(x: Operand) -> Tensor:
+def cholesky(x: Operand, *, upper: Any = None) -> Tensor:
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
-def cond(x: Operand) -> Tensor:
+def cond(x: Operand, *, p: Any = None) -> Tensor:
     """Largest singular value over the smallest."""
 def det(x: Operand) -> Tensor:
     """Determinant; every derivative is exact at singular matrices too."""
 def eig(x: Operand) -> _results.EigResult:
     """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal."""
-def eigh(x: Operand) -> _results.EighResult:
+def eigh(x: Operand, *, UPLO: Any = None) -> _results.EighResult:
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN."""
 def eigvals(x: Operand) -> Tensor:
     """Eigenvalues of a square matrix, in no order."""
-def eigvalsh(x: Operand) -> Tensor:
+def eigvalsh(x: Operand, *, UPLO: Any = None) -> Tensor:
     """Eigenvalues of a Hermitian matrix in rising order."""
+def householder_product(x: Operand, tau: Operand) -> Tensor:
+    """The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`."""
 def inv(x: Operand) -> Tensor:
     """Inverse."""
 def lstsq(a: Operand, b: Operand) -> Tensor:
@@ -49,33 +51,42 @@ def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool =
     """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
 def matrix_power(x: Operand, n: int) -> Tensor:
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
-def matrix_rank(x: Operand) -> Tensor:
+def matrix_rank(x: Operand, *, tol: float | None = None, rtol: float | None = None, hermitian: _bool = False) -> Tensor:
     """Number of singular values above the rounding errors of the largest."""
-def multi_dot(arrays: Sequence[Operand]) -> Tensor:
+def multi_dot(arrays: Sequence[Operand], *, out: Any = None) -> Tensor:
     """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors."""
-def pinv(x: Operand) -> Tensor:
-    """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that at constant rank."""
-def qr(x: Operand) -> _results.QrResult:
+def pinv(x: Operand, *, rtol: float | None = None, hermitian: _bool = False, rcond: Any = None) -> Tensor:
+    """Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank."""
+def qr(x: Operand, *, mode: Any = None) -> _results.QrResult:
     """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`."""
 def slogdet(x: Operand) -> _results.SlogdetResult:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
 def solve(a: Operand, b: Operand) -> Tensor:
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
+def solve_sylvester(a: Operand, b: Operand, q: Operand) -> Tensor:
+    """The solution of a @ x + x @ b = q. Needs SciPy."""
 def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
     """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
-def svd(x: Operand, *, full_matrices: _bool = False) -> _results.SvdResult:
+def sqrtm(x: Operand) -> Tensor:
+    """The principal square root of a matrix, complex where an eigenvalue is negative. Needs SciPy."""
+def svd(x: Operand, *, full_matrices: _bool = False, compute_uv: Any = None, hermitian: Any = None) -> _results.SvdResult:
     """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of `U` is real; between equal values the derivative of the vectors is NaN."""
 def svdvals(x: Operand) -> Tensor:
     """Singular values, falling."""
 def tensorinv(x: Operand, ind: int = 2) -> Tensor:
     """The y for which tensordot(y, x, ind) is the identity."""
-def tensorsolve(a: Operand, b: Operand) -> Tensor:
+def tensorsolve(a: Operand, b: Operand, *, axes: Any = None) -> Tensor:
     """The y for which tensordot(a, y, y.ndim) is b."""
+def vandermonde(x: Operand, N: int | None = None) -> Tensor:
+    """Powers of each element, from 0 on, along a new last axis."""
 
+orgqr = householder_product
 inverse = inv
 expm = matrix_exp
 def norm(x: Operand, ord: complex | str | None = None, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
+def vander(x: Operand, N: int | None = None) -> Tensor:
+    """Powers of each element, from 0 on, along a new last axis."""
 __all__ = [
     "vector_norm",
     "array_norm",
@@ -86,6 +97,7 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product", "orgqr",
     "inv", "inverse",
     "lstsq",
     "lu",
@@ -100,10 +112,14 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_sylvester",
     "solve_triangular",
+    "sqrtm",
     "svd",
     "svdvals",
     "tensorinv",
     "tensorsolve",
+    "vandermonde",
     "norm",
+    "vander",
 ]

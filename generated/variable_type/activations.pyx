@@ -11,14 +11,14 @@ from gradspec.support.generator import as_generator
 
 from gradspec.generated.kernels.activations cimport (
     forward_celu, forward_dropout, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
-    forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log_sigmoid, forward_mish, forward_prelu, forward_relu,
-    forward_relu6, forward_rrelu, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
-    forward_tanhshrink, forward_threshold,
+    forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log1mexp, forward_log_sigmoid, forward_mish,
+    forward_prelu, forward_relu, forward_relu6, forward_rrelu, forward_selu, forward_silu, forward_softplus,
+    forward_softshrink, forward_softsign, forward_squareplus, forward_tanhshrink, forward_threshold,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward, DropoutBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardtanhBackward,
-    LeakyReluBackward, MishBackward, ReluBackward, Relu6Backward, RreluBackward, SiluBackward, SoftplusBackward,
-    SoftsignBackward, TanhshrinkBackward, ThresholdBackward,
+    LeakyReluBackward, Log1mexpBackward, MishBackward, ReluBackward, Relu6Backward, RreluBackward, SiluBackward,
+    SoftplusBackward, SoftsignBackward, SquareplusBackward, TanhshrinkBackward, ThresholdBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -223,6 +223,29 @@ cdef object op_elu_(object x, object alpha):
 def elu(x, alpha=1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
     return op_elu(x, alpha)
+
+
+cdef object op_feature_alpha_dropout(object x, object p, object training, object generator):
+    x = as_real_operand(x, "feature_alpha_dropout", "x")
+    p = as_float(p, "feature_alpha_dropout", "p")
+    training = as_bool(training, "feature_alpha_dropout", "training")
+    generator = as_generator(generator, "feature_alpha_dropout", "generator")
+
+    try:
+        if not training or p == 0:
+            return x
+        if p == 1:
+            return x * 0
+        low = 1.7580993408473766
+        scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
+        kept = ops.dropout(ops.ones(shape_of(x)[:2] + (1,) * (ndim_of(x) - 2), dtype=dtype_of(x)), p, generator=generator)
+        return scale * ((1 - p) * x * kept - low * (1 - (1 - p) * kept)) + scale * low * p
+    except Exception as error_:
+        raise explain(error_, "feature_alpha_dropout", x=x, p=p, training=training, generator=generator) from None
+
+def feature_alpha_dropout(x, p=0.5, training=False, *, generator=None):
+    """alpha_dropout of whole channels, of all axes behind the second."""
+    return op_feature_alpha_dropout(x, p, training, generator)
 
 
 cdef object op_gelu(object x, object approximate):
@@ -452,6 +475,39 @@ def leaky_relu(x, negative_slope=0.01):
     return op_leaky_relu(x, negative_slope)
 
 
+cdef object op_log1mexp(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef Log1mexpBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "log1mexp", "x")
+
+    if needs_grad(state_, x):
+        node_ = Log1mexpBackward.__new__(Log1mexpBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_log1mexp(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_log1mexp, jvp_log1mexp, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_log1mexp(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (-ops.exp(-x) / ops.expm1(-x)),)
+
+cdef object op_log1mexp_(object x):
+    x = as_real_operand(writable(x, "log1mexp_"), "log1mexp_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "log1mexp_")
+    return overwrite(x, op_log1mexp(old_), "log1mexp_")
+
+def log1mexp(x):
+    """log(1 - exp(-x)) without cancellation."""
+    return op_log1mexp(x)
+
+
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "log_sigmoid", "x")
@@ -515,8 +571,11 @@ cdef object op_prelu(object x, object weight):
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
-            if ndim_of(weight) == 1 and ndim_of(x) > 2:
+            axes = formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 0, 1))
+            if axes and ndim_of(x) > 2:
                 slope = ops.expand_dims(weight, formulas.last_axes(ndim_of(x) - 2))
+            elif axes and ndim_of(x) == 0:
+                slope = ops.reshape(weight, ())
             else:
                 slope = weight
             return ops.where(x > 0, x, 0) + slope * ops.where(x > 0, 0, x)
@@ -558,7 +617,7 @@ cdef object op_relu_(object x):
     return overwrite(x, op_relu(old_), "relu_")
 
 def relu(x):
-    """x where x > 0, 0 elsewhere, with derivative 0 at 0."""
+    """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
     return op_relu(x)
 
 
@@ -783,6 +842,44 @@ def softsign(x):
     return op_softsign(x)
 
 
+cdef object op_squareplus(object x, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef SquareplusBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "squareplus", "x")
+    b = as_float(b, "squareplus", "b")
+
+    if needs_grad(state_, x):
+        node_ = SquareplusBackward.__new__(SquareplusBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_b = b
+
+    y = wrap_forward(forward_squareplus(array_of(x), b))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_squareplus, jvp_squareplus, False, (y,), (x, b))
+    return y
+
+cdef tuple jvp_squareplus(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, b = tangents_[0], inputs_[0], inputs_[1]
+    low = ops.where(x > 0, 0, x)
+    bend = ops.hypot(low, b ** 0.5)
+    return (x_t * ops.where(x > 0, 0.5 + ops._direction(x, b ** 0.5) / 2, b / 2 / bend / (bend - low)),)
+
+cdef object op_squareplus_(object x, object b):
+    x = as_real_operand(writable(x, "squareplus_"), "squareplus_", "x")
+    b = as_float(b, "squareplus_", "b")
+    old_ = prepare_inplace(x, (x,), 0b1, "squareplus_")
+    return overwrite(x, op_squareplus(old_, b), "squareplus_")
+
+def squareplus(x, b=4.0):
+    """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
+    return op_squareplus(x, b)
+
+
 cdef object op_tanhshrink(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanhshrinkBackward node_ = None
@@ -857,9 +954,10 @@ answer_calls()
 
 register({
 "alpha_dropout": alpha_dropout, "celu": celu, "dropout": dropout, "dropout1d": dropout1d, "dropout2d": dropout2d,
-    "dropout3d": dropout3d, "_feature_dropout": _feature_dropout, "elu": elu, "gelu": gelu, "glu": glu, "hardshrink":
-    hardshrink, "hardsigmoid": hardsigmoid, "hardswish": hardswish, "hardtanh": hardtanh, "leaky_relu": leaky_relu,
-    "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6": relu6, "rrelu": rrelu, "selu": selu,
-    "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign": softsign, "tanhshrink": tanhshrink,
-    "threshold": threshold,
+    "dropout3d": dropout3d, "_feature_dropout": _feature_dropout, "elu": elu, "feature_alpha_dropout":
+    feature_alpha_dropout, "gelu": gelu, "glu": glu, "hardshrink": hardshrink, "hardsigmoid": hardsigmoid, "hardswish":
+    hardswish, "hardtanh": hardtanh, "leaky_relu": leaky_relu, "log1mexp": log1mexp, "log_sigmoid": log_sigmoid, "mish":
+    mish, "prelu": prelu, "relu": relu, "relu6": relu6, "rrelu": rrelu, "selu": selu, "silu": silu, "softplus": softplus,
+    "softshrink": softshrink, "softsign": softsign, "squareplus": squareplus, "tanhshrink": tanhshrink, "threshold":
+    threshold,
 })

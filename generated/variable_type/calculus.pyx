@@ -7,13 +7,15 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.generated.results import PolydivResult
 
 from gradspec.generated.kernels.calculus cimport (
     forward_convolve, forward_correlate, forward__full_convolution, forward__slide, forward_gradient, forward__slopes,
-    forward_interp, forward__segment, forward_polyfit, forward_polyval,
+    forward_interp, forward__segment, forward_poly, forward_polyadd, forward_polyder, forward_polydiv, forward_polyfit,
+    forward_polymul, forward_polysub, forward_polyval, forward_roots,
 )
 from gradspec.generated.functions.calculus cimport FullConvolutionBackward, SlideBackward
-from gradspec.core.arguments cimport as_int, as_str
+from gradspec.core.arguments cimport as_float, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_two, needs_grad, set_history
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
@@ -21,6 +23,7 @@ from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, size_of, wrap_forward,
 )
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input
 from gradspec.core.tensor cimport TensorBase
 
@@ -33,9 +36,10 @@ cdef object op_convolve(object a, object b, object mode):
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            whole = ops._full_convolution(a if ndim_of(a) else ops.expand_dims(a, 0), b if ndim_of(b) else ops.expand_dims(b, 0))
             if mode == 'full':
-                return ops._full_convolution(a, b)
-            return ops.getitem(ops._full_convolution(a, b), formulas.convolved_part(size_of(a), size_of(b), mode))
+                return whole
+            return ops.getitem(whole, formulas.convolved_part(size_of(a), size_of(b), mode))
         return wrap_forward(forward_convolve(array_of(a), array_of(b), mode))
     except Exception as error_:
         raise explain(error_, "convolve", a=a, b=b, mode=mode) from None
@@ -142,7 +146,7 @@ cdef object op_gradient(object x, object spacing, object axis, object edge_order
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, spacing) or state_.flags & DUAL:
-            place = formulas.gradient_axis(ndim_of(x), axis)
+            place = formulas.gradient_axis(shape_of(x), axis, edge_order)
             if ndim_of(spacing) == 1:
                 step = ops.diff(spacing)
             else:
@@ -193,38 +197,60 @@ def _slopes(x, step, edge_order):
     return op__slopes(x, step, edge_order)
 
 
-cdef object op_interp(object x, object xp, object fp, object left, object right):
+cdef object op_interp(object x, object xp, object fp, object left, object right, object period):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "interp", "x")
     xp = as_real_operand(xp, "interp", "xp")
     fp = as_real_operand(fp, "interp", "fp")
     left = None if left is None else as_real_operand(left, "interp", "left")
     right = None if right is None else as_real_operand(right, "interp", "right")
+    period = None if period is None else as_float(period, "interp", "period")
 
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, xp) or needs_grad(state_, fp) or needs_grad(state_, left)
             or needs_grad(state_, right) or state_.flags & DUAL
         ):
-            order = ops.argsort(xp)
-            places = ops.take(xp, order)
-            values = ops.take(fp, order)
+            if period is None:
+                at = x
+            else:
+                at = x % period
+            if period is None:
+                known = xp
+            else:
+                known = xp % period
+            order = ops.argsort(known)
+            sorted = ops.take(known, order)
+            if period is None:
+                places = sorted
+            else:
+                places = ops.concat(
+                    [ops.getitem(sorted, slice(-1, None)) - period, sorted, ops.getitem(sorted, slice(None, 1)) + period]
+                )
+            given = ops.take(fp, order)
+            if period is None:
+                values = given
+            else:
+                values = ops.concat([ops.getitem(given, slice(-1, None)), given, ops.getitem(given, slice(None, 1))])
+            low = ops._segment(at, places)
+            slopes = ops.diff(values) / ops.diff(places)
+            inside = ops.take(values, low) + ops.take(slopes, low) * (at - ops.take(places, low))
+            if period is not None:
+                return inside
             first = ops.take(places, 0)
             last = ops.take(places, -1)
-            low = ops._segment(x, places)
-            slopes = ops.diff(values) / ops.diff(places)
-            inside = ops.take(values, low) + ops.take(slopes, low) * (x - ops.take(places, low))
             return ops.where(
                 x < first, ops.take(values, 0) if left is None else left,
                 ops.where(x > last, ops.take(values, -1) if right is None else right, inside)
             )
-        return wrap_forward(forward_interp(array_of(x), array_of(xp), array_of(fp), array_of(left), array_of(right)))
+        return wrap_forward(forward_interp(array_of(x), array_of(xp), array_of(fp), array_of(left), array_of(right), period))
     except Exception as error_:
-        raise explain(error_, "interp", x=x, xp=xp, fp=fp, left=left, right=right) from None
+        raise explain(error_, "interp", x=x, xp=xp, fp=fp, left=left, right=right, period=period) from None
 
-def interp(x, xp, fp, left=None, right=None):
-    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last."""
-    return op_interp(x, xp, fp, left, right)
+def interp(x, xp, fp, left=None, right=None, *, period=None):
+    """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last,
+    or periodic."""
+    return op_interp(x, xp, fp, left, right, period)
 
 
 cdef object op__segment(object x, object xp):
@@ -238,25 +264,210 @@ def _segment(x, xp):
     return op__segment(x, xp)
 
 
-cdef object op_polyfit(object x, object y, object deg):
+cdef object op__lengthened(object p, object size):
+    p = as_operand(p, "_lengthened", "p")
+    size = as_int(size, "_lengthened", "size")
+
+    try:
+        if formulas.checked_axes(shape_of(p), 'p', 0, 1):
+            row = p
+        else:
+            row = ops.expand_dims(p, 0)
+        if size_of(p) < size:
+            return ops.pad(row, ((size - size_of(p), 0),))
+        return row
+    except Exception as error_:
+        raise explain(error_, "_lengthened", p=p, size=size) from None
+
+def _lengthened(p, size):
+    """Zeros in front of the coefficients up to so many."""
+    return op__lengthened(p, size)
+
+
+cdef object op_poly(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "poly", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if ndim_of(x) == 2:
+                return ops.poly(ops.eigvals(x))
+            if size_of(x) < 2:
+                return ops.concat([ops.ones((1,), dtype=dtype_of(x)), -x])
+            return ops._full_convolution(
+                ops.poly(ops.getitem(x, slice(None, size_of(x) // 2))), ops.poly(ops.getitem(x, slice(size_of(x) // 2, None)))
+            )
+        return wrap_forward(forward_poly(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "poly", x=x) from None
+
+def poly(x):
+    """Coefficients, highest power first, of the polynomial with the roots `x`, or the characteristic one of a matrix."""
+    return op_poly(x)
+
+
+cdef object op_polyadd(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "polyadd", "a")
+    b = as_operand(b, "polyadd", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops._lengthened(a, size_of(b)) + ops._lengthened(b, size_of(a))
+        return wrap_forward(forward_polyadd(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "polyadd", a=a, b=b) from None
+
+def polyadd(a, b):
+    """Coefficients, highest power first, of the sum of two polynomials; leading zeros stay."""
+    return op_polyadd(a, b)
+
+
+cdef object op_polyder(object p, object m):
+    cdef ThreadState* state_ = thread_state()
+    p = as_operand(p, "polyder", "p")
+    m = as_int(m, "polyder", "m")
+
+    try:
+        if needs_grad(state_, p) or state_.flags & DUAL:
+            if formulas.checked_times(m) == 0:
+                return ops.astype(p, formulas.float_dtype(dtype_of(p)))
+            return ops.polyder(ops.getitem(p, slice(None, -1)) * ops.arange(size_of(p) - 1, 0, -1, dtype=dtype_of(p)), m - 1)
+        return wrap_forward(forward_polyder(array_of(p), m))
+    except Exception as error_:
+        raise explain(error_, "polyder", p=p, m=m) from None
+
+def polyder(p, m=1):
+    """Coefficients, highest power first, of a derivative of a polynomial."""
+    return op_polyder(p, m)
+
+
+cdef object op_polydiv(object u, object v):
+    cdef ThreadState* state_ = thread_state()
+    u = as_operand(u, "polydiv", "u")
+    v = as_operand(v, "polydiv", "v")
+
+    try:
+        if needs_grad(state_, u) or needs_grad(state_, v) or state_.flags & DUAL:
+            over = ops._lengthened(u, 1)
+            under = ops._lengthened(v, 1)
+            if size_of(u) < size_of(v):
+                return (
+                    ops.getitem(over, slice(None, 1)) * 0 / ops.getitem(under, slice(None, 1)),
+                    over + 0.0 * ops.getitem(under, slice(None, 1))
+                )
+            if size_of(v) > 1:
+                start = size_of(u) - size_of(v) + 1
+            else:
+                start = size_of(u) - 1
+            places = formulas.toeplitz_places(size_of(u) - size_of(v) + 1, size_of(v))
+            matrix = ops.take(ops.concat([under, ops.zeros((1,), dtype=dtype_of(v))]), places)
+            found = ops.squeeze(
+                ops.solve_triangular(
+                    matrix, ops.expand_dims(ops.getitem(over, slice(None, size_of(u) - size_of(v) + 1)), 1), lower=True
+                ), 1
+            )
+            return (found, ops.getitem(over - ops._full_convolution(under, found), slice(start, None)))
+        return wrap_forward(forward_polydiv(array_of(u), array_of(v)))
+    except Exception as error_:
+        raise explain(error_, "polydiv", u=u, v=v) from None
+
+def polydiv(u, v):
+    """Quotient and rest of a division of polynomials, coefficients with the highest power first; leading zeros of the
+    rest stay."""
+    return tuple.__new__(PolydivResult, op_polydiv(u, v))
+
+
+cdef object op_polyfit(object x, object y, object deg, object w):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "polyfit", "x")
     y = as_operand(y, "polyfit", "y")
     deg = as_int(deg, "polyfit", "deg")
+    w = None if w is None else as_operand(w, "polyfit", "w")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, y) or state_.flags & DUAL:
-            columns = ops.vander(x, deg + 1)
+        if needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, w) or state_.flags & DUAL:
+            powers = ops.vander(x, deg + 1)
+            if w is None:
+                columns = powers
+            else:
+                columns = powers * ops.expand_dims(w, -1)
+            if w is None:
+                known = y
+            elif ndim_of(y) == 1:
+                known = w * y
+            else:
+                known = ops.expand_dims(w, -1) * y
             scale = ops.vector_norm(columns, 2, 0)
-            return ops.lstsq(columns / scale, y) / scale
-        return wrap_forward(forward_polyfit(array_of(x), array_of(y), deg))
+            return ops.lstsq(columns / scale, known) / (scale if ndim_of(y) == 1 else ops.expand_dims(scale, -1))
+        return wrap_forward(forward_polyfit(array_of(x), array_of(y), deg, array_of(w)))
     except Exception as error_:
-        raise explain(error_, "polyfit", x=x, y=y, deg=deg) from None
+        raise explain(error_, "polyfit", x=x, y=y, deg=deg, w=w) from None
 
-def polyfit(x, y, deg):
+def polyfit(x, y, deg, *, w=None, rcond=None, full=None, cov=None):
     """Coefficients, highest power first, of the polynomial of degree `deg` nearest to points in the sense of least
     squares."""
-    return op_polyfit(x, y, deg)
+    if rcond is not None or full is not None or cov is not None:
+        return call_method("polyfit", x, dict(y=y, deg=deg, w=w), dict(rcond=rcond, full=full, cov=cov))
+    return op_polyfit(x, y, deg, w)
+
+
+cdef object op_polyint(object p, object m, object k):
+    p = as_operand(p, "polyint", "p")
+    m = as_int(m, "polyint", "m")
+    k = as_operand(k, "polyint", "k")
+
+    try:
+        if formulas.checked_times(m) == 0:
+            return p * 1.0 + 0 * (ops.sum(k) if ndim_of(k) else k)
+        if ndim_of(k):
+            first = ops.getitem(k, slice(None, 1))
+        else:
+            first = ops.zeros((1,), dtype=formulas.float_dtype(dtype_of(p))) + k
+        return ops.polyint(
+            ops.concat([p / ops.arange(size_of(p), 0, -1, dtype=formulas.float_dtype(dtype_of(p))), first]), m - 1,
+            ops.getitem(k, slice(1, None)) if ndim_of(k) else k
+        )
+    except Exception as error_:
+        raise explain(error_, "polyint", p=p, m=m, k=k) from None
+
+def polyint(p, m=1, k=0.0):
+    """Coefficients, highest power first, of an integral of a polynomial."""
+    return op_polyint(p, m, k)
+
+
+cdef object op_polymul(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "polymul", "a")
+    b = as_operand(b, "polymul", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.convolve(a, b)
+        return wrap_forward(forward_polymul(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "polymul", a=a, b=b) from None
+
+def polymul(a, b):
+    """Coefficients, highest power first, of the product of two polynomials; leading zeros stay."""
+    return op_polymul(a, b)
+
+
+cdef object op_polysub(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "polysub", "a")
+    b = as_operand(b, "polysub", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops._lengthened(a, size_of(b)) - ops._lengthened(b, size_of(a))
+        return wrap_forward(forward_polysub(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "polysub", a=a, b=b) from None
+
+def polysub(a, b):
+    """Coefficients, highest power first, of the difference of two polynomials; leading zeros stay."""
+    return op_polysub(a, b)
 
 
 cdef object op_polyval(object p, object x):
@@ -266,21 +477,56 @@ cdef object op_polyval(object p, object x):
 
     try:
         if needs_grad(state_, p) or needs_grad(state_, x) or state_.flags & DUAL:
-            a = ops.broadcast_to(x, (size_of(p),) + shape_of(x))
-            b = ops.broadcast_to(ops.reshape(p, (-1,) + (1,) * ndim_of(x)), (size_of(p),) + shape_of(x))
-            return ops.select(ops._linear_recurrence(a, b, 0), 0, -1)
+            count = formulas.checked_axes(shape_of(p), 'p', 1)[0]
+            shape = formulas.broadcast_shape(shape_of(p)[1:], shape_of(x))
+            rows = ops.reshape(p, shape_of(p)[:1] + (1,) * (formulas.len_of(shape) - ndim_of(p) + 1) + shape_of(p)[1:])
+            if count:
+                return ops.select(
+                    ops._linear_recurrence(ops.broadcast_to(x, (count,) + shape), ops.broadcast_to(rows, (count,) + shape), 0),
+                    0, -1
+                )
+            return ops.sum(rows, 0) + ops.zeros(shape, dtype=dtype_of(x))
         return wrap_forward(forward_polyval(array_of(p), array_of(x)))
     except Exception as error_:
         raise explain(error_, "polyval", p=p, x=x) from None
 
 def polyval(p, x):
-    """Polynomial with the coefficients `p`, highest power first, by Horner's rule."""
+    """Polynomial with the coefficients `p`, highest power first, by Horner's rule; of each column of `p`, if it has
+    further axes."""
     return op_polyval(p, x)
+
+
+cdef object op_roots(object p):
+    cdef ThreadState* state_ = thread_state()
+    p = as_operand(p, "roots", "p")
+
+    try:
+        if needs_grad(state_, p) or state_.flags & DUAL:
+            if size_of(p) < 2:
+                return ops.zeros((0,), dtype=formulas.complex_dtype(dtype_of(p)))
+            return ops.eigvals(
+                ops.concat(
+                    [
+                        ops.expand_dims(-ops.getitem(p, slice(1, None)) / ops.getitem(p, slice(None, 1)), 0),
+                        ops.eye(size_of(p) - 2, size_of(p) - 1, dtype=formulas.float_dtype(dtype_of(p)))
+                    ]
+                )
+            )
+        return wrap_forward(forward_roots(array_of(p)))
+    except Exception as error_:
+        raise explain(error_, "roots", p=p) from None
+
+def roots(p):
+    """Roots of a polynomial with the coefficients `p`, highest power first, the first of which is not 0; as complex
+    numbers."""
+    return op_roots(p)
 
 
 answer_calls()
 
 register({
 "convolve": convolve, "correlate": correlate, "_full_convolution": _full_convolution, "_slide": _slide, "gradient":
-    gradient, "_slopes": _slopes, "interp": interp, "_segment": _segment, "polyfit": polyfit, "polyval": polyval,
+    gradient, "_slopes": _slopes, "interp": interp, "_segment": _segment, "_lengthened": _lengthened, "poly": poly,
+    "polyadd": polyadd, "polyder": polyder, "polydiv": polydiv, "polyfit": polyfit, "polyint": polyint, "polymul": polymul,
+    "polysub": polysub, "polyval": polyval, "roots": roots,
 })

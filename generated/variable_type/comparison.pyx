@@ -21,6 +21,7 @@ from gradspec.core.arguments cimport as_bool, as_float
 from gradspec.saved.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
+from gradspec.methods.numpy_protocol cimport call_method
 
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):
@@ -251,8 +252,10 @@ cdef object op_isneginf(object x):
 
     return wrap_forward(forward_isneginf(array_of(x)))
 
-def isneginf(x):
+def isneginf(x, *, out=None):
     """Whether x is -inf."""
+    if out is not None:
+        return call_method("isneginf", x, dict(), dict(out=out))
     return op_isneginf(x)
 
 
@@ -261,8 +264,10 @@ cdef object op_isposinf(object x):
 
     return wrap_forward(forward_isposinf(array_of(x)))
 
-def isposinf(x):
+def isposinf(x, *, out=None):
     """Whether x is inf."""
+    if out is not None:
+        return call_method("isposinf", x, dict(), dict(out=out))
     return op_isposinf(x)
 
 

@@ -10,14 +10,14 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.convolution cimport (
-    forward_conv1d, forward_conv2d, forward_conv3d, forward_conv_transpose1d, forward_conv_transpose2d,
-    forward_conv_transpose3d, forward__convolve, forward__convolve_input, forward__convolve_weight, forward_fold,
-    forward_unfold,
+    forward_conv1d, forward_conv2d, forward_conv3d, forward_conv_tbc, forward_conv_transpose1d, forward_conv_transpose2d,
+    forward_conv_transpose3d, forward_convolution, forward__convolve, forward__convolve_input, forward__convolve_weight,
+    forward_fold, forward_unfold,
 )
 from gradspec.generated.functions.convolution cimport (
     ConvolveBackward, ConvolveInputBackward, ConvolveWeightBackward, FoldBackward, UnfoldBackward,
 )
-from gradspec.core.arguments cimport as_int, as_ints
+from gradspec.core.arguments cimport as_bool, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
@@ -114,6 +114,28 @@ cdef object op_conv3d(object x, object weight, object bias, object stride, objec
 def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Cross-correlation along the last three axes, as a layer of a network."""
     return op_conv3d(x, weight, bias, stride, padding, dilation, groups)
+
+
+cdef object op_conv_tbc(object x, object weight, object bias, object pad):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "conv_tbc", "x")
+    weight = as_operand(weight, "conv_tbc", "weight")
+    bias = as_operand(bias, "conv_tbc", "bias")
+    pad = as_int(pad, "conv_tbc", "pad")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+            return ops.permute_dims(
+                ops.conv1d(ops.permute_dims(x, (1, 2, 0)), ops.permute_dims(weight, (2, 1, 0)), bias, (1,), (pad,), (1,)),
+                (2, 0, 1)
+            )
+        return wrap_forward(forward_conv_tbc(array_of(x), array_of(weight), array_of(bias), pad))
+    except Exception as error_:
+        raise explain(error_, "conv_tbc", x=x, weight=weight, bias=bias, pad=pad) from None
+
+def conv_tbc(x, weight, bias, pad=0):
+    """conv1d of arrays (time, batch, channels)."""
+    return op_conv_tbc(x, weight, bias, pad)
 
 
 cdef object op_conv_transpose1d(
@@ -222,6 +244,52 @@ cdef object op_conv_transpose3d(
 def conv_transpose3d(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
     """The adjoint of conv3d with the same weight."""
     return op_conv_transpose3d(x, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+cdef object op_convolution(
+    object x, object weight, object bias, object stride, object padding, object dilation, object transposed,
+    object output_padding, object groups
+):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "convolution", "x")
+    weight = as_operand(weight, "convolution", "weight")
+    bias = None if bias is None else as_operand(bias, "convolution", "bias")
+    stride = as_ints(stride, "convolution", "stride", -1)
+    padding = as_ints(padding, "convolution", "padding", -1)
+    dilation = as_ints(dilation, "convolution", "dilation", -1)
+    transposed = as_bool(transposed, "convolution", "transposed")
+    output_padding = as_ints(output_padding, "convolution", "output_padding", -1)
+    groups = as_int(groups, "convolution", "groups")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+            steps = formulas.each_axis(stride, ndim_of(weight))
+            widths = formulas.each_axis(padding, ndim_of(weight))
+            gaps = formulas.each_axis(dilation, ndim_of(weight))
+            if transposed:
+                shape = formulas.transposed_shape(
+                    shape_of(x), shape_of(weight), steps, widths, formulas.each_axis(output_padding, ndim_of(weight)), gaps,
+                    groups
+                )
+                plain = ops._convolve_input(x, weight, shape, steps, widths, gaps, groups)
+                if bias is None:
+                    return plain
+                return plain + ops.expand_dims(bias, formulas.last_axes(ndim_of(weight) - 2))
+            return ops._convolve(x, weight, bias, steps, widths, gaps, groups)
+        return wrap_forward(
+            forward_convolution(
+                array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, transposed, output_padding, groups
+            )
+        )
+    except Exception as error_:
+        raise explain(
+            error_, "convolution", x=x, weight=weight, bias=bias, stride=stride, padding=padding, dilation=dilation,
+            transposed=transposed, output_padding=output_padding, groups=groups
+        ) from None
+
+def convolution(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """conv{n}d or conv_transpose{n}d for as many axes as `weight` has behind the second."""
+    return op_convolution(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
 cdef object op__convolve(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
@@ -481,8 +549,8 @@ def unfold(x, kernel_size, dilation=1, padding=0, stride=1):
 answer_calls()
 
 register({
-"channel_shuffle": channel_shuffle, "conv1d": conv1d, "conv2d": conv2d, "conv3d": conv3d, "conv_transpose1d":
-    conv_transpose1d, "conv_transpose2d": conv_transpose2d, "conv_transpose3d": conv_transpose3d, "_convolve": _convolve,
-    "_convolve_input": _convolve_input, "_convolve_weight": _convolve_weight, "fold": fold, "pixel_shuffle": pixel_shuffle,
-    "pixel_unshuffle": pixel_unshuffle, "unfold": unfold,
+"channel_shuffle": channel_shuffle, "conv1d": conv1d, "conv2d": conv2d, "conv3d": conv3d, "conv_tbc": conv_tbc,
+    "conv_transpose1d": conv_transpose1d, "conv_transpose2d": conv_transpose2d, "conv_transpose3d": conv_transpose3d,
+    "convolution": convolution, "_convolve": _convolve, "_convolve_input": _convolve_input, "_convolve_weight":
+    _convolve_weight, "fold": fold, "pixel_shuffle": pixel_shuffle, "pixel_unshuffle": pixel_unshuffle, "unfold": unfold,
 })

@@ -19,6 +19,7 @@ from gradspec.core.forward_ad cimport has_tangent, push_whole
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.core.tensor cimport TensorBase
 
 
@@ -59,8 +60,10 @@ cdef tuple jvp_astype(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, dtype = tangents_[0], inputs_[1]
     return (ops.astype(x_t, dtype),)
 
-def astype(x, dtype):
+def astype(x, dtype, *, copy=None):
     """A copy of `x` with another dtype."""
+    if copy is not None:
+        return call_method("astype", x, dict(dtype=dtype), dict(copy=copy))
     return op_astype(x, dtype)
 
 
@@ -86,8 +89,10 @@ cdef tuple jvp_copy(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t = tangents_[0]
     return (ops.copy(x_t),)
 
-def copy(x):
+def copy(x, *, order=None):
     """The same elements in memory of their own."""
+    if order is not None:
+        return call_method("copy", x, dict(), dict(order=order))
     return op_copy(x)
 
 
@@ -109,8 +114,10 @@ cdef object op_empty_like(object x, object dtype):
 
     return wrap_forward(forward_empty_like(array_of(x), dtype))
 
-def empty_like(x, *, dtype=None):
+def empty_like(x, *, dtype=None, order=None, shape=None):
     """An array of the shape and dtype of `x` that nobody has written to."""
+    if order is not None or shape is not None:
+        return call_method("empty_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
     return op_empty_like(x, dtype)
 
 
@@ -148,8 +155,10 @@ cdef object op_full_like(object x, object fill_value, object dtype):
 
     return wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
 
-def full_like(x, fill_value, *, dtype=None):
+def full_like(x, fill_value, *, dtype=None, order=None, shape=None):
     """One value everywhere, in the shape and dtype of `x`."""
+    if order is not None or shape is not None:
+        return call_method("full_like", x, dict(fill_value=fill_value, dtype=dtype), dict(order=order, shape=shape))
     return op_full_like(x, fill_value, dtype)
 
 
@@ -287,8 +296,10 @@ cdef object op_ones_like(object x, object dtype):
 
     return wrap_forward(forward_ones_like(array_of(x), dtype))
 
-def ones_like(x, *, dtype=None):
+def ones_like(x, *, dtype=None, order=None, shape=None):
     """Ones in the shape and dtype of `x`."""
+    if order is not None or shape is not None:
+        return call_method("ones_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
     return op_ones_like(x, dtype)
 
 
@@ -310,8 +321,10 @@ cdef object op_zeros_like(object x, object dtype):
 
     return wrap_forward(forward_zeros_like(array_of(x), dtype))
 
-def zeros_like(x, *, dtype=None):
+def zeros_like(x, *, dtype=None, order=None, shape=None):
     """Zeros in the shape and dtype of `x`."""
+    if order is not None or shape is not None:
+        return call_method("zeros_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
     return op_zeros_like(x, dtype)
 
 

@@ -24,6 +24,7 @@ from gradspec.core.forward_ad cimport has_tangent, push_linear
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.core.tensor cimport TensorBase
 
 
@@ -43,8 +44,10 @@ cdef object op_fft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "fft", x=x, n=n, axis=axis, norm=norm) from None
 
-def fft(x, n=None, axis=-1, norm=None):
+def fft(x, n=None, axis=-1, norm=None, *, out=None):
     """Discrete Fourier transform along one axis."""
+    if out is not None:
+        return call_method("fft.fft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
     return op_fft(x, n, axis, norm)
 
 
@@ -65,8 +68,10 @@ cdef object op_fft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "fft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def fft2(x, s=None, axes=(-2, -1), norm=None):
+def fft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
     """Discrete Fourier transform along two axes."""
+    if out is not None:
+        return call_method("fft.fft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_fft2(x, s, axes, norm)
 
 
@@ -100,8 +105,10 @@ cdef object op_fftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "fftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def fftn(x, s=None, axes=None, norm=None):
+def fftn(x, s=None, axes=None, norm=None, *, out=None):
     """Discrete Fourier transform along several axes."""
+    if out is not None:
+        return call_method("fft.fftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_fftn(x, s, axes, norm)
 
 
@@ -259,8 +266,10 @@ cdef object op_hfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "hfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def hfft(x, n=None, axis=-1, norm=None):
+def hfft(x, n=None, axis=-1, norm=None, *, out=None):
     """Transform, which is real, of numbers along one axis whose other half is the conjugate of this one."""
+    if out is not None:
+        return call_method("fft.hfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
     return op_hfft(x, n, axis, norm)
 
 
@@ -318,8 +327,10 @@ cdef object op_ifft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "ifft", x=x, n=n, axis=axis, norm=norm) from None
 
-def ifft(x, n=None, axis=-1, norm=None):
+def ifft(x, n=None, axis=-1, norm=None, *, out=None):
     """Inverse discrete Fourier transform along one axis."""
+    if out is not None:
+        return call_method("fft.ifft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
     return op_ifft(x, n, axis, norm)
 
 
@@ -340,8 +351,10 @@ cdef object op_ifft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "ifft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def ifft2(x, s=None, axes=(-2, -1), norm=None):
+def ifft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
     """Inverse discrete Fourier transform along two axes."""
+    if out is not None:
+        return call_method("fft.ifft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_ifft2(x, s, axes, norm)
 
 
@@ -362,8 +375,10 @@ cdef object op_ifftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "ifftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def ifftn(x, s=None, axes=None, norm=None):
+def ifftn(x, s=None, axes=None, norm=None, *, out=None):
     """Inverse discrete Fourier transform along several axes."""
+    if out is not None:
+        return call_method("fft.ifftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_ifftn(x, s, axes, norm)
 
 
@@ -385,8 +400,10 @@ cdef object op_ihfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "ihfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def ihfft(x, n=None, axis=-1, norm=None):
+def ihfft(x, n=None, axis=-1, norm=None, *, out=None):
     """First half of the inverse transform of real numbers along one axis; the inverse of hfft."""
+    if out is not None:
+        return call_method("fft.ihfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
     return op_ihfft(x, n, axis, norm)
 
 
@@ -478,8 +495,10 @@ cdef object op_irfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "irfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def irfft(x, n=None, axis=-1, norm=None):
+def irfft(x, n=None, axis=-1, norm=None, *, out=None):
     """Real numbers along one axis from the first half of their transform; `n` of them, by default an even number."""
+    if out is not None:
+        return call_method("fft.irfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
     return op_irfft(x, n, axis, norm)
 
 
@@ -502,8 +521,10 @@ cdef object op_irfft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "irfft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def irfft2(x, s=None, axes=(-2, -1), norm=None):
+def irfft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
     """Real numbers along two axes from their transform, of the last of them its first half."""
+    if out is not None:
+        return call_method("fft.irfft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_irfft2(x, s, axes, norm)
 
 
@@ -526,8 +547,10 @@ cdef object op_irfftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "irfftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def irfftn(x, s=None, axes=None, norm=None):
+def irfftn(x, s=None, axes=None, norm=None, *, out=None):
     """Real numbers along several axes from their transform, of the last of them its first half."""
+    if out is not None:
+        return call_method("fft.irfftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_irfftn(x, s, axes, norm)
 
 
@@ -547,8 +570,10 @@ cdef object op_rfft(object x, object n, object axis, object norm):
     except Exception as error_:
         raise explain(error_, "rfft", x=x, n=n, axis=axis, norm=norm) from None
 
-def rfft(x, n=None, axis=-1, norm=None):
+def rfft(x, n=None, axis=-1, norm=None, *, out=None):
     """First half of the discrete Fourier transform of real numbers along one axis."""
+    if out is not None:
+        return call_method("fft.rfft", x, dict(n=n, axis=axis, norm=norm), dict(out=out))
     return op_rfft(x, n, axis, norm)
 
 
@@ -571,8 +596,10 @@ cdef object op_rfft2(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "rfft2", x=x, s=s, axes=axes, norm=norm) from None
 
-def rfft2(x, s=None, axes=(-2, -1), norm=None):
+def rfft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
     """Discrete Fourier transform of real numbers along two axes, of the last of them the first half."""
+    if out is not None:
+        return call_method("fft.rfft2", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_rfft2(x, s, axes, norm)
 
 
@@ -608,8 +635,10 @@ cdef object op_rfftn(object x, object s, object axes, object norm):
     except Exception as error_:
         raise explain(error_, "rfftn", x=x, s=s, axes=axes, norm=norm) from None
 
-def rfftn(x, s=None, axes=None, norm=None):
+def rfftn(x, s=None, axes=None, norm=None, *, out=None):
     """Discrete Fourier transform of real numbers along several axes, of the last of them the first half."""
+    if out is not None:
+        return call_method("fft.rfftn", x, dict(s=s, axes=axes, norm=norm), dict(out=out))
     return op_rfftn(x, s, axes, norm)
 
 

@@ -34,6 +34,7 @@ from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
 )
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.saved.snapshot cimport begin_write
 from gradspec.core.tensor cimport TensorBase
@@ -63,8 +64,10 @@ cdef object op_compress(object condition, object x, object axis):
     except Exception as error_:
         raise explain(error_, "compress", condition=condition, x=x, axis=axis) from None
 
-def compress(condition, x, axis=None):
+def compress(condition, x, axis=None, *, out=None):
     """Slices of `x` along `axis` for which the condition holds."""
+    if out is not None:
+        return call_method("compress", condition, dict(a=x, axis=axis), dict(out=out))
     return op_compress(condition, x, axis)
 
 
@@ -128,7 +131,7 @@ cdef object op_embedding(object indices, object weight):
 
     try:
         if needs_grad(state_, weight) or state_.flags & DUAL:
-            return ops.take(weight, indices, 0)
+            return ops.take(weight, indices, formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 2, 2)) - 2)
         return wrap_forward(forward_embedding(index_of(indices), array_of(weight)))
     except Exception as error_:
         raise explain(error_, "embedding", indices=indices, weight=weight) from None
@@ -614,8 +617,9 @@ cdef object op_masked_scatter(object x, object mask, object source):
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
-            wide = ops.broadcast_to(mask, shape_of(x))
-            return ops.index_put(x, wide, ops.take(ops.ravel(source), ops._first_numbers(wide)))
+            shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
+            wide = ops.broadcast_to(mask, shape)
+            return ops.index_put(ops.broadcast_to(x, shape), wide, ops.take(ops.ravel(source), ops._first_numbers(wide)))
         return wrap_forward(forward_masked_scatter(array_of(x), index_of(mask), array_of(source)))
     except Exception as error_:
         raise explain(error_, "masked_scatter", x=x, mask=mask, source=source) from None
@@ -693,7 +697,7 @@ cdef object op_put(object x, object indices, object source, object accumulate):
     try:
         if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
             if accumulate:
-                return x + ops._take_backward(ops.astype(source, dtype_of(x)), indices, shape_of(x))
+                return x + ops._take_backward(ops.ravel(ops.astype(source, dtype_of(x))), ops._flat_index(indices), shape_of(x))
             return ops.reshape(ops.index_put(ops.ravel(x), ops._flat_index(indices), ops.ravel(source)), shape_of(x))
         return wrap_forward(forward_put(array_of(x), index_of(indices), array_of(source), accumulate))
     except Exception as error_:
@@ -1111,8 +1115,10 @@ cdef tuple jvp_take(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, indices, axis = tangents_[0], inputs_[1], inputs_[2]
     return (ops.take(x_t, indices, axis),)
 
-def take(x, indices, axis=None):
+def take(x, indices, axis=None, *, out=None, mode=None):
     """Elements of `x` in C order, or slices along `axis`."""
+    if out is not None or mode is not None:
+        return call_method("take", x, dict(indices=indices, axis=axis), dict(out=out, mode=mode))
     return op_take(x, indices, axis)
 
 

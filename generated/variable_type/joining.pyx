@@ -10,17 +10,18 @@ from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.joining cimport (
     forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
-    forward_cartesian_prod, forward_column_stack, forward_concat, forward__concat_backward, forward_dstack, forward_hstack,
-    forward__insert_order, forward__join, forward__join_backward, forward_meshgrid, forward__meshgrid_backward, forward_pad,
-    forward__pad_backward, forward_repeat, forward__repeat_backward, forward_resize, forward__cycle, forward_split,
-    forward_stack, forward_tile, forward_unsafe_chunk, forward_unsafe_split, forward_unstack, forward_vstack,
+    forward_cartesian_prod, forward_column_stack, forward_combinations, forward_concat, forward__concat_backward,
+    forward_constant_pad_nd, forward_dstack, forward_hstack, forward__insert_order, forward__join, forward__join_backward,
+    forward_meshgrid, forward__meshgrid_backward, forward_pad, forward__pad_backward, forward_repeat,
+    forward__repeat_backward, forward_resize, forward__cycle, forward_split, forward_stack, forward_tile,
+    forward_unsafe_chunk, forward_unsafe_split, forward_unstack, forward_vstack,
 )
 from gradspec.generated.functions.joining cimport (
     ArraySplitBackward, BroadcastArraysBackward, BroadcastArraysBackwardBackward, ConcatBackward, ConcatBackwardBackward,
     JoinBackward, JoinBackwardBackward, MeshgridBackward, MeshgridBackwardBackward, PadBackward, PadBackwardBackward,
     RepeatBackward, RepeatBackwardBackward, SplitBackward, StackBackward, TileBackward, UnsafeSplitBackward, UnstackBackward,
 )
-from gradspec.core.arguments cimport as_int, as_ints, as_scalar, as_str
+from gradspec.core.arguments cimport as_bool, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
     any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history,
 )
@@ -31,6 +32,7 @@ from gradspec.core.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, dtype_of, index_of, listed, ndim_of, shape_of, size_of,
     wrap_forward,
 )
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport attach_views
@@ -186,6 +188,25 @@ def column_stack(arrays):
     return op_column_stack(arrays)
 
 
+cdef object op_combinations(object x, object r, object with_replacement):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "combinations", "x")
+    r = as_int(r, "combinations", "r")
+    with_replacement = as_bool(with_replacement, "combinations", "with_replacement")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            places = formulas.combination_places(shape_of(x), r, with_replacement)
+            return ops.reshape(ops.take(x, places), (formulas.len_of(places), r))
+        return wrap_forward(forward_combinations(array_of(x), r, with_replacement))
+    except Exception as error_:
+        raise explain(error_, "combinations", x=x, r=r, with_replacement=with_replacement) from None
+
+def combinations(x, r=2, with_replacement=False):
+    """All choices of `r` elements of a vector, a row for each, in the order of their places."""
+    return op_combinations(x, r, with_replacement)
+
+
 cdef object op_concat(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ConcatBackward node_ = None
@@ -211,8 +232,10 @@ cdef tuple jvp_concat(tuple outputs_, tuple inputs_, tuple tangents_):
     arrays_t, axis = tangents_[0], inputs_[1]
     return (ops.concat(arrays_t, axis),)
 
-def concat(arrays, axis=0):
+def concat(arrays, axis=0, *, out=None, dtype=None):
     """Arrays one after the other along `axis`, flattened first when it is None."""
+    if out is not None or dtype is not None:
+        return call_method("concat", arrays, dict(axis=axis), dict(out=out, dtype=dtype))
     return op_concat(arrays, axis)
 
 
@@ -244,6 +267,26 @@ cdef tuple jvp__concat_backward(tuple outputs_, tuple inputs_, tuple tangents_):
 def _concat_backward(x, shapes, axis=0):
     """The parts of `x`, one of each shape; the adjoint of concat."""
     return op__concat_backward(x, shapes, axis)
+
+
+cdef object op_constant_pad_nd(object x, object pad, object value):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "constant_pad_nd", "x")
+    pad = as_ints(pad, "constant_pad_nd", "pad", -1)
+    value = as_scalar(value, "constant_pad_nd", "value")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.pad(
+                ops.getitem(x, formulas.cut_ends(pad, ndim_of(x))), formulas.padded_ends(pad, ndim_of(x)), constant_values=value
+            )
+        return wrap_forward(forward_constant_pad_nd(array_of(x), pad, value))
+    except Exception as error_:
+        raise explain(error_, "constant_pad_nd", x=x, pad=pad, value=value) from None
+
+def constant_pad_nd(x, pad, value=0):
+    """Constants before and behind the last axes, cut off where a length is negative."""
+    return op_constant_pad_nd(x, pad, value)
 
 
 cdef object op_dsplit(object x, object sections):
@@ -302,8 +345,10 @@ cdef object op_hstack(object arrays):
     except Exception as error_:
         raise explain(error_, "hstack", arrays=arrays) from None
 
-def hstack(arrays):
+def hstack(arrays, *, dtype=None):
     """Vectors one after the other, matrices side by side."""
+    if dtype is not None:
+        return call_method("hstack", arrays, dict(), dict(dtype=dtype))
     return op_hstack(arrays)
 
 
@@ -697,8 +742,10 @@ cdef tuple jvp_stack(tuple outputs_, tuple inputs_, tuple tangents_):
     arrays_t, axis = tangents_[0], inputs_[1]
     return (ops.stack(arrays_t, axis),)
 
-def stack(arrays, axis=0):
+def stack(arrays, axis=0, *, out=None, dtype=None):
     """Arrays of one shape along a new axis."""
+    if out is not None or dtype is not None:
+        return call_method("stack", arrays, dict(axis=axis), dict(out=out, dtype=dtype))
     return op_stack(arrays, axis)
 
 
@@ -833,8 +880,10 @@ cdef object op_vstack(object arrays):
     except Exception as error_:
         raise explain(error_, "vstack", arrays=arrays) from None
 
-def vstack(arrays):
+def vstack(arrays, *, dtype=None):
     """Vectors as the rows of a matrix, matrices one below the other."""
+    if dtype is not None:
+        return call_method("vstack", arrays, dict(), dict(dtype=dtype))
     return op_vstack(arrays)
 
 
@@ -842,10 +891,11 @@ answer_calls()
 
 register({
 "append": append, "array_split": array_split, "broadcast_arrays": broadcast_arrays, "_broadcast_arrays_backward":
-    _broadcast_arrays_backward, "cartesian_prod": cartesian_prod, "chunk": chunk, "column_stack": column_stack, "concat":
-    concat, "_concat_backward": _concat_backward, "dsplit": dsplit, "dstack": dstack, "hsplit": hsplit, "hstack": hstack,
-    "insert": insert, "_insert_order": _insert_order, "_join": _join, "_join_backward": _join_backward, "meshgrid":
-    meshgrid, "_meshgrid_backward": _meshgrid_backward, "pad": pad, "_pad_backward": _pad_backward, "repeat": repeat,
+    _broadcast_arrays_backward, "cartesian_prod": cartesian_prod, "chunk": chunk, "column_stack": column_stack,
+    "combinations": combinations, "concat": concat, "_concat_backward": _concat_backward, "constant_pad_nd":
+    constant_pad_nd, "dsplit": dsplit, "dstack": dstack, "hsplit": hsplit, "hstack": hstack, "insert": insert,
+    "_insert_order": _insert_order, "_join": _join, "_join_backward": _join_backward, "meshgrid": meshgrid,
+    "_meshgrid_backward": _meshgrid_backward, "pad": pad, "_pad_backward": _pad_backward, "repeat": repeat,
     "_repeat_backward": _repeat_backward, "resize": resize, "_cycle": _cycle, "split": split, "split_with_sizes":
     split_with_sizes, "stack": stack, "tile": tile, "unsafe_chunk": unsafe_chunk, "unsafe_split": unsafe_split, "unstack":
     unstack, "vsplit": vsplit, "vstack": vstack,

@@ -12,32 +12,35 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import (
     EigResult, EighResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
+    TriangularSolveResult,
 )
 
 from gradspec.generated.kernels.linear_algebra cimport (
-    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward_array_norm, forward_baddbmm, forward_bilinear,
-    forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist, forward_cholesky,
-    forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor_jvp, forward__cofactor_hessian,
-    forward__checkerboard, forward_cond, forward_cosine_similarity, forward_cross, forward_det, forward__cofactor,
-    forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh, forward_einsum,
+    forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward__along_differences, forward_array_norm,
+    forward_baddbmm, forward_bilinear, forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist,
+    forward__row_distances, forward_cholesky, forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor_jvp,
+    forward__cofactor_hessian, forward__checkerboard, forward_cond, forward_cosine_similarity, forward_cross, forward_det,
+    forward__cofactor, forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh,
     forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
     forward_inv, forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu,
-    forward__lu_tall, forward__lu_order, forward__lu_wide, forward_lu_factor, forward__lu_parts, forward_lu_solve,
+    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward_lu_solve, forward__lu_tall,
     forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__upper_block, forward_matrix_norm, forward_matrix_rank,
-    forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
+    forward_matvec, forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
     forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
     forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
     forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns,
-    forward_solve_triangular, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve,
-    forward_trace, forward__triangle, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot,
+    forward_solve_sylvester, forward_solve_triangular, forward_sqrtm, forward_svd, forward_svdvals, forward_tensordot,
+    forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle, forward_triangular_solve, forward_tril,
+    forward_triu, forward_vander, forward_vdot, forward_vecdot, forward_vecmat, forward__weighted_differences,
 )
 from gradspec.generated.functions.linear_algebra cimport (
-    BlockDiagBackward, BlockDiagBackwardBackward, CholeskyBackward, CofactorJvpBackward, CheckerboardBackward,
-    CrossBackward, DetBackward, CofactorBackward, EigBackward, EighBackward, EinsumPairBackward, EinsumSingleBackward,
-    EinsumSingleBackwardBackward, HermitianPartBackward, InvBackward, LinearBackward, LowerHalfBackward, LuPartsBackward,
-    MatmulBackward, MatrixExpBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward,
-    ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveTriangularBackward, SvdBackward, TensordotBackward,
-    TrilBackward, TriuBackward, VecdotBackward,
+    AlongDifferencesBackward, BlockDiagBackward, BlockDiagBackwardBackward, RowDistancesBackward, CholeskyBackward,
+    CofactorJvpBackward, CheckerboardBackward, CrossBackward, DetBackward, CofactorBackward, EigBackward, EighBackward,
+    EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, HermitianPartBackward, InvBackward,
+    LinearBackward, LowerHalfBackward, LuPartsBackward, MatmulBackward, MatrixExpBackward, MinorsBackward,
+    MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward, SlogdetBackward,
+    SolveColumnsBackward, SolveSylvesterBackward, SolveTriangularBackward, SqrtmBackward, SvdBackward, TensordotBackward,
+    TrilBackward, TriuBackward, VecdotBackward, WeightedDifferencesBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
@@ -51,6 +54,7 @@ from gradspec.core.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, as_real_operand, dtype_of, index_of, listed, ndim_of, shape_of,
     size_of, wrap_forward,
 )
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 
@@ -165,6 +169,45 @@ cdef object op_addr_(object x, object a, object b, object beta, object alpha):
 def addr(x, a, b, *, beta=1, alpha=1):
     """beta * x + alpha * outer(a, b) of vectors."""
     return op_addr(x, a, b, beta, alpha)
+
+
+cdef object op__along_differences(object x, object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef AlongDifferencesBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_along_differences", "x")
+    a = as_real_operand(a, "_along_differences", "a")
+    b = as_real_operand(b, "_along_differences", "b")
+
+    if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = AlongDifferencesBackward.__new__(AlongDifferencesBackward)
+        connect_all(node_, state_, (x, a, b))
+        if node_.needs(0):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__along_differences(array_of(x), array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(a) or has_tangent(b)):
+        push_forward(jvp__along_differences, (y,), (x, a, b))
+    return y
+
+cdef tuple jvp__along_differences(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, a_t, b_t, x, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if x_t is None else ops._along_differences(x_t, a, b)
+    if a_t is not None:
+        y_t = plus(y_t, ops.sum(x * a_t, -1, True))
+    if b_t is not None:
+        y_t = minus(y_t, x @ ops.mT(b_t))
+    return (y_t,)
+
+def _along_differences(x, a, b):
+    """The product of row i of `x` with the difference of row i of `a` and row j of `b`."""
+    return op__along_differences(x, a, b)
 
 
 cdef object op_array_norm(object x, object ord, object axis, object keepdims):
@@ -340,7 +383,12 @@ cdef object op_cdist(object a, object b, object p):
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops.vector_norm(ops.expand_dims(a, -2) - ops.expand_dims(b, -3), p, -1)
+            if p == 2 and ndim_of(a) >= 2 and (ndim_of(b) >= 2) and (size_of(a) * shape_of(b)[-2] > 1000):
+                return ops._row_distances(a, b)
+            return ops.vector_norm(
+                ops.expand_dims(a, -formulas.len_of(formulas.checked_axes(shape_of(a)[-2:], 'a', 2))) - ops.expand_dims(b, -3),
+                p, -1
+            )
         return wrap_forward(forward_cdist(array_of(a), array_of(b), p))
     except Exception as error_:
         raise explain(error_, "cdist", a=a, b=b, p=p) from None
@@ -348,6 +396,41 @@ cdef object op_cdist(object a, object b, object p):
 def cdist(a, b, p=2.0):
     """The p-norm of the difference of each row of `a` and each row of `b`."""
     return op_cdist(a, b, p)
+
+
+cdef object op__row_distances(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef RowDistancesBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_row_distances", "a")
+    b = as_real_operand(b, "_row_distances", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = RowDistancesBackward.__new__(RowDistancesBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward__row_distances(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_forward(jvp__row_distances, (y,), (a, b))
+    return y
+
+cdef tuple jvp__row_distances(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    y_t = None if a_t is None else ops._divide_or_zero(ops._along_differences(a_t, a, b), y)
+    if b_t is not None:
+        y_t = plus(y_t, ops._divide_or_zero(ops.mT(ops._along_differences(b_t, b, a)), y))
+    return (y_t,)
+
+def _row_distances(a, b):
+    """The Euclidean distance of each row of `a` and each row of `b`; the derivative at 0 is 0. Second derivatives lose
+    digits where the square of a distance overflows."""
+    return op__row_distances(a, b)
 
 
 cdef object op_cholesky(object x):
@@ -374,8 +457,10 @@ cdef tuple jvp_cholesky(tuple outputs_, tuple inputs_, tuple tangents_):
     half_t = ops.mH(ops.solve_triangular(y, ops._hermitian_part(x_t), lower=True))
     return (y @ ops._lower_half(ops.solve_triangular(y, half_t, lower=True)),)
 
-def cholesky(x):
+def cholesky(x, *, upper=None):
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
+    if upper is not None:
+        return call_method("linalg.cholesky", x, dict(), dict(upper=upper))
     return op_cholesky(x)
 
 
@@ -509,8 +594,10 @@ cdef object op_cond(object x):
     except Exception as error_:
         raise explain(error_, "cond", x=x) from None
 
-def cond(x):
+def cond(x, *, p=None):
     """Largest singular value over the smallest."""
+    if p is not None:
+        return call_method("linalg.cond", x, dict(), dict(p=p))
     return op_cond(x)
 
 
@@ -571,8 +658,10 @@ cdef tuple jvp_cross(tuple outputs_, tuple inputs_, tuple tangents_):
         y_t = plus(y_t, ops.cross(a, b_t, axis))
     return (y_t,)
 
-def cross(a, b, axis=-1):
+def cross(a, b, axis=-1, *, axisa=None, axisb=None, axisc=None):
     """Cross product of vectors of length 3 along `axis`."""
+    if axisa is not None or axisb is not None or axisc is not None:
+        return call_method("cross", a, dict(b=b, axis=axis), dict(axisa=axisa, axisb=axisb, axisc=axisc))
     return op_cross(a, b, axis)
 
 
@@ -666,8 +755,10 @@ cdef object op_dot(object a, object b):
     except Exception as error_:
         raise explain(error_, "dot", a=a, b=b) from None
 
-def dot(a, b):
+def dot(a, b, *, out=None):
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
+    if out is not None:
+        return call_method("dot", a, dict(b=b), dict(out=out))
     return op_dot(a, b)
 
 
@@ -746,10 +837,12 @@ cdef tuple jvp_eigh(tuple outputs_, tuple inputs_, tuple tangents_):
         eigenvectors_t = free
     return (eigenvalues_t, eigenvectors_t)
 
-def eigh(x):
+def eigh(x, *, UPLO=None):
     """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is
     read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the
     eigenvectors is NaN."""
+    if UPLO is not None:
+        return call_method("linalg.eigh", x, dict(), dict(UPLO=UPLO))
     return tuple.__new__(EighResult, op_eigh(x))
 
 
@@ -780,48 +873,53 @@ cdef object op_eigvalsh(object x):
     except Exception as error_:
         raise explain(error_, "eigvalsh", x=x) from None
 
-def eigvalsh(x):
+def eigvalsh(x, *, UPLO=None):
     """Eigenvalues of a Hermitian matrix in rising order."""
+    if UPLO is not None:
+        return call_method("linalg.eigvalsh", x, dict(), dict(UPLO=UPLO))
     return op_eigvalsh(x)
 
 
 cdef object op_einsum(object subscripts, object operands):
-    cdef ThreadState* state_ = thread_state()
     subscripts = as_str(subscripts, "einsum", "subscripts")
     operands = as_operands(operands, "einsum", "operands")
 
     try:
-        if any_needs_grad(state_, operands) or state_.flags & DUAL:
+        axes = formulas.einsum_axes(subscripts, shape_of(operands))
+        if axes is None:
             steps = formulas.einsum_steps(subscripts, shape_of(operands))
-            return ops._einsum_fold(
-                steps[1:], ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0], operands[1:]
-            )
-        return wrap_forward(forward_einsum(subscripts, arrays_of(operands)))
+            order = formulas.einsum_order(subscripts, shape_of(operands))
+            first = operands[order[0]]
+            return ops._einsum_fold(steps[1:], order[1:], ops._einsum_single(first, steps[0]) if steps[0] else first, operands)
+        return ops.permute_dims(operands[0], axes)
     except Exception as error_:
         raise explain(error_, "einsum", subscripts=subscripts, operands=operands) from None
 
 def einsum(subscripts, *operands):
-    """Einstein summation, pair by pair from the left."""
+    """Einstein summation, pair by pair in the order that takes the fewest multiplications; a view where axes change
+    places only."""
     return op_einsum(subscripts, listed(operands))
 
 
-cdef object op__einsum_fold(object steps, object x, object operands):
+cdef object op__einsum_fold(object steps, object order, object x, object operands):
+    order = as_ints(order, "_einsum_fold", "order", -1)
     x = as_operand(x, "_einsum_fold", "x")
     operands = as_operands(operands, "_einsum_fold", "operands")
 
     try:
         if not steps:
             return x
+        other = operands[order[0]]
         return ops._einsum_fold(
-            steps[2:], ops._einsum_pair(steps[1], x, ops._einsum_single(operands[0], steps[0]) if steps[0] else operands[0]),
-            operands[1:]
+            steps[2:], order[1:], ops._einsum_pair(steps[1], x, ops._einsum_single(other, steps[0]) if steps[0] else other),
+            operands
         )
     except Exception as error_:
-        raise explain(error_, "_einsum_fold", steps=steps, x=x, operands=operands) from None
+        raise explain(error_, "_einsum_fold", steps=steps, order=order, x=x, operands=operands) from None
 
-def _einsum_fold(steps, x, operands):
-    """What remains of einsum once `x` holds the operands on the left."""
-    return op__einsum_fold(steps, x, operands)
+def _einsum_fold(steps, order, x, operands):
+    """What remains of einsum once `x` holds all operands but those in `order`."""
+    return op__einsum_fold(steps, order, x, operands)
 
 
 cdef object op__einsum_pair(object subscripts, object a, object b):
@@ -946,6 +1044,50 @@ cdef tuple jvp__hermitian_part(tuple outputs_, tuple inputs_, tuple tangents_):
 def _hermitian_part(x):
     """(x + mH(x)) / 2."""
     return op__hermitian_part(x)
+
+
+cdef object op_householder_product(object x, object tau):
+    x = as_operand(x, "householder_product", "x")
+    tau = as_operand(tau, "householder_product", "tau")
+
+    try:
+        unit = ops.eye(shape_of(x)[-2], shape_of(x)[-1], dtype=formulas.float_dtype(dtype_of(x)))
+        return ops._reflected(unit, ops.tril(x, -1) + unit, tau, 0, shape_of(tau)[-1])
+    except Exception as error_:
+        raise explain(error_, "householder_product", x=x, tau=tau) from None
+
+def householder_product(x, tau):
+    """The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`."""
+    return op_householder_product(x, tau)
+
+
+cdef object op__reflected(object y, object x, object tau, object start, object stop):
+    y = as_operand(y, "_reflected", "y")
+    x = as_operand(x, "_reflected", "x")
+    tau = as_operand(tau, "_reflected", "tau")
+    start = as_int(start, "_reflected", "start")
+    stop = as_int(stop, "_reflected", "stop")
+
+    try:
+        if stop <= start:
+            return (
+                y * 1.0 + ops.narrow(ops.zeros_like(x), -1, 0, 1)
+                + ops.getitem(ops.sum(ops.zeros_like(tau), -1), (..., None, None))
+            )
+        if stop == start + 1:
+            vector = ops.narrow(x, -1, start, 1)
+            return (
+                y * 1.0
+                - ops.getitem(ops.narrow(tau, -1, start, 1), (..., None)) * vector
+                * (ops.expand_dims(ops.conj(ops.squeeze(vector, -1)), -2) @ y)
+            )
+        return ops._reflected(ops._reflected(y, x, tau, (start + stop) // 2, stop), x, tau, start, (start + stop) // 2)
+    except Exception as error_:
+        raise explain(error_, "_reflected", y=y, x=x, tau=tau, start=start, stop=stop) from None
+
+def _reflected(y, x, tau, start, stop):
+    """The reflections from `start` up to but without `stop` applied to `y`, the last of them first."""
+    return op__reflected(y, x, tau, start, stop)
 
 
 cdef object op_inner(object a, object b):
@@ -1145,45 +1287,6 @@ def lu(x):
     return tuple.__new__(LuResult, op_lu(x))
 
 
-cdef object op__lu_tall(object x):
-    cdef ThreadState* state_ = thread_state()
-    x = as_operand(x, "_lu_tall", "x")
-
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            count = shape_of(x)[-1]
-            order = ops._lu_order(x)
-            ordered = ops.take_along_axis(x, order, -2)
-            top = ops._lu_parts(ops.getitem(ordered, (..., slice(None, count), slice(None, None))))
-            below = ops.getitem(ordered, (..., slice(count, None), slice(None, None)))
-            return (
-                ops.concat([top[0], ops.mT(ops.solve_triangular(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
-                ops.concat(
-                    [
-                        ops.take_along_axis(ops.getitem(order, (..., slice(None, count), slice(None, None))), top[2], -2),
-                        ops.getitem(order, (..., slice(count, None), slice(None, None)))
-                    ], -2
-                )
-            )
-        return wrap_forward(forward__lu_tall(array_of(x)))
-    except Exception as error_:
-        raise explain(error_, "_lu_tall", x=x) from None
-
-def _lu_tall(x):
-    """Triangular factors of a matrix with more rows than columns, and the order of its rows."""
-    return op__lu_tall(x)
-
-
-cdef object op__lu_order(object x):
-    x = as_operand(x, "_lu_order", "x")
-
-    return wrap_forward(forward__lu_order(array_of(x)))
-
-def _lu_order(x):
-    """The order of rows in which elimination takes them."""
-    return op__lu_order(x)
-
-
 cdef object op__lu_wide(object x):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "_lu_wide", "x")
@@ -1211,8 +1314,24 @@ cdef object op_lu_factor(object x):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            parts = ops._lu_parts(x)
-            return (ops.tril(parts[0], -1) + parts[1], parts[3])
+            rows = shape_of(x)[-2]
+            columns = shape_of(x)[-1]
+            if rows > columns:
+                tall = ops._lu_tall(x)
+                return (
+                    ops.concat(
+                        [
+                            ops.tril(ops.getitem(tall[0], (..., slice(None, columns), slice(None, None))), -1) + tall[1],
+                            ops.getitem(tall[0], (..., slice(columns, None), slice(None, None)))
+                        ], -2
+                    ), ops._lu_order(x)[1]
+                )
+            parts = ops._lu_parts(ops.getitem(x, (..., slice(None, rows))) if rows < columns else x)
+            known = ops.tril(parts[0], -1) + parts[1]
+            if rows < columns:
+                rest = ops.take_along_axis(ops.getitem(x, (..., slice(rows, None))), parts[2], -2)
+                return (ops.concat([known, ops.solve_triangular(parts[0], rest, lower=True, unit_diagonal=True)], -1), parts[3])
+            return (known, parts[3])
         return wrap_forward(forward_lu_factor(array_of(x)))
     except Exception as error_:
         raise explain(error_, "lu_factor", x=x) from None
@@ -1221,6 +1340,16 @@ def lu_factor(x):
     """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs
     SciPy."""
     return tuple.__new__(LuFactorResult, op_lu_factor(x))
+
+
+cdef object op__lu_order(object x):
+    x = as_operand(x, "_lu_order", "x")
+
+    return wrap_forward(forward__lu_order(array_of(x)))
+
+def _lu_order(x):
+    """The order of rows in which elimination takes them, and the row exchanged with each in turn."""
+    return op__lu_order(x)
 
 
 cdef object op__lu_parts(object x):
@@ -1269,7 +1398,10 @@ cdef object op_lu_solve(object lu, object pivots, object b):
     try:
         if needs_grad(state_, lu) or needs_grad(state_, b) or state_.flags & DUAL:
             return ops.solve_triangular(
-                lu, ops.solve_triangular(lu, ops.take_along_axis(b, ops._pivot_rows(pivots), -2), lower=True, unit_diagonal=True)
+                lu,
+                ops.solve_triangular(
+                    lu, ops.take_along_axis(b, ops._pivot_rows(pivots, shape_of(lu)[-1]), -2), lower=True, unit_diagonal=True
+                )
             )
         return wrap_forward(forward_lu_solve(array_of(lu), index_of(pivots), array_of(b)))
     except Exception as error_:
@@ -1278,6 +1410,35 @@ cdef object op_lu_solve(object lu, object pivots, object b):
 def lu_solve(lu, pivots, b):
     """y with a @ y = b for columns `b` and what lu_factor gives of `a`."""
     return op_lu_solve(lu, pivots, b)
+
+
+cdef object op__lu_tall(object x):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "_lu_tall", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            count = shape_of(x)[-1]
+            order = ops._lu_order(x)[0]
+            ordered = ops.take_along_axis(x, order, -2)
+            top = ops._lu_parts(ops.getitem(ordered, (..., slice(None, count), slice(None, None))))
+            below = ops.getitem(ordered, (..., slice(count, None), slice(None, None)))
+            return (
+                ops.concat([top[0], ops.mT(ops.solve_triangular(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
+                ops.concat(
+                    [
+                        ops.take_along_axis(ops.getitem(order, (..., slice(None, count), slice(None, None))), top[2], -2),
+                        ops.getitem(order, (..., slice(count, None), slice(None, None)))
+                    ], -2
+                )
+            )
+        return wrap_forward(forward__lu_tall(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_lu_tall", x=x) from None
+
+def _lu_tall(x):
+    """Triangular factors of a matrix with more rows than columns, and the order of its rows."""
+    return op__lu_tall(x)
 
 
 cdef object op_lu_unpack(object lu, object pivots):
@@ -1291,10 +1452,13 @@ cdef object op_lu_unpack(object lu, object pivots):
                 known = lu
             else:
                 known = ops.astype(lu, 'float64')
-            rows = ops._pivot_rows(pivots)
+            rows = shape_of(lu)[-2]
+            columns = shape_of(lu)[-1]
             return (
-                ops.astype(ops._permutation_matrix(rows, shape_of(lu)[-1]), formulas.float_dtype(dtype_of(lu))),
-                ops.tril(known, -1) + ops.eye(shape_of(lu)[-1], dtype=formulas.float_dtype(dtype_of(lu))), ops.triu(known)
+                ops.astype(ops._permutation_matrix(ops._pivot_rows(pivots, rows), rows), formulas.float_dtype(dtype_of(lu))),
+                ops.tril(ops.getitem(known, (..., slice(None, rows))), -1)
+                + ops.getitem(ops.eye(rows, columns, dtype=formulas.float_dtype(dtype_of(lu))), (..., slice(None, rows))),
+                ops.triu(ops.getitem(known, (..., slice(None, columns), slice(None, None))))
             )
         return wrap_forward(forward_lu_unpack(array_of(lu), index_of(pivots)))
     except Exception as error_:
@@ -1454,14 +1618,34 @@ def matrix_power(x, n):
     return op_matrix_power(x, n)
 
 
-cdef object op_matrix_rank(object x):
+cdef object op_matrix_rank(object x, object tol, object rtol, object hermitian):
     x = as_operand(x, "matrix_rank", "x")
+    tol = None if tol is None else as_float(tol, "matrix_rank", "tol")
+    rtol = None if rtol is None else as_float(rtol, "matrix_rank", "rtol")
+    hermitian = as_bool(hermitian, "matrix_rank", "hermitian")
 
-    return wrap_forward(forward_matrix_rank(array_of(x)))
+    return wrap_forward(forward_matrix_rank(array_of(x), tol, rtol, hermitian))
 
-def matrix_rank(x):
+def matrix_rank(x, *, tol=None, rtol=None, hermitian=False):
     """Number of singular values above the rounding errors of the largest."""
-    return op_matrix_rank(x)
+    return op_matrix_rank(x, tol, rtol, hermitian)
+
+
+cdef object op_matvec(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "matvec", "a")
+    b = as_operand(b, "matvec", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.squeeze(ops.expand_dims(b, -2) @ ops.mT(a), -2)
+        return wrap_forward(forward_matvec(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "matvec", a=a, b=b) from None
+
+def matvec(a, b):
+    """Products of matrices, in the last two axes, with vectors, in the last; leading axes broadcast."""
+    return op_matvec(a, b)
 
 
 cdef object op__minors(object x):
@@ -1538,9 +1722,11 @@ cdef object op_multi_dot(object arrays):
     except Exception as error_:
         raise explain(error_, "multi_dot", arrays=arrays) from None
 
-def multi_dot(arrays):
+def multi_dot(arrays, *, out=None):
     """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be
     vectors."""
+    if out is not None:
+        return call_method("linalg.multi_dot", arrays, dict(), dict(out=out))
     return op_multi_dot(arrays)
 
 
@@ -1592,8 +1778,10 @@ cdef tuple jvp_outer(tuple outputs_, tuple inputs_, tuple tangents_):
         y_t = plus(y_t, ops.outer(a, b_t))
     return (y_t,)
 
-def outer(a, b):
+def outer(a, b, *, out=None):
     """y[i, j] = a[i] * b[j], operands flattened."""
+    if out is not None:
+        return call_method("outer", a, dict(b=b), dict(out=out))
     return op_outer(a, b)
 
 
@@ -1625,7 +1813,10 @@ cdef object op_pdist(object x, object p):
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
             pairs = ops._pairs(x)
-            return ops.vector_norm(ops.take(x, pairs[0], 0) - ops.take(x, pairs[1], 0), p, -1)
+            return ops.vector_norm(
+                ops.take(x, pairs[0], formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2, 2)) - 2)
+                - ops.take(x, pairs[1], 0),p, -1
+            )
         return wrap_forward(forward_pdist(array_of(x), p))
     except Exception as error_:
         raise explain(error_, "pdist", x=x, p=p) from None
@@ -1695,24 +1886,26 @@ def _phase_turn_backward(x, vectors):
     return op__phase_turn_backward(x, vectors)
 
 
-cdef object op_pinv(object x):
+cdef object op_pinv(object x, object rtol, object hermitian):
     cdef ThreadState* state_ = thread_state()
     cdef PinvBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "pinv", "x")
+    rtol = None if rtol is None else as_float(rtol, "pinv", "rtol")
+    hermitian = as_bool(hermitian, "pinv", "hermitian")
 
     if needs_grad(state_, x):
         node_ = PinvBackward.__new__(PinvBackward)
         connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
-    y = wrap_forward(forward_pinv(array_of(x)))
+    y = wrap_forward(forward_pinv(array_of(x), rtol, hermitian))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_pinv, (y,), (x,))
+        push_forward(jvp_pinv, (y,), (x, rtol, hermitian))
     return y
 
 cdef tuple jvp_pinv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1720,20 +1913,22 @@ cdef tuple jvp_pinv(tuple outputs_, tuple inputs_, tuple tangents_):
     h = ops.mH(x_t)
     return (y @ ops.mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ ops.mH(y) @ y - y @ x_t @ y,)
 
-def pinv(x):
-    """Moore-Penrose inverse, singular values below max(m, n) * eps of the largest taken as 0; the derivative is that
-    at constant rank."""
-    return op_pinv(x)
+def pinv(x, *, rtol=None, hermitian=False, rcond=None):
+    """Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank."""
+    if rcond is not None:
+        return call_method("linalg.pinv", x, dict(rtol=rtol, hermitian=hermitian), dict(rcond=rcond))
+    return op_pinv(x, rtol, hermitian)
 
 
-cdef object op__pivot_rows(object pivots):
+cdef object op__pivot_rows(object pivots, object count):
     pivots = as_index(pivots, "_pivot_rows", "pivots")
+    count = as_int(count, "_pivot_rows", "count")
 
-    return wrap_forward(forward__pivot_rows(index_of(pivots)))
+    return wrap_forward(forward__pivot_rows(index_of(pivots), count))
 
-def _pivot_rows(pivots):
-    """The order of rows after each has been exchanged with its pivot in turn."""
-    return op__pivot_rows(pivots)
+def _pivot_rows(pivots, count):
+    """The order of so many rows after the first ones have each been exchanged with its pivot in turn."""
+    return op__pivot_rows(pivots, count)
 
 
 cdef object op__pivots(object x):
@@ -1761,8 +1956,10 @@ cdef object op_qr(object x):
     except Exception as error_:
         raise explain(error_, "qr", x=x) from None
 
-def qr(x):
+def qr(x, *, mode=None):
     """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`."""
+    if mode is not None:
+        return call_method("linalg.qr", x, dict(), dict(mode=mode))
     return tuple.__new__(QrResult, op_qr(x))
 
 
@@ -1854,7 +2051,8 @@ cdef object op_renorm_(object x, object p, object axis, object maxnorm):
     return overwrite(x, op_renorm(old_, p, axis, maxnorm), "renorm_")
 
 def renorm(x, p, axis, maxnorm):
-    """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it."""
+    """The slices along `axis` whose p-norm is above `maxnorm` made shorter to it, exactly, where PyTorch divides by
+    norm + 1e-7."""
     return op_renorm(x, p, axis, maxnorm)
 
 
@@ -1945,6 +2143,44 @@ def _solve_columns(a, b):
     return op__solve_columns(a, b)
 
 
+cdef object op_solve_sylvester(object a, object b, object q):
+    cdef ThreadState* state_ = thread_state()
+    cdef SolveSylvesterBackward node_ = None
+    cdef TensorBase x
+    a = as_operand(a, "solve_sylvester", "a")
+    b = as_operand(b, "solve_sylvester", "b")
+    q = as_operand(q, "solve_sylvester", "q")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, q):
+        node_ = SolveSylvesterBackward.__new__(SolveSylvesterBackward)
+        connect_all(node_, state_, (a, b, q))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    x = wrap_forward(forward_solve_sylvester(array_of(a), array_of(b), array_of(q)))
+
+    if node_ is not None:
+        set_history(x, node_, 0)
+        if node_.needs(0) or node_.needs(1):
+            node_.saved_x = save_output(x)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(q)):
+        push_forward(jvp_solve_sylvester, (x,), (a, b, q))
+    return x
+
+cdef tuple jvp_solve_sylvester(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, q_t, a, b, x = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], outputs_[0]
+    x_t = None if q_t is None else ops.solve_sylvester(a, b, q_t)
+    if a_t is not None:
+        x_t = minus(x_t, ops.solve_sylvester(a, b, a_t @ x))
+    if b_t is not None:
+        x_t = minus(x_t, ops.solve_sylvester(a, b, x @ b_t))
+    return (x_t,)
+
+def solve_sylvester(a, b, q):
+    """The solution of a @ x + x @ b = q. Needs SciPy."""
+    return op_solve_sylvester(a, b, q)
+
+
 cdef object op_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
     cdef ThreadState* state_ = thread_state()
     cdef SolveTriangularBackward node_ = None
@@ -1988,6 +2224,34 @@ def solve_triangular(a, b, *, lower=None, upper=None, unit_diagonal=False):
     """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
     otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
     return op_solve_triangular(a, b, lower, upper, unit_diagonal)
+
+
+cdef object op_sqrtm(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SqrtmBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "sqrtm", "x")
+
+    if needs_grad(state_, x):
+        node_ = SqrtmBackward.__new__(SqrtmBackward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_sqrtm(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sqrtm, (y,), (x,))
+    return y
+
+cdef tuple jvp_sqrtm(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (ops.solve_sylvester(y, y, x_t),)
+
+def sqrtm(x):
+    """The principal square root of a matrix, complex where an eigenvalue is negative. Needs SciPy."""
+    return op_sqrtm(x)
 
 
 cdef object op_svd(object x, object full_matrices):
@@ -2044,9 +2308,11 @@ cdef tuple jvp_svd(tuple outputs_, tuple inputs_, tuple tangents_):
         Vh_t = v_free
     return (U_t, S_t, Vh_t)
 
-def svd(x, *, full_matrices=False):
+def svd(x, *, full_matrices=False, compute_uv=None, hermitian=None):
     """Reduced singular value decomposition x = U @ diag(S) @ Vh, `S` falling. The largest entry of a complex column of
     `U` is real; between equal values the derivative of the vectors is NaN."""
+    if compute_uv is not None or hermitian is not None:
+        return call_method("linalg.svd", x, dict(full_matrices=full_matrices), dict(compute_uv=compute_uv, hermitian=hermitian))
     return tuple.__new__(SvdResult, op_svd(x, full_matrices))
 
 
@@ -2136,8 +2402,10 @@ cdef object op_tensorsolve(object a, object b):
     except Exception as error_:
         raise explain(error_, "tensorsolve", a=a, b=b) from None
 
-def tensorsolve(a, b):
+def tensorsolve(a, b, *, axes=None):
     """The y for which tensordot(a, y, y.ndim) is b."""
+    if axes is not None:
+        return call_method("linalg.tensorsolve", a, dict(b=b), dict(axes=axes))
     return op_tensorsolve(a, b)
 
 
@@ -2155,8 +2423,10 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
     except Exception as error_:
         raise explain(error_, "trace", x=x, offset=offset, axis1=axis1, axis2=axis2) from None
 
-def trace(x, offset=0, axis1=0, axis2=1):
+def trace(x, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
     """Sum over diagonal `offset` of the matrices along `axis1` and `axis2`."""
+    if dtype is not None or out is not None:
+        return call_method("trace", x, dict(offset=offset, axis1=axis1, axis2=axis2), dict(dtype=dtype, out=out))
     return op_trace(x, offset, axis1, axis2)
 
 
@@ -2180,6 +2450,32 @@ def _triangle(x, lower=True, strict=False):
     return op__triangle(x, lower, strict)
 
 
+cdef object op_triangular_solve(object b, object a, object upper, object transpose, object unitriangular):
+    cdef ThreadState* state_ = thread_state()
+    b = as_operand(b, "triangular_solve", "b")
+    a = as_operand(a, "triangular_solve", "a")
+    upper = as_bool(upper, "triangular_solve", "upper")
+    transpose = as_bool(transpose, "triangular_solve", "transpose")
+    unitriangular = as_bool(unitriangular, "triangular_solve", "unitriangular")
+
+    try:
+        if needs_grad(state_, b) or needs_grad(state_, a) or state_.flags & DUAL:
+            stacks = formulas.broadcast_shape(shape_of(a)[:-2], shape_of(b)[:-2])
+            return (
+                ops.solve_triangular(ops.mT(a) if transpose else a, b, upper=upper != transpose, unit_diagonal=unitriangular),
+                ops.copy(ops.broadcast_to(a, stacks + shape_of(a)[-2:]))
+            )
+        return wrap_forward(forward_triangular_solve(array_of(b), array_of(a), upper, transpose, unitriangular))
+    except Exception as error_:
+        raise explain(
+            error_, "triangular_solve", b=b, a=a, upper=upper, transpose=transpose, unitriangular=unitriangular
+        ) from None
+
+def triangular_solve(b, a, upper=True, transpose=False, unitriangular=False):
+    """The solution of a @ x = b, of which only one triangle of `a` counts, and a copy of `a`."""
+    return tuple.__new__(TriangularSolveResult, op_triangular_solve(b, a, upper, transpose, unitriangular))
+
+
 cdef object op_tril(object x, object k):
     cdef ThreadState* state_ = thread_state()
     cdef TrilBackward node_ = None
@@ -2197,12 +2493,16 @@ cdef object op_tril(object x, object k):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_tril, jvp_tril, True, (y,), (x, k))
+        push_whole(jvp_tril, rows_tril, True, (y,), (x, k))
     return y
 
 cdef tuple jvp_tril(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, k = tangents_[0], inputs_[1]
     return (ops.tril(x_t, k),)
+
+cdef tuple rows_tril(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, k = tangents_[0], inputs_[1]
+    return (ops.tril(x if ndim_of(x) > 2 else ops.broadcast_to(ops.expand_dims(x, -2), formulas.square_of_rows(shape_of(x))), k),)
 
 cdef object op_tril_(object x, object k):
     k = as_int(k, "tril_", "k")
@@ -2231,12 +2531,16 @@ cdef object op_triu(object x, object k):
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_triu, jvp_triu, True, (y,), (x, k))
+        push_whole(jvp_triu, rows_triu, True, (y,), (x, k))
     return y
 
 cdef tuple jvp_triu(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, k = tangents_[0], inputs_[1]
     return (ops.triu(x_t, k),)
+
+cdef tuple rows_triu(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, k = tangents_[0], inputs_[1]
+    return (ops.triu(x if ndim_of(x) > 2 else ops.broadcast_to(ops.expand_dims(x, -2), formulas.square_of_rows(shape_of(x))), k),)
 
 cdef object op_triu_(object x, object k):
     k = as_int(k, "triu_", "k")
@@ -2256,7 +2560,7 @@ cdef object op_vander(object x, object N, object increasing):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            powers = ops.arange(size_of(x) if N is None else N, dtype=dtype_of(x))
+            powers = ops.arange(formulas.checked_axes(shape_of(x), 'x', 1, 1)[0] if N is None else N, dtype=dtype_of(x))
             return ops.expand_dims(x, -1) ** (powers if increasing else ops.flip(powers))
         return wrap_forward(forward_vander(array_of(x), N, increasing))
     except Exception as error_:
@@ -2265,6 +2569,27 @@ cdef object op_vander(object x, object N, object increasing):
 def vander(x, N=None, increasing=False):
     """Matrix whose columns are the powers of a vector, falling from N - 1 to 0 unless `increasing`."""
     return op_vander(x, N, increasing)
+
+
+cdef object op_vandermonde(object x, object N):
+    x = as_operand(x, "vandermonde", "x")
+    N = None if N is None else as_int(N, "vandermonde", "N")
+
+    try:
+        column = ops.expand_dims(x, formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 1)))
+        if N is None:
+            count = shape_of(x)[-1]
+        else:
+            count = N
+        if count:
+            return ops.cumprod(ops.concat([ops.ones_like(column), ops.broadcast_to(column, shape_of(x) + (count - 1,))], -1), -1)
+        return ops.getitem(column, (..., slice(None, 0)))
+    except Exception as error_:
+        raise explain(error_, "vandermonde", x=x, N=N) from None
+
+def vandermonde(x, N=None):
+    """Powers of each element, from 0 on, along a new last axis."""
+    return op_vandermonde(x, N)
 
 
 cdef object op_vdot(object a, object b):
@@ -2323,26 +2648,85 @@ def vecdot(a, b, axis=-1):
     return op_vecdot(a, b, axis)
 
 
+cdef object op_vecmat(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "vecmat", "a")
+    b = as_operand(b, "vecmat", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return ops.squeeze(ops.expand_dims(ops.conj(a), -2) @ b, -2)
+        return wrap_forward(forward_vecmat(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "vecmat", a=a, b=b) from None
+
+def vecmat(a, b):
+    """Products of vectors, in the last axis and conjugated, with matrices, in the last two; leading axes broadcast."""
+    return op_vecmat(a, b)
+
+
+cdef object op__weighted_differences(object weight, object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef WeightedDifferencesBackward node_ = None
+    cdef TensorBase y
+    weight = as_real_operand(weight, "_weighted_differences", "weight")
+    a = as_real_operand(a, "_weighted_differences", "a")
+    b = as_real_operand(b, "_weighted_differences", "b")
+
+    if needs_grad(state_, weight) or needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = WeightedDifferencesBackward.__new__(WeightedDifferencesBackward)
+        connect_all(node_, state_, (weight, a, b))
+        if node_.needs(0):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+        if node_.needs(1) or node_.needs(2):
+            node_.saved_weight = save_input(state_, weight, &node_.version_weight)
+
+    y = wrap_forward(forward__weighted_differences(array_of(weight), array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(weight) or has_tangent(a) or has_tangent(b)):
+        push_forward(jvp__weighted_differences, (y,), (weight, a, b))
+    return y
+
+cdef tuple jvp__weighted_differences(tuple outputs_, tuple inputs_, tuple tangents_):
+    weight_t, a_t, b_t, weight, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if weight_t is None else ops._weighted_differences(weight_t, a, b)
+    if a_t is not None:
+        y_t = plus(y_t, a_t * ops.sum(weight, -1, True))
+    if b_t is not None:
+        y_t = minus(y_t, weight @ b_t)
+    return (y_t,)
+
+def _weighted_differences(weight, a, b):
+    """The sum over the rows of `b` of the differences of each row of `a` to them, each times its weight."""
+    return op__weighted_differences(weight, a, b)
+
+
 answer_calls()
 
 register({
-"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "array_norm": array_norm, "baddbmm": baddbmm,
-    "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag, "_block_diag_backward": _block_diag_backward, "cdist":
-    cdist, "cholesky": cholesky, "cholesky_inverse": cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp":
-    _cofactor_jvp, "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond,
-    "cosine_similarity": cosine_similarity, "cross": cross, "det": det, "_cofactor": _cofactor, "dist": dist, "dot": dot,
-    "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold,
-    "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward,
-    "_hermitian_part": _hermitian_part, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet,
-    "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "_lu_tall": _lu_tall, "_lu_order": _lu_order, "_lu_wide":
-    _lu_wide, "lu_factor": lu_factor, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "lu_unpack": lu_unpack, "matmul":
-    matmul, "matrix_exp": matrix_exp, "_upper_block": _upper_block, "matrix_norm": matrix_norm, "matrix_power":
-    matrix_power, "matrix_rank": matrix_rank, "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot":
-    multi_dot, "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance": pairwise_distance, "pdist": pdist,
-    "_pairs": _pairs, "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward":
-    _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall,
-    "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns":
-    _solve_columns, "solve_triangular": solve_triangular, "svd": svd, "svdvals": svdvals, "tensordot": tensordot,
-    "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "tril": tril, "triu": triu,
-    "vander": vander, "vdot": vdot, "vecdot": vecdot,
+"addbmm": addbmm, "addmm": addmm, "addmv": addmv, "addr": addr, "_along_differences": _along_differences, "array_norm":
+    array_norm, "baddbmm": baddbmm, "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag,
+    "_block_diag_backward": _block_diag_backward, "cdist": cdist, "_row_distances": _row_distances, "cholesky": cholesky,
+    "cholesky_inverse": cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp": _cofactor_jvp,
+    "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "cosine_similarity":
+    cosine_similarity, "cross": cross, "det": det, "_cofactor": _cofactor, "dist": dist, "dot": dot, "eig": eig, "eigh":
+    eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair":
+    _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
+    _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner": inner, "inv": inv,
+    "kron": kron, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "_lu_wide":
+    _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "_lu_tall":
+    _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul, "matrix_exp": matrix_exp, "_upper_block": _upper_block,
+    "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec, "_minors":
+    _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer,
+    "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix,
+    "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows,
+    "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet":
+    slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_sylvester": solve_sylvester, "solve_triangular":
+    solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv,
+    "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril,
+    "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat,
+    "_weighted_differences": _weighted_differences,
 })

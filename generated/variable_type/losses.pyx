@@ -13,8 +13,9 @@ from gradspec.generated.kernels.losses cimport (
     forward_cosine_embedding_loss, forward_cross_entropy, forward__cross_entropies, forward__cross_entropies_backward,
     forward_gaussian_nll_loss, forward_hinge_embedding_loss, forward_huber_loss, forward__is_class, forward__kept_mean,
     forward__kept_mean_backward, forward_kl_div, forward_l1_loss, forward_margin_ranking_loss, forward_mse_loss,
-    forward_multi_margin_loss, forward_multilabel_soft_margin_loss, forward_nll_loss, forward__pick, forward__unpick,
-    forward_poisson_nll_loss, forward_smooth_l1_loss, forward_soft_margin_loss, forward_triplet_margin_loss,
+    forward_multi_margin_loss, forward_multilabel_margin_loss, forward__class_pairs, forward_multilabel_soft_margin_loss,
+    forward_nll_loss, forward__pick, forward__unpick, forward_poisson_nll_loss, forward_smooth_l1_loss,
+    forward_soft_margin_loss, forward_triplet_margin_loss,
 )
 from gradspec.generated.functions.losses cimport (
     BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, KeptMeanBackward,
@@ -467,22 +468,29 @@ def _kept_mean_backward(x, target, ignore_index):
     return op__kept_mean_backward(x, target, ignore_index)
 
 
-cdef object op_kl_div(object x, object target, object reduction):
+cdef object op_kl_div(object x, object target, object reduction, object log_target):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "kl_div", "x")
     target = as_real_operand(target, "kl_div", "target")
     reduction = as_str(reduction, "kl_div", "reduction")
+    log_target = as_bool(log_target, "kl_div", "log_target")
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-            return ops._reduce_loss(ops.xlogy(target, target) - x * target, reduction)
-        return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction))
+            if log_target:
+                terms = ops.exp(target) * (target - x)
+            else:
+                terms = ops.xlogy(target, target) - x * target
+            if reduction == 'batchmean':
+                return ops.sum(terms) / formulas.checked_axes(shape_of(x), 'x', 1)[0]
+            return ops._reduce_loss(terms, reduction)
+        return wrap_forward(forward_kl_div(array_of(x), array_of(target), reduction, log_target))
     except Exception as error_:
-        raise explain(error_, "kl_div", x=x, target=target, reduction=reduction) from None
+        raise explain(error_, "kl_div", x=x, target=target, reduction=reduction, log_target=log_target) from None
 
-def kl_div(x, target, reduction='mean'):
+def kl_div(x, target, reduction='mean', log_target=False):
     """target * (log(target) - x) of log-probabilities x."""
-    return op_kl_div(x, target, reduction)
+    return op_kl_div(x, target, reduction, log_target)
 
 
 cdef object op_l1_loss(object x, object target, object reduction):
@@ -553,7 +561,9 @@ cdef object op_multi_margin_loss(object x, object target, object p, object margi
         if needs_grad(state_, x) or state_.flags & DUAL:
             own = ops.one_hot(target, shape_of(x)[-1], dtype='bool')
             above = ops.clip(x - ops.expand_dims(ops._pick(x, target, -1), -1) + margin, 0)
-            return ops._reduce_loss(ops.sum(ops.where(own, 0, above ** p), -1) / shape_of(x)[-1], reduction)
+            return ops._reduce_loss(
+                ops.sum(ops.where(own, 0, above ** p), -1) / formulas.checked_axes(shape_of(x), 'x', 1)[-1], reduction
+            )
         return wrap_forward(forward_multi_margin_loss(array_of(x), index_of(target), p, margin, reduction))
     except Exception as error_:
         raise explain(error_, "multi_margin_loss", x=x, target=target, p=p, margin=margin, reduction=reduction) from None
@@ -561,6 +571,37 @@ cdef object op_multi_margin_loss(object x, object target, object p, object margi
 def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean'):
     """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
     return op_multi_margin_loss(x, target, p, margin, reduction)
+
+
+cdef object op_multilabel_margin_loss(object x, object target, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "multilabel_margin_loss", "x")
+    target = as_index(target, "multilabel_margin_loss", "target")
+    reduction = as_str(reduction, "multilabel_margin_loss", "reduction")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            counted = ops._class_pairs(target)
+            above = ops.expand_dims(ops.take_along_axis(x, ops._class_or_zero(target, -1), -1), -1) - ops.expand_dims(x, -2)
+            return ops._reduce_loss(ops.sum(ops.where(counted, ops.clip(1 - above, 0), 0), (-2, -1)) / shape_of(x)[-1], reduction)
+        return wrap_forward(forward_multilabel_margin_loss(array_of(x), index_of(target), reduction))
+    except Exception as error_:
+        raise explain(error_, "multilabel_margin_loss", x=x, target=target, reduction=reduction) from None
+
+def multilabel_margin_loss(x, target, reduction='mean'):
+    """The sum over the classes of an example and all others of how far less than 1 their scores differ, over the
+    number of classes."""
+    return op_multilabel_margin_loss(x, target, reduction)
+
+
+cdef object op__class_pairs(object target):
+    target = as_index(target, "_class_pairs", "target")
+
+    return wrap_forward(forward__class_pairs(index_of(target)))
+
+def _class_pairs(target):
+    """Which pairs of a place in `target` and a class are of a class of the example and one of the others."""
+    return op__class_pairs(target)
 
 
 cdef object op_multilabel_soft_margin_loss(object x, object target, object weight, object reduction):
@@ -812,8 +853,8 @@ register({
     _cross_entropies_backward, "_mean_of": _mean_of, "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss":
     hinge_embedding_loss, "huber_loss": huber_loss, "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward":
     _kept_mean_backward, "kl_div": kl_div, "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss":
-    mse_loss, "multi_margin_loss": multi_margin_loss, "multilabel_soft_margin_loss": multilabel_soft_margin_loss,
-    "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick, "poisson_nll_loss": poisson_nll_loss, "_reduce_loss":
-    _reduce_loss, "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss":
-    triplet_margin_loss,
+    mse_loss, "multi_margin_loss": multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss, "_class_pairs":
+    _class_pairs, "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick,
+    "_unpick": _unpick, "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "smooth_l1_loss":
+    smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
 })

@@ -10,19 +10,99 @@ from gradspec.support.errors import explain
 from gradspec.support.generator import as_generator
 
 from gradspec.generated.functions.mutation cimport (
-    CopyBackward, FillBackward, FillDiagonalBackward, NormalBackward, UniformBackward, ZeroBackward,
+    BernoulliBackward, CauchyBackward, CopyBackward, EqBackward, ExponentialBackward, FillBackward, FillDiagonalBackward,
+    GeBackward, GeometricBackward, GtBackward, LeBackward, LogNormalBackward, LtBackward, NeBackward, NormalBackward,
+    RandomBackward, UniformBackward, ZeroBackward,
 )
-from gradspec.core.arguments cimport as_scalar
+from gradspec.core.arguments cimport as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad
 from gradspec.saved.copy_slices cimport rebase
-from gradspec.core.forward_ad cimport defined_tangent, has_tangent, push_linear, push_whole
+from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.saved.inplace cimport value_before, writable, written_value
 from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_operand, shape_of
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of
 from gradspec.saved.snapshot cimport begin_write
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport check_inplace
+
+
+cdef tuple jvp_bernoulli_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, p_t = tangents_[0], tangents_[1]
+    y_t = None if x_t is None else ops.zeros_like(x_t)
+    if p_t is not None:
+        y_t = plus(y_t, ops.zeros_like(p_t))
+    return (y_t,)
+
+cdef object op_bernoulli_(object x, object p, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef BernoulliBackward node_ = None
+    cdef TensorBase written_ = writable(x, "bernoulli_"), value_
+    cdef bint recording_
+    p = as_operand(p, "bernoulli_", "p")
+    generator = as_generator(generator, "bernoulli_", "generator")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, p)
+    check_inplace(state_, written_, recording_, "bernoulli_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = BernoulliBackward.__new__(BernoulliBackward)
+        connect_two(node_, state_, x, p)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.bernoulli_(written_.array, array_of(p), generator)
+    except Exception as error_:
+        raise explain(error_, "bernoulli_", x=x, p=p, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(p)):
+        push_forward(jvp_bernoulli_, (value_,), (x, p, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def bernoulli_(x, p=0.5, *, generator=None):
+    """Every element replaced by 1 with probability `p`, else by 0."""
+    return op_bernoulli_(x, p, generator)
+
+
+cdef tuple jvp_cauchy_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
+
+cdef object op_cauchy_(object x, object median, object sigma, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef CauchyBackward node_ = None
+    cdef TensorBase written_ = writable(x, "cauchy_"), value_
+    cdef bint recording_
+    median = as_scalar(median, "cauchy_", "median")
+    sigma = as_scalar(sigma, "cauchy_", "sigma")
+    generator = as_generator(generator, "cauchy_", "generator")
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "cauchy_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = CauchyBackward.__new__(CauchyBackward)
+        connect_one(node_, state_, x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.cauchy_(written_.array, median, sigma, generator)
+    except Exception as error_:
+        raise explain(error_, "cauchy_", x=x, median=median, sigma=sigma, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_cauchy_, jvp_cauchy_, False, (value_,), (x, median, sigma, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def cauchy_(x, median=0.0, sigma=1.0, *, generator=None):
+    """Every element replaced by a random number of the Cauchy distribution."""
+    return op_cauchy_(x, median, sigma, generator)
 
 
 cdef tuple jvp_copy_(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -42,6 +122,10 @@ cdef object op_copy_(object x, object source):
     if recording_:
         node_ = CopyBackward.__new__(CopyBackward)
         connect_two(node_, state_, x, source)
+        if node_.needs(1):
+            node_.saved_source_ndim = ndim_of(source)
+            node_.saved_x_ndim = ndim_of(x)
+            node_.saved_x_shape = shape_of(x)
 
     begin_write(state_, written_, recording_)
     try:
@@ -59,6 +143,82 @@ cdef object op_copy_(object x, object source):
 def copy_(x, source):
     """x[...] = source."""
     return op_copy_(x, source)
+
+
+cdef tuple jvp_eq_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, other_t = tangents_[0], tangents_[1]
+    y_t = None if x_t is None else ops.zeros_like(x_t)
+    if other_t is not None:
+        y_t = plus(y_t, ops.zeros_like(other_t))
+    return (y_t,)
+
+cdef object op_eq_(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    cdef EqBackward node_ = None
+    cdef TensorBase written_ = writable(x, "eq_"), value_
+    cdef bint recording_
+    other = as_operand(other, "eq_", "other")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, other)
+    check_inplace(state_, written_, recording_, "eq_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = EqBackward.__new__(EqBackward)
+        connect_two(node_, state_, x, other)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.compare_(written_.array, array_of(other), 'equal')
+    except Exception as error_:
+        raise explain(error_, "eq_", x=x, other=other) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(other)):
+        push_forward(jvp_eq_, (value_,), (x, other))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def eq_(x, other):
+    """Every element replaced by 1 where it is equal to `other`, else by 0."""
+    return op_eq_(x, other)
+
+
+cdef tuple jvp_exponential_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
+
+cdef object op_exponential_(object x, object lambd, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef ExponentialBackward node_ = None
+    cdef TensorBase written_ = writable(x, "exponential_"), value_
+    cdef bint recording_
+    lambd = as_scalar(lambd, "exponential_", "lambd")
+    generator = as_generator(generator, "exponential_", "generator")
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "exponential_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = ExponentialBackward.__new__(ExponentialBackward)
+        connect_one(node_, state_, x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.exponential_(written_.array, lambd, generator)
+    except Exception as error_:
+        raise explain(error_, "exponential_", x=x, lambd=lambd, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_exponential_, jvp_exponential_, False, (value_,), (x, lambd, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def exponential_(x, lambd=1.0, *, generator=None):
+    """Every element replaced by a random number of the exponential distribution."""
+    return op_exponential_(x, lambd, generator)
 
 
 cdef tuple jvp_fill_(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -134,6 +294,280 @@ def fill_diagonal_(x, value):
     return op_fill_diagonal_(x, value)
 
 
+cdef tuple jvp_ge_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, other_t = tangents_[0], tangents_[1]
+    y_t = None if x_t is None else ops.zeros_like(x_t)
+    if other_t is not None:
+        y_t = plus(y_t, ops.zeros_like(other_t))
+    return (y_t,)
+
+cdef object op_ge_(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    cdef GeBackward node_ = None
+    cdef TensorBase written_ = writable(x, "ge_"), value_
+    cdef bint recording_
+    x = as_real_operand(writable(x, "ge_"), "ge_", "x")
+    other = as_real_operand(other, "ge_", "other")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, other)
+    check_inplace(state_, written_, recording_, "ge_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = GeBackward.__new__(GeBackward)
+        connect_two(node_, state_, x, other)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.compare_(written_.array, array_of(other), 'greater_equal')
+    except Exception as error_:
+        raise explain(error_, "ge_", x=x, other=other) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(other)):
+        push_forward(jvp_ge_, (value_,), (x, other))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def ge_(x, other):
+    """Every element replaced by 1 where it is at least `other`, else by 0."""
+    return op_ge_(x, other)
+
+
+cdef tuple jvp_geometric_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
+
+cdef object op_geometric_(object x, object p, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef GeometricBackward node_ = None
+    cdef TensorBase written_ = writable(x, "geometric_"), value_
+    cdef bint recording_
+    p = as_scalar(p, "geometric_", "p")
+    generator = as_generator(generator, "geometric_", "generator")
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "geometric_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = GeometricBackward.__new__(GeometricBackward)
+        connect_one(node_, state_, x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.geometric_(written_.array, p, generator)
+    except Exception as error_:
+        raise explain(error_, "geometric_", x=x, p=p, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_geometric_, jvp_geometric_, False, (value_,), (x, p, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def geometric_(x, p, *, generator=None):
+    """Every element replaced by the number of trials up to and with the first success."""
+    return op_geometric_(x, p, generator)
+
+
+cdef tuple jvp_gt_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, other_t = tangents_[0], tangents_[1]
+    y_t = None if x_t is None else ops.zeros_like(x_t)
+    if other_t is not None:
+        y_t = plus(y_t, ops.zeros_like(other_t))
+    return (y_t,)
+
+cdef object op_gt_(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    cdef GtBackward node_ = None
+    cdef TensorBase written_ = writable(x, "gt_"), value_
+    cdef bint recording_
+    x = as_real_operand(writable(x, "gt_"), "gt_", "x")
+    other = as_real_operand(other, "gt_", "other")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, other)
+    check_inplace(state_, written_, recording_, "gt_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = GtBackward.__new__(GtBackward)
+        connect_two(node_, state_, x, other)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.compare_(written_.array, array_of(other), 'greater')
+    except Exception as error_:
+        raise explain(error_, "gt_", x=x, other=other) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(other)):
+        push_forward(jvp_gt_, (value_,), (x, other))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def gt_(x, other):
+    """Every element replaced by 1 where it is greater than `other`, else by 0."""
+    return op_gt_(x, other)
+
+
+cdef tuple jvp_le_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, other_t = tangents_[0], tangents_[1]
+    y_t = None if x_t is None else ops.zeros_like(x_t)
+    if other_t is not None:
+        y_t = plus(y_t, ops.zeros_like(other_t))
+    return (y_t,)
+
+cdef object op_le_(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    cdef LeBackward node_ = None
+    cdef TensorBase written_ = writable(x, "le_"), value_
+    cdef bint recording_
+    x = as_real_operand(writable(x, "le_"), "le_", "x")
+    other = as_real_operand(other, "le_", "other")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, other)
+    check_inplace(state_, written_, recording_, "le_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = LeBackward.__new__(LeBackward)
+        connect_two(node_, state_, x, other)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.compare_(written_.array, array_of(other), 'less_equal')
+    except Exception as error_:
+        raise explain(error_, "le_", x=x, other=other) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(other)):
+        push_forward(jvp_le_, (value_,), (x, other))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def le_(x, other):
+    """Every element replaced by 1 where it is at most `other`, else by 0."""
+    return op_le_(x, other)
+
+
+cdef tuple jvp_log_normal_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
+
+cdef object op_log_normal_(object x, object mean, object std, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef LogNormalBackward node_ = None
+    cdef TensorBase written_ = writable(x, "log_normal_"), value_
+    cdef bint recording_
+    mean = as_scalar(mean, "log_normal_", "mean")
+    std = as_scalar(std, "log_normal_", "std")
+    generator = as_generator(generator, "log_normal_", "generator")
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "log_normal_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = LogNormalBackward.__new__(LogNormalBackward)
+        connect_one(node_, state_, x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.log_normal_(written_.array, mean, std, generator)
+    except Exception as error_:
+        raise explain(error_, "log_normal_", x=x, mean=mean, std=std, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_log_normal_, jvp_log_normal_, False, (value_,), (x, mean, std, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def log_normal_(x, mean=1.0, std=2.0, *, generator=None):
+    """Every element replaced by the exponential of a normal random number."""
+    return op_log_normal_(x, mean, std, generator)
+
+
+cdef tuple jvp_lt_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, other_t = tangents_[0], tangents_[1]
+    y_t = None if x_t is None else ops.zeros_like(x_t)
+    if other_t is not None:
+        y_t = plus(y_t, ops.zeros_like(other_t))
+    return (y_t,)
+
+cdef object op_lt_(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    cdef LtBackward node_ = None
+    cdef TensorBase written_ = writable(x, "lt_"), value_
+    cdef bint recording_
+    x = as_real_operand(writable(x, "lt_"), "lt_", "x")
+    other = as_real_operand(other, "lt_", "other")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, other)
+    check_inplace(state_, written_, recording_, "lt_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = LtBackward.__new__(LtBackward)
+        connect_two(node_, state_, x, other)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.compare_(written_.array, array_of(other), 'less')
+    except Exception as error_:
+        raise explain(error_, "lt_", x=x, other=other) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(other)):
+        push_forward(jvp_lt_, (value_,), (x, other))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def lt_(x, other):
+    """Every element replaced by 1 where it is less than `other`, else by 0."""
+    return op_lt_(x, other)
+
+
+cdef tuple jvp_ne_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, other_t = tangents_[0], tangents_[1]
+    y_t = None if x_t is None else ops.zeros_like(x_t)
+    if other_t is not None:
+        y_t = plus(y_t, ops.zeros_like(other_t))
+    return (y_t,)
+
+cdef object op_ne_(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    cdef NeBackward node_ = None
+    cdef TensorBase written_ = writable(x, "ne_"), value_
+    cdef bint recording_
+    other = as_operand(other, "ne_", "other")
+    recording_ = needs_grad(state_, x) or needs_grad(state_, other)
+    check_inplace(state_, written_, recording_, "ne_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = NeBackward.__new__(NeBackward)
+        connect_two(node_, state_, x, other)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.compare_(written_.array, array_of(other), 'not_equal')
+    except Exception as error_:
+        raise explain(error_, "ne_", x=x, other=other) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(other)):
+        push_forward(jvp_ne_, (value_,), (x, other))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def ne_(x, other):
+    """Every element replaced by 1 where it is not equal to `other`, else by 0."""
+    return op_ne_(x, other)
+
+
 cdef tuple jvp_normal_(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t = tangents_[0]
     return (ops.zeros_like(x_t),)
@@ -170,6 +604,45 @@ cdef object op_normal_(object x, object mean, object std, object generator):
 def normal_(x, mean=0.0, std=1.0, *, generator=None):
     """Every element replaced by a normal random number."""
     return op_normal_(x, mean, std, generator)
+
+
+cdef tuple jvp_random_(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    return (ops.zeros_like(x_t),)
+
+cdef object op_random_(object x, object low, object high, object generator):
+    cdef ThreadState* state_ = thread_state()
+    cdef RandomBackward node_ = None
+    cdef TensorBase written_ = writable(x, "random_"), value_
+    cdef bint recording_
+    low = None if low is None else as_int(low, "random_", "low")
+    high = None if high is None else as_int(high, "random_", "high")
+    generator = as_generator(generator, "random_", "generator")
+    recording_ = needs_grad(state_, x)
+    check_inplace(state_, written_, recording_, "random_")
+    x = value_before(written_, False)
+
+    if recording_:
+        node_ = RandomBackward.__new__(RandomBackward)
+        connect_one(node_, state_, x)
+
+    begin_write(state_, written_, recording_)
+    try:
+        kernels.random_(written_.array, low, high, generator)
+    except Exception as error_:
+        raise explain(error_, "random_", x=x, low=low, high=high, generator=generator) from None
+
+    value_ = written_value(written_, node_)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_random_, jvp_random_, False, (value_,), (x, low, high, generator))
+    if recording_ or state_.flags & DUAL:
+        rebase(state_, written_, value_, recording_)
+    return written_
+
+def random_(x, low=None, high=None, *, generator=None):
+    """Every element replaced by a whole number from `low` up to but without `high`; from 0 up to `low` where it stands
+    alone, and up to what the dtype holds exactly where there is none."""
+    return op_random_(x, low, high, generator)
 
 
 cdef tuple jvp_uniform_(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -248,6 +721,7 @@ def zero_(x):
 answer_calls()
 
 register({
-"copy_": copy_, "fill_": fill_, "fill_diagonal_": fill_diagonal_, "normal_": normal_, "uniform_": uniform_, "zero_":
-    zero_,
+"bernoulli_": bernoulli_, "cauchy_": cauchy_, "copy_": copy_, "eq_": eq_, "exponential_": exponential_, "fill_": fill_,
+    "fill_diagonal_": fill_diagonal_, "ge_": ge_, "geometric_": geometric_, "gt_": gt_, "le_": le_, "log_normal_":
+    log_normal_, "lt_": lt_, "ne_": ne_, "normal_": normal_, "random_": random_, "uniform_": uniform_, "zero_": zero_,
 })

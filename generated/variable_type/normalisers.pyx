@@ -14,7 +14,7 @@ from gradspec.generated.kernels.normalisers cimport (
     forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
     forward_scaled_dot_product_attention, forward__earlier, forward__softmax_or_zero, forward__softmax_where,
     forward_softmax, forward__softmax_backward, forward_softmin, forward__standardize, forward__standardize_affine,
-    forward__standardize_affine_backward, forward__standardize_backward,
+    forward__standardize_affine_backward, forward__standardize_backward, forward_weight_norm,
 )
 from gradspec.generated.functions.normalisers cimport (
     LogSoftmaxBackward, LogSoftmaxBackwardBackward, SoftmaxOrZeroBackward, SoftmaxWhereBackward, SoftmaxBackward,
@@ -78,7 +78,7 @@ cdef object op_batch_norm(
         ):
             if training:
                 return ops._affine(ops._standardize(x, formulas.other_axes(1, ndim_of(x)), eps)[0], weight, bias, ndim_of(x) - 2)
-            behind = formulas.last_axes(ndim_of(x) - 2)
+            behind = formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2)
             mean = running_mean
             variance = running_var
             return ops._affine(
@@ -133,7 +133,7 @@ cdef object op_gumbel_softmax(object x, object tau, object axis, object generato
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.softmax((x + ops._standard('gumbel', x, x, None, generator=generator)) / tau, axis)
+            return ops.softmax((x + ops._standard('gumbel', x, x, None, generator=generator)) / tau, (axis,))
         return wrap_forward(forward_gumbel_softmax(array_of(x), tau, axis, generator))
     except Exception as error_:
         raise explain(error_, "gumbel_softmax", x=x, tau=tau, axis=axis, generator=generator) from None
@@ -162,7 +162,11 @@ cdef object op_instance_norm(
             or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL
         ):
             if use_input_stats:
-                return ops._affine(ops._standardize(x, formulas.last_axes(ndim_of(x) - 2), eps)[0], weight, bias, ndim_of(x) - 2)
+                return ops._affine(
+                    ops._standardize(
+                        x, formulas.last_axes(formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2)) - 2), eps
+                    )[0], weight, bias, ndim_of(x) - 2
+                )
             return ops.batch_norm(x, running_mean, running_var, weight, bias, eps=eps)
         return wrap_forward(
             forward_instance_norm(
@@ -775,6 +779,25 @@ def _standardize_backward(a, y, rate, axis, centred=True):
     return op__standardize_backward(a, y, rate, axis, centred)
 
 
+cdef object op_weight_norm(object x, object g, object axis):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "weight_norm", "x")
+    g = as_real_operand(g, "weight_norm", "g")
+    axis = None if axis is None else as_int(axis, "weight_norm", "axis")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, g) or state_.flags & DUAL:
+            length = ops.vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, ndim_of(x)), True)
+            return x * ops.broadcast_to(g / length, shape_of(x))
+        return wrap_forward(forward_weight_norm(array_of(x), array_of(g), axis))
+    except Exception as error_:
+        raise explain(error_, "weight_norm", x=x, g=g, axis=axis) from None
+
+def weight_norm(x, g, axis=0):
+    """Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None."""
+    return op_weight_norm(x, g, axis)
+
+
 answer_calls()
 
 register({
@@ -785,4 +808,5 @@ register({
     _softmax_or_zero, "_softmax_where": _softmax_where, "softmax": softmax, "_softmax_backward": _softmax_backward,
     "softmin": softmin, "_standardize": _standardize, "_standardize_affine": _standardize_affine,
     "_standardize_affine_backward": _standardize_affine_backward, "_standardize_backward": _standardize_backward,
+    "weight_norm": weight_norm,
 })

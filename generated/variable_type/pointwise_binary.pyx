@@ -6,18 +6,20 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 import math
 
+from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.generated.results import DivmodResult
 
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
     forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
-    copysign_ufunc, forward__direction, forward_divide, divide_ufunc, forward__divide_or_zero, forward_floor_divide,
-    floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside,
-    heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2, forward_maximum,
-    maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar, forward_pow,
-    forward__scaled_pow, forward_remainder, remainder_ufunc, forward_rsub, forward_subtract, subtract_ufunc, forward_where,
-    forward_xlogy,
+    copysign_ufunc, forward__direction, forward_divide, divide_ufunc, forward__divide_or_zero, forward_divmod,
+    forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc,
+    forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2,
+    forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar,
+    forward_pow, forward__scaled_pow, forward_remainder, remainder_ufunc, forward_rsub, forward_subtract, subtract_ufunc,
+    forward_where, forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
     AddBackward, Atan2Backward, AngleSlopeBackward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
@@ -518,6 +520,23 @@ def _divide_or_zero(a, b):
     return op__divide_or_zero(a, b)
 
 
+cdef object op_divmod(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    a = as_real_operand(a, "divmod", "a")
+    b = as_real_operand(b, "divmod", "b")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            return (a // b, a % b)
+        return wrap_forward(forward_divmod(array_of(a), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "divmod", a=a, b=b) from None
+
+def divmod(a, b):
+    """floor(a / b), and a - b * floor(a / b) with the sign of b."""
+    return tuple.__new__(DivmodResult, op_divmod(a, b))
+
+
 cdef object op_floor_divide(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FloorDivideBackward node_ = None
@@ -687,7 +706,7 @@ cdef object op_heaviside_(object a, object b):
     return inplace_binary(op_heaviside, heaviside_ufunc, a, b, 0, "heaviside_")
 
 def heaviside(a, b, *, out=None):
-    """0 where a < 0, 1 where a > 0, b where a is 0."""
+    """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch."""
     if out is not None:
         return out_binary(heaviside_ufunc, a, b, out, NO_GRADIENT)
     return op_heaviside(a, b)
@@ -1238,10 +1257,9 @@ cdef object op_xlogy(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = XlogyBackward.__new__(XlogyBackward)
         connect_two(node_, state_, a, b)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(0):
-            node_.saved_b_dtype = dtype_of(b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_xlogy(array_of(a), array_of(b)))
 
@@ -1255,7 +1273,11 @@ cdef object op_xlogy(object a, object b):
 
 cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    safe = ops.where((a == 0) & (b == 0), 1, b)
+    if formulas.is_complex(dtype_of(b)):
+        invalid = b == 0
+    else:
+        invalid = b <= 0
+    safe = ops.where((a == 0) & invalid, 1, b)
     if a_t is not None:
         if dtype_of(b) == dtype_of(y):
             base = safe
@@ -1272,7 +1294,7 @@ cdef object op_xlogy_(object a, object b):
     return overwrite(a, op_xlogy(old_, b), "xlogy_")
 
 def xlogy(a, b, *, out=None):
-    """a * log(b), and 0 where a is 0."""
+    """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
     if out is not None:
         target_ = prepare_out(out, (a, b), "xlogy")
         return write_out(target_, op_xlogy(a, b), "xlogy")
@@ -1284,8 +1306,8 @@ answer_calls()
 register({
 "add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "_angle_slope": _angle_slope, "clamp_max":
     clamp_max, "clamp_min": clamp_min, "clip": clip, "complex": complex, "copysign": copysign, "_direction": _direction,
-    "divide": divide, "_divide_or_zero": _divide_or_zero, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod":
-    fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum":
-    maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "_scaled_pow": _scaled_pow, "remainder":
-    remainder, "rsub": rsub, "subtract": subtract, "where": where, "xlogy": xlogy,
+    "divide": divide, "_divide_or_zero": _divide_or_zero, "divmod": divmod, "floor_divide": floor_divide, "fmax": fmax,
+    "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2":
+    logaddexp2, "maximum": maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "_scaled_pow":
+    _scaled_pow, "remainder": remainder, "rsub": rsub, "subtract": subtract, "where": where, "xlogy": xlogy,
 })

@@ -8,6 +8,7 @@ import math
 
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
+from gradspec.generated.results import FrexpResult, ModfResult
 
 from gradspec.generated.kernels.pointwise_unary cimport (
     forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle, forward_asin,
@@ -16,23 +17,24 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     ceil_ufunc, forward_conj, conj_ufunc, forward_cos, cos_ufunc, forward_cosh, cosh_ufunc, forward_deg2rad, deg2rad_ufunc,
     forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward__erfcx_derivative, forward_erfinv,
     forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_frac,
-    forward__gauss, forward_imag, forward_ldexp, ldexp_ufunc, forward_lgamma, forward_log, log_ufunc, forward_log10,
-    log10_ufunc, forward_log1p, forward_log2, log2_ufunc, forward_logit, forward_nan_to_num, forward_negative,
-    negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc, forward_real, forward_reciprocal,
-    forward_round, forward_rsqrt, forward_sigmoid, forward__sigmoid_slope, forward_sign, sign_ufunc, forward_sin, sin_ufunc,
-    forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc, forward_square,
-    square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward__tanh_slope, forward_trunc, trunc_ufunc,
+    forward_frexp, forward__gauss, forward_imag, forward_ldexp, ldexp_ufunc, forward_lgamma, forward_log, log_ufunc,
+    forward_log10, log10_ufunc, forward_log1p, forward_log2, log2_ufunc, forward_logit, forward_modf, forward_nan_to_num,
+    forward_negative, negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc, forward_real,
+    forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid, forward__sigmoid_slope, forward_sign, sign_ufunc,
+    forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc,
+    forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward__tanh_slope, forward_trunc,
+    trunc_ufunc,
 )
 from gradspec.generated.functions.pointwise_unary cimport (
     AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinSlopeBackward, AsinhBackward,
     AsinhSlopeBackward, AtanBackward, AtanSlopeBackward, AtanhBackward, AtanhSlopeBackward, CbrtBackward, CeilBackward,
     ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward, ErfBackward, ErfcBackward,
     ErfcxBackward, ErfcxDerivativeBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
-    FracBackward, GaussBackward, ImagBackward, LdexpBackward, LgammaBackward, LogBackward, Log10Backward, Log1pBackward,
-    Log2Backward, LogitBackward, NanToNumBackward, NegativeBackward, PolygammaBackward, PositiveBackward, Rad2degBackward,
-    RealBackward, ReciprocalBackward, RoundBackward, RsqrtBackward, SigmoidBackward, SigmoidSlopeBackward, SignBackward,
-    SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward, SquareBackward, TanBackward,
-    TanhBackward, TanhSlopeBackward, TruncBackward,
+    FracBackward, FrexpBackward, GaussBackward, ImagBackward, LdexpBackward, LgammaBackward, LogBackward, Log10Backward,
+    Log1pBackward, Log2Backward, LogitBackward, ModfBackward, NanToNumBackward, NegativeBackward, PolygammaBackward,
+    PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward, RsqrtBackward, SigmoidBackward,
+    SigmoidSlopeBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward,
+    SquareBackward, TanBackward, TanhBackward, TanhSlopeBackward, TruncBackward,
 )
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -44,6 +46,7 @@ from gradspec.saved.inplace cimport (
 )
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, wrap_forward
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport attach_view
@@ -157,6 +160,7 @@ cdef object op_angle(object x):
     if needs_grad(state_, x):
         node_ = AngleBackward.__new__(AngleBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward_angle(array_of(x)))
@@ -171,8 +175,10 @@ cdef tuple jvp_angle(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
     return (ops.imag(ops._divide_or_zero(x_t, x)),)
 
-def angle(x):
+def angle(x, *, deg=None):
     """Argument of a complex number, 0 or pi for a real one; the derivative at 0 is 0."""
+    if deg is not None:
+        return call_method("angle", x, dict(), dict(deg=deg))
     return op_angle(x)
 
 
@@ -1024,6 +1030,35 @@ def frac(x, *, out=None):
     return op_frac(x)
 
 
+cdef object op_frexp(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef FrexpBackward node_ = None
+    cdef TensorBase mantissa, exponent
+    x = as_real_operand(x, "frexp", "x")
+
+    if needs_grad(state_, x):
+        node_ = FrexpBackward.__new__(FrexpBackward)
+        connect_one(node_, state_, x)
+
+    mantissa, exponent = wrap_forward(forward_frexp(array_of(x)))
+
+    if node_ is not None:
+        set_history(mantissa, node_, 0)
+        node_.saved_exponent = save_output(exponent)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_frexp, jvp_frexp, False, (mantissa, exponent), (x,))
+    return mantissa, exponent
+
+cdef tuple jvp_frexp(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, exponent = tangents_[0], outputs_[1]
+    mantissa_t = ops.ldexp(x_t, -exponent)
+    return (mantissa_t, None)
+
+def frexp(x):
+    """x = mantissa * 2**exponent, the modulus of the mantissa from 0.5 up to but without 1."""
+    return tuple.__new__(FrexpResult, op_frexp(x))
+
+
 cdef object op__gauss(object x):
     cdef ThreadState* state_ = thread_state()
     cdef GaussBackward node_ = None
@@ -1326,6 +1361,37 @@ def logit(x, *, out=None):
     return op_logit(x)
 
 
+cdef object op_modf(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef ModfBackward node_ = None
+    cdef TensorBase fraction, whole
+    x = as_real_operand(x, "modf", "x")
+
+    if needs_grad(state_, x):
+        node_ = ModfBackward.__new__(ModfBackward)
+        connect_one(node_, state_, x)
+
+    fraction, whole = wrap_forward(forward_modf(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(fraction, node_, 0)
+        set_history(whole, node_, 1)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_modf, jvp_modf, False, (fraction, whole), (x,))
+    return fraction, whole
+
+cdef tuple jvp_modf(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t = tangents_[0]
+    fraction_t = x_t
+    whole_t = 0 * x_t
+    return (fraction_t, whole_t)
+
+def modf(x):
+    """What stands behind the point, and what stands before it, both with the sign of x."""
+    return tuple.__new__(ModfResult, op_modf(x))
+
+
 cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
     cdef ThreadState* state_ = thread_state()
     cdef NanToNumBackward node_ = None
@@ -1360,8 +1426,10 @@ cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     old_ = prepare_inplace(x, (x,), 0b1, "nan_to_num_")
     return overwrite(x, op_nan_to_num(old_, nan, posinf, neginf), "nan_to_num_")
 
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None):
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None, copy=None):
     """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
+    if copy is not None:
+        return call_method("nan_to_num", x, dict(nan=nan, posinf=posinf, neginf=neginf), dict(copy=copy))
     if out is not None:
         target_ = prepare_out(out, (x,), "nan_to_num")
         return write_out(target_, op_nan_to_num(x, nan, posinf, neginf), "nan_to_num")
@@ -2067,10 +2135,10 @@ register({
     asinh, "_asinh_slope": _asinh_slope, "atan": atan, "_atan_slope": _atan_slope, "atanh": atanh, "_atanh_slope":
     _atanh_slope, "cbrt": cbrt, "ceil": ceil, "conj": conj, "cos": cos, "cosh": cosh, "deg2rad": deg2rad, "digamma":
     digamma, "entr": entr, "erf": erf, "erfc": erfc, "erfcx": erfcx, "_erfcx_derivative": _erfcx_derivative, "erfinv":
-    erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "frac": frac, "_gauss": _gauss, "imag": imag, "ldexp":
-    ldexp, "lgamma": lgamma, "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit": logit, "nan_to_num":
-    nan_to_num, "negative": negative, "polygamma": polygamma, "positive": positive, "rad2deg": rad2deg, "real": real,
-    "reciprocal": reciprocal, "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid, "_sigmoid_slope": _sigmoid_slope, "sign":
-    sign, "sin": sin, "sinc": sinc, "_sinc_derivative": _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square,
-    "tan": tan, "tanh": tanh, "_tanh_slope": _tanh_slope, "trunc": trunc,
+    erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "frac": frac, "frexp": frexp, "_gauss": _gauss,
+    "imag": imag, "ldexp": ldexp, "lgamma": lgamma, "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit":
+    logit, "modf": modf, "nan_to_num": nan_to_num, "negative": negative, "polygamma": polygamma, "positive": positive,
+    "rad2deg": rad2deg, "real": real, "reciprocal": reciprocal, "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid,
+    "_sigmoid_slope": _sigmoid_slope, "sign": sign, "sin": sin, "sinc": sinc, "_sinc_derivative": _sinc_derivative, "sinh":
+    sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh": tanh, "_tanh_slope": _tanh_slope, "trunc": trunc,
 })

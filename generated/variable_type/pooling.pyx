@@ -18,7 +18,8 @@ from gradspec.generated.kernels.pooling cimport (
     forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d,
     forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d, forward_max_pool1d_with_indices,
     forward_max_pool2d_with_indices, forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d,
-    forward_max_unpool3d, forward__resample, forward__resample_backward, forward__take_planes, forward__take_planes_backward,
+    forward_max_unpool3d, forward__plane_numbers, forward__resample, forward__resample_backward, forward__take_planes,
+    forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
     AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward,
@@ -477,7 +478,8 @@ cdef object op_interpolate(object x, object size, object scale_factor, object mo
         ) from None
 
 def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=False):
-    """The axes behind batch and channels at another length."""
+    """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no
+    whole length; PyTorch copies then if the length stays."""
     return op_interpolate(x, size, scale_factor, mode, align_corners)
 
 
@@ -522,7 +524,8 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
         ) from None
 
 def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """Norms of the elements under windows along the last axis."""
+    """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what
+    it holds, where PyTorch scales it up to a full one."""
     return op_lp_pool1d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -548,7 +551,8 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
         ) from None
 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """Norms of the elements under windows along the last two axes."""
+    """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of
+    what it holds, where PyTorch scales it up to a full one."""
     return op_lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -574,7 +578,8 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
         ) from None
 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
-    """Norms of the elements under windows along the last three axes."""
+    """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm
+    of what it holds, where PyTorch scales it up to a full one."""
     return op_lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -797,13 +802,14 @@ def max_pool3d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, 
     )
 
 
-cdef object op_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding):
+cdef object op_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "max_unpool1d", "x")
     indices = as_index(indices, "max_unpool1d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool1d", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "max_unpool1d", "stride", 1)
     padding = as_ints(padding, "max_unpool1d", "padding", 1)
+    output_size = None if output_size is None else as_ints(output_size, "max_unpool1d", "output_size", -1)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
@@ -811,25 +817,33 @@ cdef object op_max_unpool1d(object x, object indices, object kernel_size, object
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 1)
-        return wrap_forward(forward_max_unpool1d(array_of(x), index_of(indices), kernel_size, stride, padding))
+            shape = formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding, output_size)
+            flat = formulas.planes_shape(shape, 1)
+            places = ops._plane_numbers(indices, shape, 1)
+            return ops.reshape(
+                ops.scatter(ops.zeros(flat, dtype=dtype_of(x)), 1, places, ops.reshape(x, shape_of(places))), shape
+            )
+        return wrap_forward(forward_max_unpool1d(array_of(x), index_of(indices), kernel_size, stride, padding, output_size))
     except Exception as error_:
         raise explain(
-            error_, "max_unpool1d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding
+            error_, "max_unpool1d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding,
+            output_size=output_size
         ) from None
 
-def max_unpool1d(x, indices, kernel_size, stride=None, padding=0):
-    """Zeros with the elements of `x` where max_pool1d_with_indices found them; elements of one place add up."""
-    return op_max_unpool1d(x, indices, kernel_size, stride, padding)
+def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Zeros with the elements of `x` where max_pool1d_with_indices found them; of several elements of one place the
+    last one stays."""
+    return op_max_unpool1d(x, indices, kernel_size, stride, padding, output_size)
 
 
-cdef object op_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding):
+cdef object op_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "max_unpool2d", "x")
     indices = as_index(indices, "max_unpool2d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool2d", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "max_unpool2d", "stride", 2)
     padding = as_ints(padding, "max_unpool2d", "padding", 2)
+    output_size = None if output_size is None else as_ints(output_size, "max_unpool2d", "output_size", -1)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
@@ -837,25 +851,33 @@ cdef object op_max_unpool2d(object x, object indices, object kernel_size, object
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 2)
-        return wrap_forward(forward_max_unpool2d(array_of(x), index_of(indices), kernel_size, stride, padding))
+            shape = formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding, output_size)
+            flat = formulas.planes_shape(shape, 2)
+            places = ops._plane_numbers(indices, shape, 2)
+            return ops.reshape(
+                ops.scatter(ops.zeros(flat, dtype=dtype_of(x)), 1, places, ops.reshape(x, shape_of(places))), shape
+            )
+        return wrap_forward(forward_max_unpool2d(array_of(x), index_of(indices), kernel_size, stride, padding, output_size))
     except Exception as error_:
         raise explain(
-            error_, "max_unpool2d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding
+            error_, "max_unpool2d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding,
+            output_size=output_size
         ) from None
 
-def max_unpool2d(x, indices, kernel_size, stride=None, padding=0):
-    """Zeros with the elements of `x` where max_pool2d_with_indices found them; elements of one place add up."""
-    return op_max_unpool2d(x, indices, kernel_size, stride, padding)
+def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Zeros with the elements of `x` where max_pool2d_with_indices found them; of several elements of one place the
+    last one stays."""
+    return op_max_unpool2d(x, indices, kernel_size, stride, padding, output_size)
 
 
-cdef object op_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding):
+cdef object op_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "max_unpool3d", "x")
     indices = as_index(indices, "max_unpool3d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool3d", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "max_unpool3d", "stride", 3)
     padding = as_ints(padding, "max_unpool3d", "padding", 3)
+    output_size = None if output_size is None else as_ints(output_size, "max_unpool3d", "output_size", -1)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
@@ -863,16 +885,35 @@ cdef object op_max_unpool3d(object x, object indices, object kernel_size, object
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._take_planes_backward(x, indices, formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding), 3)
-        return wrap_forward(forward_max_unpool3d(array_of(x), index_of(indices), kernel_size, stride, padding))
+            shape = formulas.unpooled_shape(shape_of(x), kernel_size, steps, padding, output_size)
+            flat = formulas.planes_shape(shape, 3)
+            places = ops._plane_numbers(indices, shape, 3)
+            return ops.reshape(
+                ops.scatter(ops.zeros(flat, dtype=dtype_of(x)), 1, places, ops.reshape(x, shape_of(places))), shape
+            )
+        return wrap_forward(forward_max_unpool3d(array_of(x), index_of(indices), kernel_size, stride, padding, output_size))
     except Exception as error_:
         raise explain(
-            error_, "max_unpool3d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding
+            error_, "max_unpool3d", x=x, indices=indices, kernel_size=kernel_size, stride=stride, padding=padding,
+            output_size=output_size
         ) from None
 
-def max_unpool3d(x, indices, kernel_size, stride=None, padding=0):
-    """Zeros with the elements of `x` where max_pool3d_with_indices found them; elements of one place add up."""
-    return op_max_unpool3d(x, indices, kernel_size, stride, padding)
+def max_unpool3d(x, indices, kernel_size, stride=None, padding=0, output_size=None):
+    """Zeros with the elements of `x` where max_pool3d_with_indices found them; of several elements of one place the
+    last one stays."""
+    return op_max_unpool3d(x, indices, kernel_size, stride, padding, output_size)
+
+
+cdef object op__plane_numbers(object indices, object shape, object axes):
+    indices = as_index(indices, "_plane_numbers", "indices")
+    shape = as_ints(shape, "_plane_numbers", "shape", -1)
+    axes = as_int(axes, "_plane_numbers", "axes")
+
+    return wrap_forward(forward__plane_numbers(index_of(indices), shape, axes))
+
+def _plane_numbers(indices, shape, axes):
+    """Indices that count in the planes of an array of the given shape, which the last axes make, in one row a plane."""
+    return op__plane_numbers(indices, shape, axes)
 
 
 cdef object op__resample(object x, object axis, object size, object kind, object window, object step):
@@ -1025,6 +1066,7 @@ register({
     _resize, "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d":
     max_pool1d, "max_pool2d": max_pool2d, "max_pool3d": max_pool3d, "max_pool1d_with_indices": max_pool1d_with_indices,
     "max_pool2d_with_indices": max_pool2d_with_indices, "max_pool3d_with_indices": max_pool3d_with_indices, "max_unpool1d":
-    max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_resample": _resample, "_resample_backward":
-    _resample_backward, "_take_planes": _take_planes, "_take_planes_backward": _take_planes_backward,
+    max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_plane_numbers": _plane_numbers, "_resample":
+    _resample, "_resample_backward": _resample_backward, "_take_planes": _take_planes, "_take_planes_backward":
+    _take_planes_backward,
 })

@@ -5,16 +5,18 @@ standard ones moved and stretched, and differentiate in both.
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.generator import as_generator
 
 from gradspec.generated.kernels.random cimport (
-    forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward__draw_indices, forward_exponential,
-    forward_geometric, forward_gumbel, forward_integers, forward_laplace, forward_logistic, forward_lognormal,
-    forward_normal, forward_pareto, forward_permutation, forward_poisson, forward_rand, forward_rand_like, forward_randint,
-    forward_randn, forward_randn_like, forward_random, forward_randperm, forward_rayleigh, forward__standard,
-    forward_standard_normal, forward_uniform, forward_weibull,
+    forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward_dirichlet, forward__draw_indices,
+    forward_exponential, forward_geometric, forward_gumbel, forward_integers, forward_laplace, forward_logistic,
+    forward_lognormal, forward_normal, forward_pareto, forward_permutation, forward_poisson, forward_rand,
+    forward_rand_like, forward_randint, forward_randint_like, forward_randn, forward_randn_like, forward_random,
+    forward_randperm, forward_rayleigh, forward__standard, forward_standard_gamma, forward_standard_normal, forward_uniform,
+    forward_weibull,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
@@ -86,6 +88,25 @@ cdef object op_choice(object x, object size, object replace, object p, object ax
 def choice(x, size=None, replace=True, p=None, axis=0, *, generator=None):
     """Slices of `x` along `axis`, drawn at random."""
     return op_choice(x, size, replace, p, axis, generator)
+
+
+cdef object op_dirichlet(object alpha, object size, object generator):
+    cdef ThreadState* state_ = thread_state()
+    alpha = as_real_operand(alpha, "dirichlet", "alpha")
+    size = None if size is None else as_ints(size, "dirichlet", "size", -1)
+    generator = as_generator(generator, "dirichlet", "generator")
+
+    try:
+        if needs_grad(state_, alpha) or state_.flags & DUAL:
+            drawn = ops.standard_gamma(alpha, None if size is None else size + shape_of(alpha)[-1:], generator=generator)
+            return drawn / ops.sum(drawn, formulas.len_of(formulas.checked_axes(shape_of(alpha)[-1:], 'alpha', 1)) - 2, True)
+        return wrap_forward(forward_dirichlet(array_of(alpha), size, generator))
+    except Exception as error_:
+        raise explain(error_, "dirichlet", alpha=alpha, size=size, generator=generator) from None
+
+def dirichlet(alpha, size=None, *, generator=None):
+    """Dirichlet distribution, whose numbers along the last axis are positive and sum to 1. Needs SciPy."""
+    return op_dirichlet(alpha, size, generator)
 
 
 cdef object op__draw_indices(object shape, object size, object replace, object p, object axis, object generator):
@@ -331,6 +352,21 @@ def randint(low, high=None, size=None, *, dtype='int64', generator=None, require
     return result_.requires_grad_() if requires_grad else result_
 
 
+cdef object op_randint_like(object x, object low, object high, object dtype, object generator):
+    x = as_operand(x, "randint_like", "x")
+    low = as_int(low, "randint_like", "low")
+    high = None if high is None else as_int(high, "randint_like", "high")
+    dtype = None if dtype is None else as_dtype(dtype, "randint_like", "dtype")
+    generator = as_generator(generator, "randint_like", "generator")
+
+    return wrap_forward(forward_randint_like(array_of(x), low, high, dtype, generator))
+
+def randint_like(x, low, high=None, *, dtype=None, generator=None):
+    """Integers from `low` up to but without `high`, or from 0 up to `low` where it stands alone, in the shape and
+    dtype of `x`."""
+    return op_randint_like(x, low, high, dtype, generator)
+
+
 cdef object op_randn(object shape, object dtype, object generator):
     shape = as_ints(shape, "randn", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "randn", "dtype")
@@ -413,6 +449,24 @@ def _standard(distribution, loc, scale, size=None, *, generator=None):
     return op__standard(distribution, loc, scale, size, generator)
 
 
+cdef object op_standard_gamma(object a, object size, object generator):
+    cdef ThreadState* state_ = thread_state()
+    a = as_real_operand(a, "standard_gamma", "a")
+    size = None if size is None else as_ints(size, "standard_gamma", "size", -1)
+    generator = as_generator(generator, "standard_gamma", "generator")
+
+    try:
+        if needs_grad(state_, a) or state_.flags & DUAL:
+            return ops.gammaincinv(a, ops._standard('uniform', 0.0, a, size, generator=generator))
+        return wrap_forward(forward_standard_gamma(array_of(a), size, generator))
+    except Exception as error_:
+        raise explain(error_, "standard_gamma", a=a, size=size, generator=generator) from None
+
+def standard_gamma(a, size=None, *, generator=None):
+    """Gamma distribution of scale 1; differentiates in its shape. Needs SciPy."""
+    return op_standard_gamma(a, size, generator)
+
+
 cdef object op_standard_normal(object size, object dtype, object generator):
     size = None if size is None else as_ints(size, "standard_normal", "size", -1)
     dtype = None if dtype is None else as_dtype(dtype, "standard_normal", "dtype")
@@ -466,10 +520,11 @@ def weibull(a, size=None, *, generator=None):
 answer_calls()
 
 register({
-"bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "_draw_indices": _draw_indices,
-    "exponential": exponential, "geometric": geometric, "gumbel": gumbel, "integers": integers, "laplace": laplace,
-    "logistic": logistic, "lognormal": lognormal, "normal": normal, "pareto": pareto, "permutation": permutation, "poisson":
-    poisson, "rand": rand, "rand_like": rand_like, "randint": randint, "randn": randn, "randn_like": randn_like, "random":
-    random, "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_normal": standard_normal,
+"bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "dirichlet": dirichlet,
+    "_draw_indices": _draw_indices, "exponential": exponential, "geometric": geometric, "gumbel": gumbel, "integers":
+    integers, "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "normal": normal, "pareto": pareto,
+    "permutation": permutation, "poisson": poisson, "rand": rand, "rand_like": rand_like, "randint": randint,
+    "randint_like": randint_like, "randn": randn, "randn_like": randn_like, "random": random, "randperm": randperm,
+    "rayleigh": rayleigh, "_standard": _standard, "standard_gamma": standard_gamma, "standard_normal": standard_normal,
     "uniform": uniform, "weibull": weibull,
 })

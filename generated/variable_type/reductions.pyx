@@ -13,9 +13,9 @@ from gradspec.support.errors import explain
 from gradspec.generated.results import StdMeanResult, VarMeanResult
 
 from gradspec.generated.kernels.reductions cimport (
-    forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logsumexp,
-    forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum, forward_norm,
-    forward_prod, forward__product_of_others, forward_std, forward_std_mean, forward_sum, forward__sum_to,
+    forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logmeanexp,
+    forward_logsumexp, forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum,
+    forward_norm, forward_prod, forward__product_of_others, forward_std, forward_std_mean, forward_sum, forward__sum_to,
     forward_sum_to_size, forward__unreduce, forward_var, forward_var_mean, forward_vector_norm, forward__power_norm,
 )
 from gradspec.generated.functions.reductions cimport (
@@ -31,6 +31,7 @@ from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, star, wrap_forward,
 )
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport attach_view
@@ -43,8 +44,10 @@ cdef object op_all(object x, object axis, object keepdims):
 
     return wrap_forward(forward_all(array_of(x), axis, keepdims))
 
-def all(x, axis=None, keepdims=False, *, out=None):
+def all(x, axis=None, keepdims=False, *, out=None, where=None):
     """Whether every element is nonzero."""
+    if where is not None:
+        return call_method("all", x, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
     if out is not None:
         return write_out(writable(out, "all"), op_all(x, axis, keepdims), "all")
     return op_all(x, axis, keepdims)
@@ -57,8 +60,10 @@ cdef object op_any(object x, object axis, object keepdims):
 
     return wrap_forward(forward_any(array_of(x), axis, keepdims))
 
-def any(x, axis=None, keepdims=False, *, out=None):
+def any(x, axis=None, keepdims=False, *, out=None, where=None):
     """Whether some element is nonzero."""
+    if where is not None:
+        return call_method("any", x, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
     if out is not None:
         return write_out(writable(out, "any"), op_any(x, axis, keepdims), "any")
     return op_any(x, axis, keepdims)
@@ -137,6 +142,24 @@ cdef tuple jvp__euclidean_norm(tuple outputs_, tuple inputs_, tuple tangents_):
 def _euclidean_norm(x, axis=None, keepdims=False):
     """Square root of the sum of squared moduli; the derivative at 0 is 0."""
     return op__euclidean_norm(x, axis, keepdims)
+
+
+cdef object op_logmeanexp(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "logmeanexp", "x")
+    axis = None if axis is None else as_ints(axis, "logmeanexp", "axis", -1)
+    keepdims = as_bool(keepdims, "logmeanexp", "keepdims")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops.logsumexp(x, axis, keepdims) - formulas.log_of(formulas.reduced_count(shape_of(x), axis))
+        return wrap_forward(forward_logmeanexp(array_of(x), axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "logmeanexp", x=x, axis=axis, keepdims=keepdims) from None
+
+def logmeanexp(x, axis=None, keepdims=False):
+    """log(mean(exp(x))) without overflow."""
+    return op_logmeanexp(x, axis, keepdims)
 
 
 cdef object op_logsumexp(object x, object axis, object keepdims):
@@ -249,8 +272,10 @@ cdef tuple jvp_max(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
-def max(x, axis=None, keepdims=False, *, out=None):
+def max(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Largest element, NaN if there is one; ties share the gradient equally."""
+    if initial is not None or where is not None:
+        return call_method("max", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
         target_ = prepare_out(out, (x,), "max")
         return write_out(target_, op_max(x, axis, keepdims), "max")
@@ -288,8 +313,10 @@ cdef tuple rows_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
     return (ops.mean(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), keepdims),)
 
-def mean(x, axis=None, keepdims=False, *, out=None):
+def mean(x, axis=None, keepdims=False, *, out=None, dtype=None, where=None):
     """Arithmetic mean."""
+    if dtype is not None or where is not None:
+        return call_method("mean", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
     if out is not None:
         target_ = prepare_out(out, (x,), "mean")
         return write_out(target_, op_mean(x, axis, keepdims), "mean")
@@ -329,8 +356,10 @@ cdef tuple jvp_min(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
-def min(x, axis=None, keepdims=False, *, out=None):
+def min(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Smallest element, NaN if there is one; ties share the gradient equally."""
+    if initial is not None or where is not None:
+        return call_method("min", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
         target_ = prepare_out(out, (x,), "min")
         return write_out(target_, op_min(x, axis, keepdims), "min")
@@ -353,8 +382,10 @@ cdef object op_nanmean(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nanmean", x=x, axis=axis, keepdims=keepdims) from None
 
-def nanmean(x, axis=None, keepdims=False):
+def nanmean(x, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
     """Arithmetic mean of the elements that are not NaN."""
+    if dtype is not None or out is not None or where is not None:
+        return call_method("nanmean", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
     return op_nanmean(x, axis, keepdims)
 
 
@@ -371,8 +402,12 @@ cdef object op_nansum(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nansum", x=x, axis=axis, keepdims=keepdims) from None
 
-def nansum(x, axis=None, keepdims=False):
+def nansum(x, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
     """Sum of the elements that are not NaN."""
+    if dtype is not None or out is not None or initial is not None or where is not None:
+        return call_method(
+            "nansum", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
+        )
     return op_nansum(x, axis, keepdims)
 
 
@@ -423,8 +458,12 @@ cdef tuple jvp_prod(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
     return (ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims),)
 
-def prod(x, axis=None, keepdims=False, *, out=None):
+def prod(x, axis=None, keepdims=False, *, out=None, dtype=None, initial=None, where=None):
     """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
+    if dtype is not None or initial is not None or where is not None:
+        return call_method(
+            "prod", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
+        )
     if out is not None:
         target_ = prepare_out(out, (x,), "prod")
         return write_out(target_, op_prod(x, axis, keepdims), "prod")
@@ -488,8 +527,13 @@ cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
     return (ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor),)
 
-def std(x, axis=None, keepdims=False, *, correction=0):
+def std(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
     """Square root of var; the derivative at 0 is 0."""
+    if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
+        return call_method(
+            "std", x, dict(axis=axis, keepdims=keepdims, correction=correction),
+            dict(dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+        )
     return op_std(x, axis, keepdims, correction)
 
 
@@ -543,8 +587,10 @@ cdef tuple rows_sum(tuple outputs_, tuple inputs_, tuple tangents_):
     x, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
     return (ops.sum(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), keepdims),)
 
-def sum(x, axis=None, keepdims=False, *, out=None):
+def sum(x, axis=None, keepdims=False, *, out=None, dtype=None, initial=None, where=None):
     """Sum."""
+    if dtype is not None or initial is not None or where is not None:
+        return call_method("sum", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where))
     if out is not None:
         target_ = prepare_out(out, (x,), "sum")
         return write_out(target_, op_sum(x, axis, keepdims), "sum")
@@ -678,8 +724,13 @@ cdef tuple jvp_var(tuple outputs_, tuple inputs_, tuple tangents_):
     half_count = formulas.reduced_count(shape_of(x), axis, correction) / 2
     return (ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count,)
 
-def var(x, axis=None, keepdims=False, *, correction=0):
+def var(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
     """Mean squared distance from the mean, with the count less `correction` as divisor."""
+    if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
+        return call_method(
+            "var", x, dict(axis=axis, keepdims=keepdims, correction=correction),
+            dict(dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+        )
     return op_var(x, axis, keepdims, correction)
 
 
@@ -793,8 +844,8 @@ answer_calls()
 
 register({
 "all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,
-    "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean":
-    nanmean, "nansum": nansum, "norm": norm, "prod": prod, "_product_of_others": _product_of_others, "std": std, "std_mean":
-    std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean":
-    var_mean, "vector_norm": vector_norm, "_power_norm": _power_norm,
+    "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean,
+    "min": min, "nanmean": nanmean, "nansum": nansum, "norm": norm, "prod": prod, "_product_of_others": _product_of_others,
+    "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce,
+    "var": var, "var_mean": var_mean, "vector_norm": vector_norm, "_power_norm": _power_norm,
 })

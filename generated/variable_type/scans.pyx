@@ -27,6 +27,7 @@ from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, write_out
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 
@@ -135,9 +136,11 @@ cdef tuple jvp_cumprod(tuple outputs_, tuple inputs_, tuple tangents_):
     before = ops._shift(y, step, dim, 1)
     return (ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse),)
 
-def cumprod(x, axis=None, *, reverse=False, out=None):
+def cumprod(x, axis=None, *, reverse=False, out=None, dtype=None):
     """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
     derivative is exact at zeros too."""
+    if dtype is not None:
+        return call_method("cumprod", x, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
     if out is not None:
         target_ = prepare_out(out, (x,), "cumprod")
         return write_out(target_, op_cumprod(x, axis, reverse), "cumprod")
@@ -179,8 +182,10 @@ cdef tuple rows_cumsum(tuple outputs_, tuple inputs_, tuple tangents_):
         else ops.cumsum(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), reverse=reverse),
     )
 
-def cumsum(x, axis=None, *, reverse=False, out=None):
+def cumsum(x, axis=None, *, reverse=False, out=None, dtype=None):
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
+    if dtype is not None:
+        return call_method("cumsum", x, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
     if out is not None:
         target_ = prepare_out(out, (x,), "cumsum")
         return write_out(target_, op_cumsum(x, axis, reverse), "cumsum")
@@ -221,8 +226,10 @@ cdef object op_diff(object x, object n, object axis):
     except Exception as error_:
         raise explain(error_, "diff", x=x, n=n, axis=axis) from None
 
-def diff(x, n=1, axis=-1):
+def diff(x, n=1, axis=-1, *, prepend=None, append=None):
     """Each element less the one before it, `n` times."""
+    if prepend is not None or append is not None:
+        return call_method("diff", x, dict(n=n, axis=axis), dict(prepend=prepend, append=append))
     return op_diff(x, n, axis)
 
 
@@ -234,8 +241,10 @@ cdef object op_ediff1d(object x):
     except Exception as error_:
         raise explain(error_, "ediff1d", x=x) from None
 
-def ediff1d(x):
+def ediff1d(x, *, to_end=None, to_begin=None):
     """Each element less the one before it, in C order."""
+    if to_end is not None or to_begin is not None:
+        return call_method("ediff1d", x, dict(), dict(to_end=to_end, to_begin=to_begin))
     return op_ediff1d(x)
 
 
@@ -334,8 +343,10 @@ cdef object op_nancumprod(object x, object axis):
     except Exception as error_:
         raise explain(error_, "nancumprod", x=x, axis=axis) from None
 
-def nancumprod(x, axis=None):
+def nancumprod(x, axis=None, *, dtype=None, out=None):
     """cumprod with 1 for NaN."""
+    if dtype is not None or out is not None:
+        return call_method("nancumprod", x, dict(axis=axis), dict(dtype=dtype, out=out))
     return op_nancumprod(x, axis)
 
 
@@ -351,8 +362,10 @@ cdef object op_nancumsum(object x, object axis):
     except Exception as error_:
         raise explain(error_, "nancumsum", x=x, axis=axis) from None
 
-def nancumsum(x, axis=None):
+def nancumsum(x, axis=None, *, dtype=None, out=None):
     """cumsum with 0 for NaN."""
+    if dtype is not None or out is not None:
+        return call_method("nancumsum", x, dict(axis=axis), dict(dtype=dtype, out=out))
     return op_nancumsum(x, axis)
 
 

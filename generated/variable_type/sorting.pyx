@@ -16,14 +16,15 @@ from gradspec.generated.kernels.sorting cimport (
     forward__mode_place, forward_msort, forward_partition, forward__ranks_of_unique, forward_searchsorted, forward_sort,
     forward_topk, forward_unique, forward_unique_all, forward_unique_counts, forward_unique_inverse,
 )
-from gradspec.generated.functions.sorting cimport BincountBackward, TopkBackward
+from gradspec.generated.functions.sorting cimport BincountBackward, SortBackward, TopkBackward
 from gradspec.core.arguments cimport as_bool, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
-from gradspec.saved.saved_variable cimport save_index, save_output
+from gradspec.methods.numpy_protocol cimport call_method
+from gradspec.saved.saved_variable cimport save_index, save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 
 
@@ -34,8 +35,10 @@ cdef object op_argmax(object x, object axis, object keepdims):
 
     return wrap_forward(forward_argmax(array_of(x), axis, keepdims))
 
-def argmax(x, axis=None, keepdims=False):
+def argmax(x, axis=None, keepdims=False, *, out=None):
     """Position of the first largest element along `axis`, or in C order when it is None."""
+    if out is not None:
+        return call_method("argmax", x, dict(axis=axis, keepdims=keepdims), dict(out=out))
     return op_argmax(x, axis, keepdims)
 
 
@@ -46,8 +49,10 @@ cdef object op_argmin(object x, object axis, object keepdims):
 
     return wrap_forward(forward_argmin(array_of(x), axis, keepdims))
 
-def argmin(x, axis=None, keepdims=False):
+def argmin(x, axis=None, keepdims=False, *, out=None):
     """Position of the first smallest element along `axis`, or in C order when it is None."""
+    if out is not None:
+        return call_method("argmin", x, dict(axis=axis, keepdims=keepdims), dict(out=out))
     return op_argmin(x, axis, keepdims)
 
 
@@ -58,8 +63,10 @@ cdef object op_argpartition(object x, object kth, object axis):
 
     return wrap_forward(forward_argpartition(array_of(x), kth, axis))
 
-def argpartition(x, kth, axis=-1):
+def argpartition(x, kth, axis=-1, *, kind=None, order=None):
     """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
+    if kind is not None or order is not None:
+        return call_method("argpartition", x, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
     return op_argpartition(x, kth, axis)
 
 
@@ -71,8 +78,10 @@ cdef object op_argsort(object x, object axis, object descending, object stable):
 
     return wrap_forward(forward_argsort(array_of(x), axis, descending, stable))
 
-def argsort(x, axis=-1, *, descending=False, stable=True):
+def argsort(x, axis=-1, *, descending=False, stable=True, kind=None, order=None):
     """The order that sorts `x` along `axis`; equal elements keep theirs."""
+    if kind is not None or order is not None:
+        return call_method("argsort", x, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order))
     return op_argsort(x, axis, descending, stable)
 
 
@@ -156,8 +165,10 @@ cdef object op_isin(object x, object test):
 
     return wrap_forward(forward_isin(array_of(x), array_of(test)))
 
-def isin(x, test):
+def isin(x, test, *, assume_unique=None, invert=None, kind=None):
     """Whether each element is one of those of `test`."""
+    if assume_unique is not None or invert is not None or kind is not None:
+        return call_method("isin", x, dict(test_elements=test), dict(assume_unique=assume_unique, invert=invert, kind=kind))
     return op_isin(x, test)
 
 
@@ -246,8 +257,10 @@ cdef object op_partition(object x, object kth, object axis):
     except Exception as error_:
         raise explain(error_, "partition", x=x, kth=kth, axis=axis) from None
 
-def partition(x, kth, axis=-1):
+def partition(x, kth, axis=-1, *, kind=None, order=None):
     """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
+    if kind is not None or order is not None:
+        return call_method("partition", x, dict(kth=kth, axis=axis), dict(kind=kind, order=order))
     return op_partition(x, kth, axis)
 
 
@@ -268,27 +281,48 @@ cdef object op_searchsorted(object sorted_sequence, object values, object side):
 
     return wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
 
-def searchsorted(sorted_sequence, values, side='left'):
+def searchsorted(sorted_sequence, values, side='left', *, sorter=None):
     """Where to insert each value so that the sorted sequence stays sorted."""
+    if sorter is not None:
+        return call_method("searchsorted", sorted_sequence, dict(v=values, side=side), dict(sorter=sorter))
     return op_searchsorted(sorted_sequence, values, side)
 
 
 cdef object op_sort(object x, object axis, object descending, object stable):
     cdef ThreadState* state_ = thread_state()
+    cdef SortBackward node_ = None
+    cdef TensorBase y
     x = as_real_operand(x, "sort", "x")
     axis = as_int(axis, "sort", "axis")
     descending = as_bool(descending, "sort", "descending")
     stable = as_bool(stable, "sort", "stable")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.take_along_axis(x, ops.argsort(x, axis, descending=descending, stable=stable), axis)
-        return wrap_forward(forward_sort(array_of(x), axis, descending, stable))
-    except Exception as error_:
-        raise explain(error_, "sort", x=x, axis=axis, descending=descending, stable=stable) from None
+    if needs_grad(state_, x):
+        node_ = SortBackward.__new__(SortBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        node_.saved_descending = descending
+        node_.saved_stable = stable
+        node_.saved_x_shape = shape_of(x)
 
-def sort(x, axis=-1, *, descending=False, stable=True):
+    y = wrap_forward(forward_sort(array_of(x), axis, descending, stable))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_sort, (y,), (x, axis, descending, stable))
+    return y
+
+cdef tuple jvp_sort(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, axis, descending, stable = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    order = ops.argsort(x, axis, descending=descending, stable=stable)
+    return (ops.take_along_axis(x_t, order, axis),)
+
+def sort(x, axis=-1, *, descending=False, stable=True, kind=None, order=None):
     """Sorted along `axis`; equal elements keep their order."""
+    if kind is not None or order is not None:
+        return call_method("sort", x, dict(axis=axis, descending=descending, stable=stable), dict(kind=kind, order=order))
     return op_sort(x, axis, descending, stable)
 
 
@@ -337,8 +371,19 @@ cdef object op_unique(object x):
     except Exception as error_:
         raise explain(error_, "unique", x=x) from None
 
-def unique(x):
+def unique(x, *, return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None, sorted=None):
     """The different elements, in rising order; the gradient goes to the first of equal ones."""
+    if (
+        return_index is not None or return_inverse is not None or return_counts is not None or axis is not None
+        or equal_nan is not None or sorted is not None
+    ):
+        return call_method(
+            "unique", x, dict(),
+            dict(
+                return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis,
+                equal_nan=equal_nan, sorted=sorted
+            )
+        )
     return op_unique(x)
 
 

@@ -11,19 +11,21 @@ from gradspec.support.errors import explain
 from gradspec.generated.kernels.special cimport (
     forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln,
     forward__digamma_gap, forward_dawsn, forward_erfcinv, forward_exp1, forward_expi, forward_gamma, forward_gammainc,
-    forward__gammainc_derivative, forward_gammaincc, forward_i0, forward_i0e, forward_i1, forward_i1e, forward_iv,
-    forward_ive, forward__ive_derivative, forward_j0, forward_j1, forward_jv, forward_k0, forward_k1, forward_kl_terms,
-    forward_kv, forward_log_ndtr, forward_multigammaln, forward_ndtr, forward_ndtri, forward_rel_entr, forward_spherical_jn,
-    forward_spherical_yn, forward_stdtr, forward__stdtr_derivative, forward_xlog1py, forward_y0, forward_y1, forward_yv,
-    forward_zeta,
+    forward__gammainc_derivative, forward_gammaincc, forward_gammaincinv, forward_gammasgn, forward_i0, forward_i0e,
+    forward_i1, forward_i1e, forward_iv, forward_ive, forward__ive_derivative, forward_j0, forward_j1, forward_jv,
+    forward_k0, forward_k0e, forward_k1, forward_k1e, forward_kl_terms, forward_kv, forward_kve, forward__kve_derivative,
+    forward_log_ndtr, forward_multigammaln, forward_ndtr, forward_ndtri, forward_rel_entr, forward_rgamma,
+    forward_spherical_bessel_j0, forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward__stdtr_derivative,
+    forward_xlog1py, forward_y0, forward_y1, forward_yv, forward_zeta,
 )
 from gradspec.generated.functions.special cimport (
     BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DigammaGapBackward,
     DawsnBackward, ErfcinvBackward, Exp1Backward, ExpiBackward, GammaBackward, GammaincBackward, GammaincDerivativeBackward,
-    GammainccBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward, IveBackward, IveDerivativeBackward,
-    J0Backward, J1Backward, JvBackward, K0Backward, K1Backward, KlTermsBackward, KvBackward, LogNdtrBackward, NdtrBackward,
-    NdtriBackward, RelEntrBackward, SphericalJnBackward, SphericalYnBackward, StdtrBackward, StdtrDerivativeBackward,
-    Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
+    GammainccBackward, GammaincinvBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward, IveBackward,
+    IveDerivativeBackward, J0Backward, J1Backward, JvBackward, K0Backward, K0eBackward, K1Backward, K1eBackward,
+    KlTermsBackward, KvBackward, KveBackward, KveDerivativeBackward, LogNdtrBackward, NdtrBackward, NdtriBackward,
+    RelEntrBackward, RgammaBackward, SphericalBesselJ0Backward, SphericalJnBackward, SphericalYnBackward, StdtrBackward,
+    StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
 )
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
@@ -535,6 +537,55 @@ def gammaincc(a, x):
     return op_gammaincc(a, x)
 
 
+cdef object op_gammaincinv(object a, object p):
+    cdef ThreadState* state_ = thread_state()
+    cdef GammaincinvBackward node_ = None
+    cdef TensorBase x
+    a = as_real_operand(a, "gammaincinv", "a")
+    p = as_real_operand(p, "gammaincinv", "p")
+
+    if needs_grad(state_, a) or needs_grad(state_, p):
+        node_ = GammaincinvBackward.__new__(GammaincinvBackward)
+        connect_two(node_, state_, a, p)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    x = wrap_forward(forward_gammaincinv(array_of(a), array_of(p)))
+
+    if node_ is not None:
+        set_history(x, node_, 0)
+        node_.saved_x = save_output(x)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(p)):
+        push_whole(jvp_gammaincinv, jvp_gammaincinv, False, (x,), (a, p))
+    return x
+
+cdef tuple jvp_gammaincinv(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, p_t, a, x = tangents_[0], tangents_[1], inputs_[0], outputs_[0]
+    x_t = None if a_t is None else a_t * (-ops._gammainc_derivative(a, x, 1, 0) / ops._gammainc_derivative(a, x, 0, 1))
+    if p_t is not None:
+        x_t = plus(x_t, p_t / ops._gammainc_derivative(a, x, 0, 1))
+    return (x_t,)
+
+def gammaincinv(a, p):
+    """Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of
+    gammainc, or its square, is beyond the range."""
+    return op_gammaincinv(a, p)
+
+
+cdef object op_gammasgn(object x):
+    x = as_real_operand(x, "gammasgn", "x")
+
+    return wrap_forward(forward_gammasgn(array_of(x)))
+
+cdef object op_gammasgn_(object x):
+    x = as_real_operand(writable(x, "gammasgn_"), "gammasgn_", "x")
+    old_ = prepare_inplace(x, (x,), 0, "gammasgn_")
+    return overwrite(x, op_gammasgn(old_), "gammasgn_")
+
+def gammasgn(x):
+    """Sign of the gamma function."""
+    return op_gammasgn(x)
+
+
 cdef object op_i0(object x):
     cdef ThreadState* state_ = thread_state()
     cdef I0Backward node_ = None
@@ -888,6 +939,39 @@ def k0(x):
     return op_k0(x)
 
 
+cdef object op_k0e(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef K0eBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "k0e", "x")
+
+    if needs_grad(state_, x):
+        node_ = K0eBackward.__new__(K0eBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_k0e(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_k0e, jvp_k0e, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_k0e(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._kve_derivative(0, x, 1),)
+
+cdef object op_k0e_(object x):
+    x = as_real_operand(writable(x, "k0e_"), "k0e_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "k0e_")
+    return overwrite(x, op_k0e(old_), "k0e_")
+
+def k0e(x):
+    """exp(x) * k0(x), without underflow."""
+    return op_k0e(x)
+
+
 cdef object op_k1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef K1Backward node_ = None
@@ -919,6 +1003,39 @@ cdef object op_k1_(object x):
 def k1(x):
     """Modified Bessel function of the second kind of order 1."""
     return op_k1(x)
+
+
+cdef object op_k1e(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef K1eBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "k1e", "x")
+
+    if needs_grad(state_, x):
+        node_ = K1eBackward.__new__(K1eBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_k1e(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_k1e, jvp_k1e, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_k1e(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._kve_derivative(1, x, 1),)
+
+cdef object op_k1e_(object x):
+    x = as_real_operand(writable(x, "k1e_"), "k1e_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "k1e_")
+    return overwrite(x, op_k1e(old_), "k1e_")
+
+def k1e(x):
+    """exp(x) * k1(x), without underflow."""
+    return op_k1e(x)
 
 
 cdef object op_kl_terms(object a, object b):
@@ -995,6 +1112,68 @@ cdef tuple jvp_kv(tuple outputs_, tuple inputs_, tuple tangents_):
 def kv(v, x):
     """Modified Bessel function of the second kind."""
     return op_kv(v, x)
+
+
+cdef object op_kve(object v, object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef KveBackward node_ = None
+    cdef TensorBase y
+    v = as_float(v, "kve", "v")
+    x = as_real_operand(x, "kve", "x")
+
+    if needs_grad(state_, x):
+        node_ = KveBackward.__new__(KveBackward)
+        connect_one(node_, state_, x)
+        node_.saved_v = v
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_kve(v, array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_kve, jvp_kve, False, (y,), (v, x))
+    return y
+
+cdef tuple jvp_kve(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, v, x = tangents_[1], inputs_[0], inputs_[1]
+    return (x_t * ops._kve_derivative(v, x, 1),)
+
+def kve(v, x):
+    """exp(x) * kv(v, x), without underflow."""
+    return op_kve(v, x)
+
+
+cdef object op__kve_derivative(object v, object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef KveDerivativeBackward node_ = None
+    cdef TensorBase y
+    v = as_float(v, "_kve_derivative", "v")
+    x = as_real_operand(x, "_kve_derivative", "x")
+    n = as_int(n, "_kve_derivative", "n")
+
+    if needs_grad(state_, x):
+        node_ = KveDerivativeBackward.__new__(KveDerivativeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_v = v
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__kve_derivative(v, array_of(x), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__kve_derivative, jvp__kve_derivative, False, (y,), (v, x, n))
+    return y
+
+cdef tuple jvp__kve_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, v, x, n = tangents_[1], inputs_[0], inputs_[1], inputs_[2]
+    return (x_t * ops._kve_derivative(v, x, n + 1),)
+
+def _kve_derivative(v, x, n):
+    """Derivative n of kve, exact far from 0 too."""
+    return op__kve_derivative(v, x, n)
 
 
 cdef object op_log_ndtr(object x):
@@ -1168,6 +1347,82 @@ def rel_entr(a, b):
     return op_rel_entr(a, b)
 
 
+cdef object op_rgamma(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef RgammaBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "rgamma", "x")
+
+    if needs_grad(state_, x):
+        node_ = RgammaBackward.__new__(RgammaBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_rgamma(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_rgamma, jvp_rgamma, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_rgamma(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, y = tangents_[0], inputs_[0], outputs_[0]
+    right = x > 0.5
+    low = ops.where(right, 0, x)
+    return (
+        x_t
+        * ops.where(
+            right, -y * ops.digamma(ops.where(right, x, 1)),
+            ops.gamma(1 - low)
+            * (ops.cos(3.141592653589793 * low) - ops.sin(3.141592653589793 * low) / 3.141592653589793 * ops.digamma(1 - low))
+        ),
+    )
+
+cdef object op_rgamma_(object x):
+    x = as_real_operand(writable(x, "rgamma_"), "rgamma_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "rgamma_")
+    return overwrite(x, op_rgamma(old_), "rgamma_")
+
+def rgamma(x):
+    """One over the gamma function."""
+    return op_rgamma(x)
+
+
+cdef object op_spherical_bessel_j0(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SphericalBesselJ0Backward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "spherical_bessel_j0", "x")
+
+    if needs_grad(state_, x):
+        node_ = SphericalBesselJ0Backward.__new__(SphericalBesselJ0Backward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_spherical_bessel_j0(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_spherical_bessel_j0, jvp_spherical_bessel_j0, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_spherical_bessel_j0(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * -ops.spherical_jn(1, x),)
+
+cdef object op_spherical_bessel_j0_(object x):
+    x = as_real_operand(writable(x, "spherical_bessel_j0_"), "spherical_bessel_j0_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "spherical_bessel_j0_")
+    return overwrite(x, op_spherical_bessel_j0(old_), "spherical_bessel_j0_")
+
+def spherical_bessel_j0(x):
+    """Spherical Bessel function of the first kind of order 0, sin(x) / x."""
+    return op_spherical_bessel_j0(x)
+
+
 cdef object op_spherical_jn(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef SphericalJnBackward node_ = None
@@ -1316,10 +1571,9 @@ cdef object op_xlog1py(object a, object b):
     if needs_grad(state_, a) or needs_grad(state_, b):
         node_ = Xlog1pyBackward.__new__(Xlog1pyBackward)
         connect_two(node_, state_, a, b)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b_dtype = dtype_of(b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(0):
-            node_.saved_b_dtype = dtype_of(b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward_xlog1py(array_of(a), array_of(b)))
 
@@ -1333,7 +1587,11 @@ cdef object op_xlog1py(object a, object b):
 
 cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    safe = ops.where((a == 0) & (b == -1), 0, b)
+    if formulas.is_complex(dtype_of(b)):
+        invalid = b == -1
+    else:
+        invalid = b <= -1
+    safe = ops.where((a == 0) & invalid, 0, b)
     if a_t is not None:
         if dtype_of(b) == dtype_of(y):
             beyond = safe
@@ -1350,7 +1608,7 @@ cdef object op_xlog1py_(object a, object b):
     return overwrite(a, op_xlog1py(old_, b), "xlog1py_")
 
 def xlog1py(a, b):
-    """a * log(1 + b), and 0 where a is 0."""
+    """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1."""
     return op_xlog1py(a, b)
 
 
@@ -1485,9 +1743,11 @@ answer_calls()
 register({
 "beta": beta, "_beta_derivative": _beta_derivative, "betainc": betainc, "_betainc_derivative": _betainc_derivative,
     "betaln": betaln, "_digamma_gap": _digamma_gap, "dawsn": dawsn, "erfcinv": erfcinv, "exp1": exp1, "expi": expi, "gamma":
-    gamma, "gammainc": gammainc, "_gammainc_derivative": _gammainc_derivative, "gammaincc": gammaincc, "i0": i0, "i0e": i0e,
-    "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative": _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0,
-    "k1": k1, "kl_terms": kl_terms, "kv": kv, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr, "ndtri":
-    ndtri, "rel_entr": rel_entr, "spherical_jn": spherical_jn, "spherical_yn": spherical_yn, "stdtr": stdtr,
-    "_stdtr_derivative": _stdtr_derivative, "xlog1py": xlog1py, "y0": y0, "y1": y1, "yv": yv, "zeta": zeta,
+    gamma, "gammainc": gammainc, "_gammainc_derivative": _gammainc_derivative, "gammaincc": gammaincc, "gammaincinv":
+    gammaincinv, "gammasgn": gammasgn, "i0": i0, "i0e": i0e, "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative":
+    _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0, "k0e": k0e, "k1": k1, "k1e": k1e, "kl_terms": kl_terms, "kv":
+    kv, "kve": kve, "_kve_derivative": _kve_derivative, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr,
+    "ndtri": ndtri, "rel_entr": rel_entr, "rgamma": rgamma, "spherical_bessel_j0": spherical_bessel_j0, "spherical_jn":
+    spherical_jn, "spherical_yn": spherical_yn, "stdtr": stdtr, "_stdtr_derivative": _stdtr_derivative, "xlog1py": xlog1py,
+    "y0": y0, "y1": y1, "yv": yv, "zeta": zeta,
 })

@@ -24,6 +24,7 @@ from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
 
@@ -73,8 +74,10 @@ cdef object op_average(object x, object axis, object weights, object keepdims):
     except Exception as error_:
         raise explain(error_, "average", x=x, axis=axis, weights=weights, keepdims=keepdims) from None
 
-def average(x, axis=None, weights=None, *, keepdims=False):
+def average(x, axis=None, weights=None, *, keepdims=False, returned=None):
     """Mean in which each element has a weight."""
+    if returned is not None:
+        return call_method("average", x, dict(axis=axis, weights=weights, keepdims=keepdims), dict(returned=returned))
     return op_average(x, axis, weights, keepdims)
 
 
@@ -95,8 +98,10 @@ cdef object op_corrcoef(object x, object y, object rowvar):
     except Exception as error_:
         raise explain(error_, "corrcoef", x=x, y=y, rowvar=rowvar) from None
 
-def corrcoef(x, y=None, rowvar=True):
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     """Correlation coefficients of the variables in the rows of `x` and `y`."""
+    if dtype is not None:
+        return call_method("corrcoef", x, dict(y=y, rowvar=rowvar), dict(dtype=dtype))
     return op_corrcoef(x, y, rowvar)
 
 
@@ -122,8 +127,12 @@ cdef object op_cov(object x, object y, object rowvar, object bias, object ddof):
     except Exception as error_:
         raise explain(error_, "cov", x=x, y=y, rowvar=rowvar, bias=bias, ddof=ddof) from None
 
-def cov(x, y=None, rowvar=True, bias=False, ddof=None):
+def cov(x, y=None, rowvar=True, bias=False, ddof=None, *, fweights=None, aweights=None, dtype=None):
     """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
+    if fweights is not None or aweights is not None or dtype is not None:
+        return call_method(
+            "cov", x, dict(y=y, rowvar=rowvar, bias=bias, ddof=ddof), dict(fweights=fweights, aweights=aweights, dtype=dtype)
+        )
     return op_cov(x, y, rowvar, bias, ddof)
 
 
@@ -262,14 +271,23 @@ cdef object op_median(object x, object axis, object keepdims):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.quantile(x, ops.full((), 0.5, dtype=formulas.float_dtype(dtype_of(x))), axis, keepdims)
+            rows = ops.sort(ops._rows(x, axis))
+            kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
+            last = ops.getitem(rows, (..., -1))
+            below = ops.getitem(rows, (..., (shape_of(rows)[-1] - 1) // 2))
+            if shape_of(rows)[-1] % 2 == 1:
+                return ops.reshape(ops.where(ops.isnan(last), last, below) * 1.0, kept)
+            above = ops.getitem(rows, (..., shape_of(rows)[-1] // 2))
+            return ops.reshape(ops.where(ops.isnan(last), last, below * 0.5 + above * 0.5), kept)
         return wrap_forward(forward_median(array_of(x), axis, keepdims))
     except Exception as error_:
         raise explain(error_, "median", x=x, axis=axis, keepdims=keepdims) from None
 
-def median(x, axis=None, keepdims=False):
+def median(x, axis=None, keepdims=False, *, out=None, overwrite_input=None):
     """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal
     elements the one that a stable sort puts there has the gradient."""
+    if out is not None or overwrite_input is not None:
+        return call_method("median", x, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input))
     return op_median(x, axis, keepdims)
 
 
@@ -305,8 +323,10 @@ cdef tuple jvp_nanmax(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
-def nanmax(x, axis=None, keepdims=False):
+def nanmax(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Largest element that is not NaN, NaN where all are; ties share the gradient equally."""
+    if out is not None or initial is not None or where is not None:
+        return call_method("nanmax", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     return op_nanmax(x, axis, keepdims)
 
 
@@ -323,8 +343,10 @@ cdef object op_nanmedian(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nanmedian", x=x, axis=axis, keepdims=keepdims) from None
 
-def nanmedian(x, axis=None, keepdims=False):
+def nanmedian(x, axis=None, keepdims=False, *, out=None, overwrite_input=None):
     """The median of the elements that are not NaN."""
+    if out is not None or overwrite_input is not None:
+        return call_method("nanmedian", x, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input))
     return op_nanmedian(x, axis, keepdims)
 
 
@@ -360,8 +382,10 @@ cdef tuple jvp_nanmin(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
-def nanmin(x, axis=None, keepdims=False):
+def nanmin(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Smallest element that is not NaN, NaN where all are; ties share the gradient equally."""
+    if out is not None or initial is not None or where is not None:
+        return call_method("nanmin", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     return op_nanmin(x, axis, keepdims)
 
 
@@ -380,8 +404,13 @@ cdef object op_nanpercentile(object x, object q, object axis, object keepdims, o
     except Exception as error_:
         raise explain(error_, "nanpercentile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def nanpercentile(x, q, axis=None, keepdims=False, *, method='linear'):
+def nanpercentile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
     """nanquantile of percentages."""
+    if out is not None or overwrite_input is not None or weights is not None:
+        return call_method(
+            "nanpercentile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),
+            dict(out=out, overwrite_input=overwrite_input, weights=weights)
+        )
     return op_nanpercentile(x, q, axis, keepdims, method)
 
 
@@ -398,8 +427,12 @@ cdef object op_nanprod(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "nanprod", x=x, axis=axis, keepdims=keepdims) from None
 
-def nanprod(x, axis=None, keepdims=False):
+def nanprod(x, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
     """Product of the elements that are not NaN."""
+    if dtype is not None or out is not None or initial is not None or where is not None:
+        return call_method(
+            "nanprod", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
+        )
     return op_nanprod(x, axis, keepdims)
 
 
@@ -420,8 +453,13 @@ cdef object op_nanquantile(object x, object q, object axis, object keepdims, obj
     except Exception as error_:
         raise explain(error_, "nanquantile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def nanquantile(x, q, axis=None, keepdims=False, *, method='linear'):
+def nanquantile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
     """quantile of the elements that are not NaN, NaN where there are none."""
+    if out is not None or overwrite_input is not None or weights is not None:
+        return call_method(
+            "nanquantile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),
+            dict(out=out, overwrite_input=overwrite_input, weights=weights)
+        )
     return op_nanquantile(x, q, axis, keepdims, method)
 
 
@@ -442,8 +480,13 @@ cdef object op_nanstd(object x, object axis, object keepdims, object correction)
     except Exception as error_:
         raise explain(error_, "nanstd", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
-def nanstd(x, axis=None, keepdims=False, *, correction=0):
+def nanstd(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
     """Standard deviation of the elements that are not NaN; the derivative at 0 is 0."""
+    if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
+        return call_method(
+            "nanstd", x, dict(axis=axis, keepdims=keepdims, correction=correction),
+            dict(dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+        )
     return op_nanstd(x, axis, keepdims, correction)
 
 
@@ -464,8 +507,13 @@ cdef object op_nanvar(object x, object axis, object keepdims, object correction)
     except Exception as error_:
         raise explain(error_, "nanvar", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
-def nanvar(x, axis=None, keepdims=False, *, correction=0):
+def nanvar(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddof=None, where=None, mean=None):
     """Variance of the elements that are not NaN."""
+    if dtype is not None or out is not None or ddof is not None or where is not None or mean is not None:
+        return call_method(
+            "nanvar", x, dict(axis=axis, keepdims=keepdims, correction=correction),
+            dict(dtype=dtype, out=out, ddof=ddof, where=where, mean=mean)
+        )
     return op_nanvar(x, axis, keepdims, correction)
 
 
@@ -484,8 +532,13 @@ cdef object op_percentile(object x, object q, object axis, object keepdims, obje
     except Exception as error_:
         raise explain(error_, "percentile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def percentile(x, q, axis=None, keepdims=False, *, method='linear'):
+def percentile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
     """quantile of percentages."""
+    if out is not None or overwrite_input is not None or weights is not None:
+        return call_method(
+            "percentile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),
+            dict(out=out, overwrite_input=overwrite_input, weights=weights)
+        )
     return op_percentile(x, q, axis, keepdims, method)
 
 
@@ -502,8 +555,10 @@ cdef object op_ptp(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "ptp", x=x, axis=axis, keepdims=keepdims) from None
 
-def ptp(x, axis=None, keepdims=False):
+def ptp(x, axis=None, keepdims=False, *, out=None):
     """Largest element less the smallest one; ties share the gradient equally."""
+    if out is not None:
+        return call_method("ptp", x, dict(axis=axis, keepdims=keepdims), dict(out=out))
     return op_ptp(x, axis, keepdims)
 
 
@@ -526,10 +581,15 @@ cdef object op_quantile(object x, object q, object axis, object keepdims, object
     except Exception as error_:
         raise explain(error_, "quantile", x=x, q=q, axis=axis, keepdims=keepdims, method=method) from None
 
-def quantile(x, q, axis=None, keepdims=False, *, method='linear'):
+def quantile(x, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
     """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is
     one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the
     gradient."""
+    if out is not None or overwrite_input is not None or weights is not None:
+        return call_method(
+            "quantile", x, dict(q=q, axis=axis, keepdims=keepdims, method=method),
+            dict(out=out, overwrite_input=overwrite_input, weights=weights)
+        )
     return op_quantile(x, q, axis, keepdims, method)
 
 

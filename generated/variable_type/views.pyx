@@ -10,9 +10,9 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.views cimport (
-    forward_T, forward__layout, forward_broadcast_to, forward_contiguous, forward_diag_embed, forward_diagflat,
-    forward_diagonal, forward__diagonal_backward, forward_expand_dims, forward_flip, forward_mT, forward_moveaxis,
-    forward_permute_dims, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward__strided,
+    forward_T, forward__layout, forward_as_strided_scatter, forward_broadcast_to, forward_contiguous, forward_diag_embed,
+    forward_diagflat, forward_diagonal, forward__diagonal_backward, forward_expand_dims, forward_flip, forward_mT,
+    forward_moveaxis, forward_permute_dims, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward__strided,
     forward__strided_backward, forward_swapaxes, forward_view, forward_view_as_complex, forward_view_as_real,
 )
 from gradspec.generated.functions.views cimport (
@@ -30,6 +30,7 @@ from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_complex_operand, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
 )
+from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_index
 from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport attach_view
@@ -111,6 +112,28 @@ cdef object op__layout(object x):
 def _layout(x):
     """Where the elements of `x` stand in memory, its strides and its place, counted in elements."""
     return op__layout(x)
+
+
+cdef object op_as_strided_scatter(object x, object source, object shape, object strides, object offset):
+    cdef ThreadState* state_ = thread_state()
+    x = as_operand(x, "as_strided_scatter", "x")
+    source = as_operand(source, "as_strided_scatter", "source")
+    shape = as_ints(shape, "as_strided_scatter", "shape", -1)
+    strides = as_ints(strides, "as_strided_scatter", "strides", -1)
+    offset = None if offset is None else as_int(offset, "as_strided_scatter", "offset")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+            return ops.reshape(
+                ops.index_put(ops.ravel(x), (formulas.strided_places(shape, strides, offset),), source), shape_of(x)
+            )
+        return wrap_forward(forward_as_strided_scatter(array_of(x), array_of(source), shape, strides, offset))
+    except Exception as error_:
+        raise explain(error_, "as_strided_scatter", x=x, source=source, shape=shape, strides=strides, offset=offset) from None
+
+def as_strided_scatter(x, source, shape, strides, offset=None):
+    """A copy of `x`, contiguous, in which `source` stands in the elements that as_strided shows."""
+    return op_as_strided_scatter(x, source, shape, strides, offset)
 
 
 cdef object op_atleast_1d(object x):
@@ -642,8 +665,10 @@ cdef object op_ravel(object x):
     except Exception as error_:
         raise explain(error_, "ravel", x=x) from None
 
-def ravel(x):
+def ravel(x, *, order=None):
     """One axis that holds every element in C order."""
+    if order is not None:
+        return call_method("ravel", x, dict(), dict(order=order))
     return op_ravel(x)
 
 
@@ -724,6 +749,21 @@ cdef tuple jvp_roll(tuple outputs_, tuple inputs_, tuple tangents_):
 def roll(x, shift, axis=None):
     """Elements shifted cyclically along `axis`, or in C order when it is None."""
     return op_roll(x, shift, axis)
+
+
+cdef object op_rollaxis(object x, object axis, object start):
+    x = as_operand(x, "rollaxis", "x")
+    axis = as_int(axis, "rollaxis", "axis")
+    start = as_int(start, "rollaxis", "start")
+
+    try:
+        return ops.moveaxis(x, axis, formulas.rolled_place(axis, start, ndim_of(x)))
+    except Exception as error_:
+        raise explain(error_, "rollaxis", x=x, axis=axis, start=start) from None
+
+def rollaxis(x, axis, start=0):
+    """One axis moved to before another one."""
+    return op_rollaxis(x, axis, start)
 
 
 cdef object op_rot90(object x, object k, object axes):
@@ -1028,12 +1068,13 @@ def view_as_real(x):
 answer_calls()
 
 register({
-"T": T, "adjoint": adjoint, "as_strided": as_strided, "_layout": _layout, "atleast_1d": atleast_1d, "atleast_2d":
-    atleast_2d, "atleast_3d": atleast_3d, "broadcast_to": broadcast_to, "contiguous": contiguous, "diag": diag,
-    "diag_embed": diag_embed, "diagflat": diagflat, "diagonal": diagonal, "_diagonal_backward": _diagonal_backward,
-    "expand": expand, "expand_as": expand_as, "expand_dims": expand_dims, "flatten": flatten, "flip": flip, "fliplr":
-    fliplr, "flipud": flipud, "mH": mH, "mT": mT, "moveaxis": moveaxis, "permute_dims": permute_dims, "ravel": ravel,
-    "reshape": reshape, "reshape_as": reshape_as, "roll": roll, "rot90": rot90, "squeeze": squeeze, "_strided": _strided,
-    "_strided_backward": _strided_backward, "swapaxes": swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as,
-    "view_as_complex": view_as_complex, "view_as_real": view_as_real,
+"T": T, "adjoint": adjoint, "as_strided": as_strided, "_layout": _layout, "as_strided_scatter": as_strided_scatter,
+    "atleast_1d": atleast_1d, "atleast_2d": atleast_2d, "atleast_3d": atleast_3d, "broadcast_to": broadcast_to,
+    "contiguous": contiguous, "diag": diag, "diag_embed": diag_embed, "diagflat": diagflat, "diagonal": diagonal,
+    "_diagonal_backward": _diagonal_backward, "expand": expand, "expand_as": expand_as, "expand_dims": expand_dims,
+    "flatten": flatten, "flip": flip, "fliplr": fliplr, "flipud": flipud, "mH": mH, "mT": mT, "moveaxis": moveaxis,
+    "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "reshape_as": reshape_as, "roll": roll, "rollaxis":
+    rollaxis, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward, "swapaxes":
+    swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real":
+    view_as_real,
 })

@@ -1,7 +1,6 @@
 """Creation of arrays, on the only device."""
 
-import numpy as np
-
+from ..api.arrays import from_dlpack as from_dlpack
 from ..core.operand import asarray as tensor_around
 from ..support.dispatch import ops
 
@@ -31,26 +30,6 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """
     on_cpu(device)
     return tensor_around(obj, dtype, copy=copy)
-
-
-def from_dlpack(x, /, *, device=None, copy=None):
-    """A tensor around the memory of another library's array.
-
-    Parameters
-    ----------
-    x : object
-        With `__dlpack__`.
-    device : str, optional
-        "cpu".
-    copy : bool, optional
-
-    Returns
-    -------
-    Tensor
-    """
-    on_cpu(device)
-    asked = {} if copy is None else {"copy": copy}
-    return tensor_around(np.from_dlpack(x, **asked))
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):

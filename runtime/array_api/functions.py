@@ -25,24 +25,29 @@ def summed(x, dtype):
     return x if dtype is None or x.dtype == dtype else ops.astype(x, dtype)
 
 
+def as_asked(y, dtype):
+    """A sum or a product in the dtype that was asked for: narrow integers, which the operators widen, wrap round."""
+    return y if dtype is None or y.dtype == dtype else ops.astype(y, dtype)
+
+
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     """Sum along `axis`, computed in `dtype`."""
-    return ops.sum(summed(x, dtype), axis, keepdims)
+    return as_asked(ops.sum(summed(x, dtype), axis, keepdims), dtype)
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     """Product along `axis`, computed in `dtype`."""
-    return ops.prod(summed(x, dtype), axis, keepdims)
+    return as_asked(ops.prod(summed(x, dtype), axis, keepdims), dtype)
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     """Sums up to each element; the first is 0 with `include_initial`."""
-    return scanned(ops.cumsum, ops.zeros, summed(x, dtype), axis, include_initial)
+    return as_asked(scanned(ops.cumsum, ops.zeros, summed(x, dtype), axis, include_initial), dtype)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     """Products up to each element; the first is 1 with `include_initial`."""
-    return scanned(ops.cumprod, ops.ones, summed(x, dtype), axis, include_initial)
+    return as_asked(scanned(ops.cumprod, ops.ones, summed(x, dtype), axis, include_initial), dtype)
 
 
 def scanned(scan, start, x, axis, include_initial):
@@ -115,12 +120,12 @@ def isin(x1, x2, /, *, invert=False):
 
 def nextafter(x1, x2, /):
     """The number next to `x1` on the way to `x2`, with the derivative of `x1`, whose neighbour it is."""
-    x1 = asarray(x1)
-    following = np.nextafter(values_of(x1), values_of(x2))
-    x1 = ops.broadcast_to(ops.astype(x1, following.dtype), following.shape)
+    following = np.nextafter(*(x if isinstance(x, (int, float)) else values_of(x) for x in (x1, x2)))
+    x1 = ops.broadcast_to(ops.astype(asarray(x1), following.dtype), following.shape)
     far = ~np.isfinite(values_of(x1)) | ~np.isfinite(following)
     step = np.where(far, 0, following - np.where(far, 0, values_of(x1)))  # exact: neighbours are a rounding apart
-    return ops.where(far, following, ops.add(x1, step))
+    x1, step = ops.where(far, following, x1), np.where(far, 0, step)
+    return ops.where(np.signbit(following), ops.negative(ops.subtract(-step, x1)), ops.add(x1, step))  # a zero has a sign, too
 
 
 def nonzero(x, /):

@@ -7,7 +7,7 @@ from ..generated.ops import matmul, matrix_transpose, tensordot, vecdot
 from ..generated.results import QrResult, SvdResult
 from ..linalg import det, inv, matrix_power, solve, svdvals
 from ..support.dispatch import ops
-from .functions import summed, values_of
+from .functions import as_asked, summed, values_of
 
 
 def cholesky(x, /, *, upper=False):
@@ -105,7 +105,7 @@ def whole(function, x, name, way_out, **keywords):
 
 def trace(x, /, *, offset=0, dtype=None):
     """Sum along a diagonal of each matrix."""
-    return ops.trace(summed(x, dtype), offset, -2, -1)
+    return as_asked(ops.trace(summed(x, dtype), offset, -2, -1), dtype)
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):

@@ -1,6 +1,6 @@
 """Special functions under SciPy's names: SciPy's array-API code looks here for the special functions of a namespace.
 
-If there is an operator, it is the function.  Otherwise the values are SciPy's and the derivative is not implemented: backward
+What gradspec.special has is the function.  Otherwise the values are SciPy's and the derivative is not implemented: backward
 says so when a gradient arrives there, so that a statistic has its gradient though the p-value beside it has none.  SciPy
 composes the remaining functions itself.
 """
@@ -10,10 +10,8 @@ import numpy as np
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.function import Function
+from ..generated.numpy_table import SPECIAL
 from ..support.dispatch import ops
-
-# SciPy's name: the operator's, where they differ.
-SPELLED = {"gammaln": "lgamma", "psi": "digamma", "expit": "sigmoid"}
 
 
 class Values(Function):
@@ -57,7 +55,7 @@ def of_scipy(name):
 
 
 def __getattr__(name):
-    found = None if name.startswith("_") else vars(ops).get(SPELLED.get(name, name)) or of_scipy(name)
+    found = getattr(ops, SPECIAL[name]) if name in SPECIAL else None if name.startswith("_") else of_scipy(name)
     if found is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return found

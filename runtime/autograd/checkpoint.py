@@ -17,12 +17,15 @@ from ..core.tensor import TensorBase
 from ..engine.backward import backward
 from ..engine.engine import current_graph_task_id, queue_callback, runs_everything
 from ..engine.function import Function
+from ..methods.dual_level import innermost_level
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
 from ..support.generator import as_generator, numpy_random
+from ..support.later import answer
 from .mutation import SavedValues, watching
 from .nest import flatten, rebuild
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
+answer(__name__)
 
 CHECKS = ("default", "none")
 NO_CHOICE = (
@@ -219,7 +222,7 @@ class _Region:
         self.leaves = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         self.function, self.second_context = function, second_context
         self.generators = _generators(leaves) if preserve_rng_state else {}
-        self.complete = False
+        self.complete, self.levels = False, innermost_level()
         self.slots, self.saved = [], []  # weak references to slots; shape and dtype of what they stand for
         self.runs = weakref.WeakValueDictionary()  # by backward pass, which owns them
 
@@ -228,6 +231,14 @@ class _Region:
         self.slots.append(weakref.ref(slot))
         self.saved.append((value.shape, value.dtype))
         return slot
+
+    def lost_levels(self):
+        """A sentence for a message, where the first run computed tangents that the second cannot."""
+        if self.levels <= innermost_level():
+            return ""
+        return (f"\nThe forward ran inside {self.levels} dual level(s), as func.jvp and func.jacfwd open them, and backward runs "
+                f"when {innermost_level()} are open: the recomputation has no tangents. Reverse mode over forward mode cannot go "
+                "through this checkpoint; forward mode over reverse mode can, as func.jacfwd(func.jacrev(f)) has it.")
 
     def run(self):
         """The second run that belongs to the running backward pass; a new one outside of any."""
@@ -295,7 +306,8 @@ class _Run:
         if len(self.saved) != len(region.slots):
             raise CheckpointError("checkpoint: A different number of tensors was saved during the original forward and "
                                   f"recomputation.\nNumber of tensors saved during forward: {len(region.slots)}\nNumber of "
-                                  f"tensors saved during recomputation: {len(self.saved)}{self.listing()}")  # fmt: skip
+                                  f"tensors saved during recomputation: {len(self.saved)}{self.listing()}{region.lost_levels()}"
+                                  )  # fmt: skip
         wrong = [i for i in self.handles if self.saved[i] != region.saved[i]] if region.check else ()
         if wrong:
             places = [f"tensor at position {i}:\nsaved metadata: {_shown(region.saved[i])}\n"
@@ -362,9 +374,9 @@ class _Reentrant(Function):
     @staticmethod
     def backward(ctx, *grads):
         if not runs_everything():
-            raise RuntimeError("When use_reentrant=True, checkpoint is incompatible with .grad() or passing an `inputs` "
-                               "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or "
-                               "call .backward() without passing the `inputs` argument.")  # fmt: skip
+            raise RuntimeError("When use_reentrant=True, checkpoint like torch.utils.checkpoint is incompatible with .grad() or "
+                               "passing an `inputs` parameter to .backward(). To resolve this error, you can either set "
+                               "use_reentrant=False, or call .backward() without passing the `inputs` argument.")  # fmt: skip
         args = list(ctx.arguments)
         for place, value in zip(ctx.places, ctx.saved_tensors):
             args[place] = value.detach().requires_grad_(value.requires_grad)

@@ -12,8 +12,10 @@ from ..methods.dual_level import (
     make_dual,
     unpack_dual,
 )
+from ..support.later import answer
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+answer(__name__)
 
 
 def __dir__():

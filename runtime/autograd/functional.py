@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.grad_mode import enable_grad
 from ..support.dispatch import ops
+from ..support.later import answer
 from .nest import LEAF, rebuild
 from .passes import (
     UserFunction,
@@ -29,6 +30,7 @@ from .passes import (
 
 ROWS_FOR_A_COLUMN = 4  # of small functions, for whose sake there is a default
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+answer(__name__)
 
 
 def __dir__() -> list[str]:

@@ -26,6 +26,7 @@ from ..engine.engine import (
     will_engine_execute_node,
 )
 from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..support.later import answer
 from .mutation import allow_mutation_on_saved_tensors
 from .picture import Picture, make_dot
 
@@ -34,6 +35,7 @@ __all__ = [
     "increment_version", "make_dot", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
     "set_mutation_on_saved_tensors",
 ]  # fmt: skip
+answer(__name__)
 
 
 class _VirtualBase(type):

@@ -6,13 +6,13 @@ columns of a Jacobian.  Does not know how a mode works, and knows no operators b
 
 import numpy as np
 
-from ..core.grad_mode import no_grad
+from ..core.grad_mode import _set_fwd_grad_enabled, no_grad
 from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import grad
 from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual
 from ..support.dispatch import ops
-from ..support.errors import NotBatched
+from ..support.errors import CallTypeError, NotBatched
 from .nest import LEAF, alike, flatten, places, rebuild
 
 IN_CACHE = 1 << 16  # elements of one array of a batch
@@ -50,24 +50,25 @@ class UserFunction:
         for place, leaf in zip(places(form), leaves):
             if not isinstance(leaf, taken):
                 where = f"the value at index {place[1:-1]}" if place else f"the given {what}"
-                raise TypeError(f"The {what} given to {self.caller} must be either a Tensor or a tuple of Tensors, or a nest of "
-                                f"tuples, lists and dictionaries of them, but {where} has type {type(leaf)}.")  # fmt: skip
+                raise CallTypeError(f"The {what} given to {self.caller} must be either a Tensor or a tuple of Tensors, or a nest "
+                                    f"of tuples, lists and dictionaries of them, but {where} has type {type(leaf)}.")  # fmt: skip
         return [leaf if isinstance(leaf, TensorBase) else asarray(leaf) for leaf in leaves], form
 
-    def vector(self, v, others, form):
-        """`v` as a list of tensors, which must be of the shapes of `others`."""
-        values, v_form = self.tensors(v, "v")
+    def vector(self, v, others, form, name="v"):
+        """`v` as a list of tensors, which must be of the shapes of `others`; `name` is how the user calls it."""
+        values, v_form = self.tensors(v, name)
         if form is LEAF and v_form is not LEAF and len(values) != 1:
-            raise RuntimeError("The given v should contain a single Tensor.")
+            raise RuntimeError(f"The given {name} should contain a single Tensor.")
         if len(values) != len(others):
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(values)}.")
+            raise RuntimeError(f"{name} is a tuple of invalid length: should be {len(others)} but got {len(values)}.")
         if len(others) > 1 and not alike(v_form, form):
-            raise RuntimeError(f"v is a nest of another form: its tensors are at {', '.join(places(v_form))}, and should be at "
-                               f"{', '.join(places(form))}.")  # fmt: skip
+            raise RuntimeError(f"{name} is a nest of another form: its tensors are at {', '.join(places(v_form))}, and should be "
+                               f"at {', '.join(places(form))}.")  # fmt: skip
         for i, (value, other) in enumerate(zip(values, others)):
             if value.shape != other.shape:
                 entry = f"Entry {i} in " if len(others) > 1 else ""
-                raise RuntimeError(f"{entry}v has invalid size: should be {other.shape} but got {value.shape}.")
+                raise RuntimeError(f"{entry}{name} has invalid size: should be torch.Size({list(other.shape)}) but "
+                                   f"got torch.Size({list(value.shape)}).")  # fmt: skip
         return values if self.create_graph else [value.detach() for value in values]
 
     def input_vector(self, v):
@@ -138,13 +139,13 @@ def filled(values, variables):
 
 def push(function, variables, tangents, count=0):
     """The outputs at `variables`, and their tangents; an input without one has None.  Not 0, `count` says of how many rows
-    tangents are batches."""
+    tangents are batches.  In the forward of a custom Function, too, where no tangents of levels from outside propagate."""
     if count:
-        with batched_level(count) as level:
+        with _set_fwd_grad_enabled(True), batched_level(count) as level:
             duals = [x if t is None else level.push(x, t) for x, t in zip(variables, tangents)]
             pairs = [level.pushed(output) for output in function(duals)]
     else:
-        with dual_level():
+        with _set_fwd_grad_enabled(True), dual_level():
             duals = [x if t is None else make_dual(x, t) for x, t in zip(variables, tangents)]
             pairs = [unpack_dual(output) for output in function(duals)]
     outputs = [primal for primal, _ in pairs]

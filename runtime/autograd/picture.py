@@ -94,7 +94,7 @@ def make_dot(tensors: Any, params: dict[str, Any] | None = None, *, show_saved: 
         if isinstance(leaf, TensorBase):
             label, colour = [names.get(id(leaf), "leaf"), _described(leaf)], "lightblue"
         else:
-            label, colour = [node.name(), *_outputs(node), *(_saved(node, names) if show_saved else ())], "white"
+            label, colour = [type(node).__name__, *_outputs(node), *(_saved(node, names) if show_saved else ())], "white"
         lines.append(f"  {numbers[node]} [label={_quoted(label)}, fillcolor={colour}];")
     return Picture("\n".join([*lines, *edges, "}"]) + "\n")
 
@@ -109,7 +109,7 @@ def _outputs(node):
 
 def _saved(node, names):
     """A line for each tensor that a node saves; what hooks hold, or the node's own output, is not looked into."""
-    for name in node.saves:
+    for name in type(node).saves:
         value = getattr(node, f"saved_{name}", None)
         if isinstance(value, TensorBase):
             known = names.get(id(value))

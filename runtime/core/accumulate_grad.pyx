@@ -10,6 +10,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport UINT64_MAX, uint32_t, uint64_t
 cimport cython
 
+import os
 import time
 
 import numpy as np
@@ -35,6 +36,8 @@ cnp.import_array()
 
 # Which thread adds to a `.grad` that has the flag ACCUMULATING: its address -> the thread's number.
 cdef dict adding = {}
+if hasattr(os, "register_at_fork"):  # other threads do not live on in a child, nor what they were adding
+    os.register_at_fork(after_in_child=adding.clear)
 
 
 @cython.no_gc_clear  # what points at the leaf is undone by __dealloc__, which needs it: the collector must not take it before
@@ -154,14 +157,18 @@ cdef int add_slowly(TensorBase total, ndarray term) except -1:
     finally:
         if not nested:
             total.flags &= ~<unsigned int> ACCUMULATING
-            del adding[<size_t> <void*> total]
+            adding.pop(<size_t> <void*> total, None)
     return 0
 
 
 cdef int wait_for(TensorBase total) except -1:
     """Until no other thread adds to `total`."""
-    while total.flags & ACCUMULATING and adding[<size_t> <void*> total] != PyThread_get_thread_ident():
-        time.sleep(2e-5)
+    cdef size_t place = <size_t> <void*> total, here = PyThread_get_thread_ident()
+    while total.flags & ACCUMULATING and adding.get(place) != here:
+        if place in adding:
+            time.sleep(2e-5)
+        else:  # begun in the process that this one was forked from
+            total.flags &= ~<unsigned int> ACCUMULATING
     return 0
 
 
@@ -300,9 +307,6 @@ cdef int leave(TensorBase leaf) except -1:
     return 0
 
 
-tensor_module.leave_accumulator = leave
-
-
 cdef Node accumulator_of_leaf(object value, bint is_edge):
     """Where the gradient of `value` goes: of what is recorded from now on, or of a node that has the leaf itself for an edge."""
     cdef TensorBase leaf = value
@@ -311,7 +315,7 @@ cdef Node accumulator_of_leaf(object value, bint is_edge):
     return grad_accumulator(leaf)
 
 
-node_module.accumulator_of = accumulator_of_leaf
+tensor_module.leave_accumulator, node_module.accumulator_of = leave, accumulator_of_leaf
 
 
 cdef Node gradient_edge(TensorBase tensor):
@@ -326,6 +330,8 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
     cdef object target
     cdef bint tracked = False
     node.edge_count = <int> count
+    if count > 2:
+        node.all_edges = (None,) * count
     node.sequence_nr = state.sequence_nr
     state.sequence_nr += 1
     node.origin = current_line()

@@ -22,7 +22,7 @@ cdef int check_nan(Node node, object results) except -1:
             continue
         array = (<TensorBase> grad).array if isinstance(grad, TensorBase) else grad
         if np.isnan(array).any():
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+            raise RuntimeError(f"Function '{type(node).__name__}' returned nan values in its {i}th output.")
     return 0
 
 

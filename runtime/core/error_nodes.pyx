@@ -94,7 +94,8 @@ cdef object attach(Node node, tuple inputs):
     cdef list outputs = []
     for i, value in enumerate(inputs):
         if value is not None and not isinstance(value, TensorBase):
-            raise RuntimeError(f"{node.name()}: expected Variable or None (got {type(value).__name__}) at position {i + 1}")
+            raise RuntimeError(f"{type(node).__name__}: expected Variable or None (got {type(value).__name__}) at position "
+                               f"{i + 1}")
     if not node.edge_count:
         connect_all(node, thread_state(), inputs)
     node.set_outputs(len(inputs))

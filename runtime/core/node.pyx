@@ -106,11 +106,11 @@ cdef class Node:
 
     cdef object apply(self, object grad, Wanted wanted):
         """Gradients of the inputs, from arrays to arrays: one array, or a tuple where there are several inputs."""
-        raise NotImplementedError(f"{self.name()} has no apply")
+        raise NotImplementedError(f"{type(self).__name__} has no apply")
 
     cdef object apply_recorded(self, object grad, Wanted wanted):
         """The same on tensors, through the operators, so that it is recorded and carries tangents."""
-        raise NotImplementedError(f"{self.name()} has no apply_recorded")
+        raise NotImplementedError(f"{type(self).__name__} has no apply_recorded")
 
     cdef object apply_rows(self, object grad, Wanted wanted):
         """`apply_recorded` for gradients with one more axis at the front; NotImplemented where that is no rule of its own."""
@@ -144,15 +144,13 @@ cdef class Node:
         return 0
 
     cdef int put_edge(self, Py_ssize_t i, object target) except -1:
-        """Say where edge `i` of a new node leads; `edge_count` is known, and the other edges are None."""
+        """Say where edge `i` of a new node leads, which is None so far; `edge_count` and `all_edges` have their size."""
         if self.edge_count <= 2:
             if i:
                 self.second_edge = target
             else:
                 self.first_edge = target
             return 0
-        if self.all_edges is None:
-            self.all_edges = (None,) * self.edge_count
         Py_INCREF(target)  # for the tuple, which nobody else has seen
         Py_DECREF(None)
         PyTuple_SET_ITEM(self.all_edges, i, target)
@@ -162,6 +160,8 @@ cdef class Node:
         """Lead to these outputs of these nodes."""
         cdef int i
         self.edge_count = <int> len(nodes)
+        if self.edge_count > 2:
+            self.all_edges = (None,) * self.edge_count
         for i in range(self.edge_count):
             self.put_edge(i, nodes[i])
         if any(output_nrs):
@@ -211,11 +211,11 @@ cdef class Node:
             return read_saved(self, name[7:], False)
         if name.startswith("_raw_saved_"):
             return read_saved(self, name[11:], True)
-        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self):
-        fields = {prefix + name for name in self.saves for prefix in ("saved_", "version_")}
-        shown = {prefix + name for name in self.saves for prefix in ("_saved_", "_raw_saved_")}
+        fields = {prefix + name for name in type(self).saves for prefix in ("saved_", "version_")}
+        shown = {prefix + name for name in type(self).saves for prefix in ("_saved_", "_raw_saved_")}
         return sorted(set(object.__dir__(self)) - fields | shown)
 
     @property
@@ -261,16 +261,16 @@ cdef class Node:
     def __call__(self, *grads):
         """The gradients of the inputs from those of the outputs, tensors both, without running any hook."""
         if len(grads) != self.n_outputs:
-            raise TypeError(f"{self.name()} expected {self.n_outputs} arguments, got {len(grads)} instead")
+            raise TypeError(f"{type(self).__name__} expected {self.n_outputs} arguments, got {len(grads)} instead")
         if not grads:
-            raise RuntimeError(f"{self.name()} has no outputs yet: it can be called when its forward is done")
+            raise RuntimeError(f"{type(self).__name__} has no outputs yet: it can be called when its forward is done")
         grads = [check_gradient(self, i, grad) for i, grad in enumerate(grads)]
         if all([grad is None for grad in grads]) and not self.takes_undefined():
             return None if self.edge_count == 1 else (None,) * self.edge_count
         return self.apply_recorded(grads[0] if self.outputs == NULL else grads, self.edges())
 
     def __repr__(self):
-        return f"<{self.name()} at {id(self):#x}>"
+        return f"<{type(self).__name__} at {id(self):#x}>"
 
 
 gradspec_recycle(<PyTypeObject*> Node)

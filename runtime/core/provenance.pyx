@@ -129,7 +129,7 @@ cdef str place_of(Node node):
 
 cdef str account_of(Node node):
     """What the note on an error says: the line that made the node, and its derivative as the spec has it."""
-    account, place = f"The error arose in the backward of {node.name()}", place_of(node)
+    account, place = f"The error arose in the backward of {type(node).__name__}", place_of(node)
     if place:
         account += f", which was recorded by\n{place}"
     if type(node).__module__.startswith(GENERATED):
@@ -151,7 +151,7 @@ cdef int report_failure(ThreadState* state, Node node, object error) except -1:
         try:
             warn_of_forward(node)
         except Exception as failure:
-            sys.stderr.write(f"the forward pass of {node.name()} cannot be shown: {failure!r}\n")
+            sys.stderr.write(f"the forward pass of {type(node).__name__} cannot be shown: {failure!r}\n")
     return 0
 
 
@@ -167,7 +167,7 @@ Calculation.__doc__ = """What is shown of a node: text alone, so that what is re
 cdef object calculation(Node node):
     """What is shown of `node`, with its parents."""
     cdef dict notes = {} if node.hooks is None else node.hooks.metadata
-    return Calculation(node.name(), notes.get("traceback_"), notes.get("parent_"))
+    return Calculation(type(node).__name__, notes.get("traceback_"), notes.get("parent_"))
 
 
 cdef int remember_forward(ThreadState* state, Node node) except -1:

@@ -20,7 +20,7 @@ from ..core.tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, wrap
 
 cnp.import_array()
 
-GradientEdge = collections.namedtuple("GradientEdge", ["node", "output_nr"])
+GradientEdge = collections.namedtuple("GradientEdge", ["node", "output_nr"], module=__name__)
 GradientEdge.__doc__ = "Where a gradient goes: a node and the number of one of its outputs."
 
 
@@ -76,7 +76,7 @@ cdef tuple edge_to(object node, object output_nr, str what):
     if not isinstance(output_nr, (int, np.integer)):
         raise TypeError(f"{what}: the output number of a GradientEdge must be an int, got {type(output_nr).__name__}")
     if not 0 <= output_nr < (<Node> node).n_outputs:
-        raise RuntimeError(f"{what}: {node.name()} has {(<Node> node).n_outputs} outputs, the GradientEdge names number "
+        raise RuntimeError(f"{what}: {type(node).__name__} has {(<Node> node).n_outputs} outputs, the GradientEdge names number "
                            f"{output_nr}")
     return node, int(output_nr)
 
@@ -95,8 +95,8 @@ cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint cr
     if isinstance(root, GradientEdge):
         node = root.node
         if node.metadata(root.output_nr).ndim < 0:
-            raise RuntimeError(f"element {i} of tensors does not require grad: output {root.output_nr} of {node.name()} is not "
-                               "differentiable")
+            raise RuntimeError(f"element {i} of tensors does not require grad: output {root.output_nr} of "
+                               f"{type(node).__name__} is not differentiable")
         shape = metadata_shape(node.metadata(root.output_nr))
         dtype = <object> cnp.PyArray_DescrFromType(node.metadata(root.output_nr).type_num)
     else:

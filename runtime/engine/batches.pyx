@@ -20,6 +20,7 @@ from ..support.dispatch import ops
 from .function_node cimport FunctionNode
 from .graph_task cimport GraphTask
 from .input_buffer cimport cast, refuse_shape, validate
+from ..kernels.indexing.placed cimport Placed
 from ..kernels.loops.axes cimport row_view
 from ..kernels.reductions.reductions_loops cimport sum_to
 from ..core.node cimport InputMetadata, Node, NodeHooks, TaskSlot, Wanted, metadata_shape
@@ -85,6 +86,8 @@ cdef object by_rows(GraphTask task, Node node, object grads, Wanted wanted):
             results = node.apply_recorded(row_of(node, grads, row), wanted)
         else:
             results = node.apply(row_of(node, grads, row), wanted)
+            if type(results) is Placed:
+                results = (<Placed> results).computed()
         if results is None:
             continue
         for i in range(count):
@@ -167,4 +170,4 @@ cdef bint has_packed(Node node) except -1:
     """Whether something that a node saved is with an unpack hook, which may count how often it is called."""
     if isinstance(node, FunctionNode):
         return any([is_packed(item) for item, _ in (<FunctionNode> node).saved])
-    return any([is_packed(getattr(node, f"saved_{name}")) for name in node.saves])
+    return any([is_packed(getattr(node, f"saved_{name}")) for name in type(node).saves])

@@ -21,11 +21,12 @@ from ..core.grad_mode cimport (
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
+from ..kernels.indexing.placed cimport Placed
 from ..kernels.program.fusion cimport Fused, large_size
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node, TaskSlot, Wanted
 from ..core.provenance cimport calculation, report_failure
-from .put_off cimport arrived, blamed, forget, is_large, may_wait, settle, validate_deferred
+from .put_off cimport add_placed, arrived, blamed, forget, is_large, may_wait, settle, validate_deferred
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
@@ -95,6 +96,8 @@ cdef int run_node(GraphTask task, Node node) except -1:
         results = node.apply_recorded(grads, wanted)
     else:
         results = node.apply(grads, wanted)
+        if type(results) is Placed and (task.check_nan or node.hooks is not None):
+            results = (<Placed> results).computed()
     if task.check_nan and results is not None:
         check_nan(node, results)
     if node.hooks is not None and node.hooks.post:
@@ -139,9 +142,13 @@ cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except 
             grad = validate_batch(task, target, output_nr, grad, None if source is task.root else source)
         elif type(grad) is Fused:
             grad = validate_deferred(target, output_nr, grad, source)
+        elif type(grad) is Placed:
+            grad = add_placed(slot.buffer, target, output_nr, grad, source)
         else:
             grad = validate(target, output_nr, grad, task.recording, None if source is task.root else source)
-        if target.outputs == NULL:
+        if grad is None:
+            pass
+        elif target.outputs == NULL:
             grad = merge(task, slot, grad)
         else:
             if slot.buffer == NULL:
@@ -294,10 +301,10 @@ def current_graph_task_id():
 def will_engine_execute_node(node):
     """Whether the running backward pass runs `node` or captures what arrives there, be it done or still to come."""
     cdef GraphTask task = running_task(thread_state().graph_task)
-    if task is None:
-        raise RuntimeError("will_engine_execute_node: can only be called during the backward pass")
     if not isinstance(node, Node):
         raise RuntimeError(f"will_engine_execute_node: expects an grad_fn, got {type(node).__name__}")
+    if task is None:
+        raise RuntimeError("will_engine_execute_node: can only be called during the backward pass")
     if task.capturing and isinstance(node, AccumulateGrad):
         raise RuntimeError("will_engine_execute_node: was called with the accumulator of a leaf while you are currently "
                            "running autograd.grad(), which accumulates into no leaf")

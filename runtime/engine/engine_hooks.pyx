@@ -41,15 +41,15 @@ cdef object checked(Node node, object hook, object old, object new):
     if new is None:
         return old
     if not isinstance(new, TensorBase):
-        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}' ({named(hook)} of {node.name()})")
+        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}' ({named(hook)} of {type(node).__name__})")
     if old is None:
-        raise RuntimeError(f"{named(hook)} can't replace a None gradient with a non-None value, of {node.name()}")
+        raise RuntimeError(f"{named(hook)} can't replace a None gradient with a non-None value, of {type(node).__name__}")
     if new.shape != old.shape:
         raise RuntimeError(f"{named(hook)} has changed the size of value (was {list(old.shape)}, got {list(new.shape)}), of "
-                           f"{node.name()}")
+                           f"{type(node).__name__}")
     if new.dtype != old.dtype:
         raise RuntimeError(f"{named(hook)} has changed the type of value, its dtype (was {old.dtype}, got {new.dtype}), of "
-                           f"{node.name()}")
+                           f"{type(node).__name__}")
     return new
 
 
@@ -126,8 +126,8 @@ cdef tuple checked_tuple(Node node, object hook, tuple old, object new):
     if isinstance(new, TensorBase) and len(old) == 1:
         new = (new,)
     if not isinstance(new, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}' ({named(hook)} of {node.name()})")
+        raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}' ({named(hook)} of {type(node).__name__})")
     if len(new) != len(old):
         raise RuntimeError(f"{named(hook)} has returned an incorrect number of values (got {len(new)}, but expected {len(old)}), "
-                           f"of {node.name()}")
+                           f"of {type(node).__name__}")
     return tuple([None if n is None else checked(node, hook, o, n) for o, n in zip(old, new)])

@@ -15,7 +15,7 @@ from ..core.error_nodes import DelayedError
 from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
 from .function_node cimport FunctionNode
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
-from ..core.tensor cimport IN_FUNCTION, IN_NO_GRAD, REQUIRES_GRAD, VIEW, TensorBase, is_inexact, wrap
+from ..core.tensor cimport IN_FUNCTION, IN_NO_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_inexact, wrap
 from ..saved.view cimport attach_alias, check_inplace
 
 
@@ -161,8 +161,8 @@ cdef tuple finish_outputs(ThreadState* state, FunctionNode node, tuple inputs, t
             raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
                                "inputs that are modified inplace must all be outputs of the Function.")
         if not holds(inputs, tensor):
-            warnings.warn(f"{node.name()}: a tensor that is not an input of the forward was given to mark_dirty; only inputs "
-                          "that are modified in place should be", stacklevel=3)
+            warnings.warn(f"{type(node).__name__}: a tensor that is not an input of the forward was given to mark_dirty; only "
+                          "inputs that are modified in place should be", stacklevel=3)
     node.set_outputs(len(values))
     for i in range(len(values)):
         outputs.append(finish_output(state, node, i, values[i], inputs, len(values), recording))
@@ -185,7 +185,7 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
         if tensor.flags & VIEW and count > 1 and recording:
             raise RuntimeError("If your Function modifies inplace an input that is a view of another Tensor, your Function "
                                "cannot return more than one Tensor.")
-        check_inplace(state, tensor, recording, node.name())
+        check_inplace(state, tensor, recording, type(node).__name__)
         tensor.bump()
         if recording and differentiable:
             written = wrap(tensor.array)
@@ -198,7 +198,9 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
         attach_alias(tensor, value)
         if not recording:
             tensor.flags &= ~<unsigned int> REQUIRES_GRAD
-    if recording and tensor.flags & VIEW:
+    elif tensor.flags & TANGENT and not tensor.flags & VIEW:  # from a forward that differentiates inside
+        tensor = primal_of(tensor, 1)
+    if tensor.flags & VIEW and (recording or is_fresh_view(tensor) and not state.flags & GRAD_DISABLED):
         tensor.extra.creation = IN_FUNCTION
     if recording and differentiable:
         set_history(tensor, node, i)
@@ -278,13 +280,13 @@ cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, obje
     cdef TensorBase tensor, source
     cdef TensorBase tangent
     if i in node.no_gradient:
-        raise RuntimeError(f"{node.name()}: jvp returned a tangent for output {i}, which is not differentiable. You should "
-                           "return None at that position instead.")
+        raise RuntimeError(f"{type(node).__name__}: jvp returned a tangent for output {i}, which is not differentiable. You "
+                           "should return None at that position instead.")
     if not isinstance(output_t, TensorBase):
-        raise TypeError(f"{node.name()}: jvp must return a Tensor or None for output {i}, got {type(output_t).__name__}")
+        raise TypeError(f"{type(node).__name__}: jvp must return a Tensor or None for output {i}, got {type(output_t).__name__}")
     tensor, tangent = output, output_t
     if tangent.shape != tensor.shape:
-        raise RuntimeError(f"{node.name()}: jvp returned a tangent of shape {tangent.shape} for output {i} of shape "
+        raise RuntimeError(f"{type(node).__name__}: jvp returned a tangent of shape {tangent.shape} for output {i} of shape "
                            f"{tensor.shape}")
     for arg, input_t in zip(args, inputs_t):
         if input_t is None:
@@ -295,8 +297,9 @@ cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, obje
                 raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                                    "returning a view.")
             if not same_base(tangent, input_t):
+                whose = "same base as the given grad input" if source.flags & VIEW else "given grad input"
                 raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
-                                   "returning a view of the given tangent: both must be views of the same base.")
+                                   f"returning a view of the {whose}, which is the tangent: both must be views of one base.")
     return 0
 
 
@@ -337,6 +340,12 @@ def once_differentiable(function):
             return results
         several = results if isinstance(results, tuple) else (results,)
         error = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable", len(several))
-        marked = error(*several)
-        return marked
+        return error(*[requiring_grad(result) for result in several])
     return wrapper
+
+
+cdef object requiring_grad(object value):
+    """A leaf in the place of a gradient, so that the node behind it has an edge there."""
+    if not isinstance(value, TensorBase) or not is_inexact((<TensorBase> value).array):
+        return value
+    return value.detach().requires_grad_()

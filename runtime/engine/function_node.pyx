@@ -142,7 +142,7 @@ cdef class FunctionNode(Node):
                 value = defined_array(self, grads, i)
             values.append(wrap(value) if isinstance(value, ndarray) else value)
         grads = grad = value = None
-        return self.checked(self._forward_cls._backward_method()(self, *values), recorded)
+        return self.checked(type(self)._forward_cls._backward_method()(self, *values), recorded)
 
     cdef object checked(self, object result, bint recorded):
         """The gradients of the tensor arguments, from what the user's backward returned."""
@@ -151,17 +151,17 @@ cdef class FunctionNode(Node):
         cdef list kept = []
         result = None
         if len(grads) < expected or any([grad is not None for grad in grads[expected:]]):
-            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got "
-                               f"{len(grads)})")
+            raise RuntimeError(f"function {type(self).__name__} returned an incorrect number of gradients (expected {expected}, "
+                               f"got {len(grads)})")
         for i in range(expected):
             grad = grads[i]
             if not self.is_tensor[i]:
                 if grad is not None:
-                    raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, "
-                                       "but the corresponding forward input was not a Variable")
+                    raise RuntimeError(f"function {type(self).__name__} returned a gradient different than None at position "
+                                       f"{i + 1}, but the corresponding forward input was not a Variable")
                 continue
             if grad is not None and not isinstance(grad, TensorBase):
-                raise RuntimeError(f"function {self.name()}: expected Variable or None (got {type(grad).__name__}) at "
+                raise RuntimeError(f"function {type(self).__name__}: expected Variable or None (got {type(grad).__name__}) at "
                                    f"position {i + 1}")
             if self.edge_count and not self.needs(<int> len(kept)):
                 grad = None

@@ -55,7 +55,7 @@ cdef object checked_gradient(Node node, int output_nr, object grad):
     if grad is None:
         return None
     if not isinstance(grad, TensorBase):
-        raise TypeError(f"{node.name()} takes Tensors or None, got {type(grad).__name__} at position {output_nr}")
+        raise TypeError(f"{type(node).__name__} takes Tensors or None, got {type(grad).__name__} at position {output_nr}")
     return grad if node.metadata(output_nr).ndim < 0 else validate(node, output_nr, grad, True, None)
 
 
@@ -76,7 +76,8 @@ cdef object reduce_to(Node node, tuple shape, object grad, bint recording, Node 
 
 cdef int refuse_shape(Node node, tuple shape, tuple current, Node source) except -1:
     """A gradient that no sum can turn into one of the shape."""
-    raise RuntimeError(f"Function {'GraphRoot' if source is None else source.name()} returned an invalid gradient at index "
+    name = "GraphRoot" if source is None else type(source).__name__
+    raise RuntimeError(f"Function {name} returned an invalid gradient at index "
                        f"{0 if source is None else index_of(source, node)} - got {list(current)} but expected shape "
                        f"compatible with {list(shape)}")
 

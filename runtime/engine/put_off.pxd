@@ -1,7 +1,10 @@
 """Gradients that are put off: which nodes wait, and until when."""
 
+from cpython.ref cimport PyObject
+
 from ..support.capi cimport npy_intp
 from .graph_task cimport GraphTask
+from ..kernels.indexing.placed cimport Placed
 from ..kernels.program.fusion cimport Fused
 from ..core.node cimport InputMetadata, Node
 
@@ -17,6 +20,7 @@ cdef inline bint is_large(GraphTask task, InputMetadata* metadata) noexcept:
 
 cdef bint may_wait(Node node, bint needed) except -1
 cdef object arrived(GraphTask task, Node node, object grad, bint needed)
+cdef object add_placed(PyObject* buffer, Node target, int output_nr, Placed grad, Node source)
 cdef object validate_deferred(Node target, int output_nr, Fused grad, Node source)
 cdef int settle(GraphTask task) except -1
 cdef int forget(GraphTask task) except -1

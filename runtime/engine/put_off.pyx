@@ -3,13 +3,17 @@
 
 Owns the rule that a node made of elementwise programs alone may take a large gradient that nobody has computed, and leave one;
 and that all are computed before anybody could see or change what they are made of: before hooks, before nodes of any other kind,
-and at the end of a pass.  What is computed then is one program in which each array is read and written once.
+and at the end of a pass.  What is computed then is one program in which each array is read and written once.  A gradient that is
+zeros but for some places is put off as far as the buffer that it is for: it is added to what is there, or computed.
 """
 
+from cpython.ref cimport PyObject
+
 from .batches cimport has_packed
-from ..support.capi cimport ndarray
+from ..support.capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT, ndarray
 from .graph_task cimport GraphTask
 from .input_buffer cimport validate
+from ..kernels.indexing.placed cimport Placed
 from ..kernels.program.fusion cimport Fused, Fusion, start_fusion
 from ..core.node cimport InputMetadata, Node
 from ..core.tensor cimport wrap
@@ -52,6 +56,22 @@ cdef object validate_deferred(Node target, int output_nr, Fused grad, Node sourc
     cdef InputMetadata* metadata = &target.output
     if grad.array is None and target.outputs == NULL and grad.fits(metadata.ndim, metadata.dims, metadata.type_num):
         return grad
+    return validate(target, output_nr, grad.computed(), False, source)
+
+
+cdef object add_placed(PyObject* buffer, Node target, int output_nr, Placed grad, Node source):
+    """Add a gradient of some places to what has arrived at a node of one output, and give None; the whole gradient where it cannot be.
+
+    Nobody but the buffer may hold the array that is written to, as in `accumulate`.
+    """
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
+    cdef ndarray total
+    if target.outputs == NULL and buffer != NULL and type(<object> buffer) is ndarray and Py_REFCNT(<object> buffer) == 1:
+        total = <ndarray> buffer
+        if (PyArray_FLAGS(total) & wanted == wanted and PyArray_TYPE(grad.value) == PyArray_TYPE(total)
+                and (<object> total).shape == grad.shape):
+            grad.add_to(total)
+            return None
     return validate(target, output_nr, grad.computed(), False, source)
 
 

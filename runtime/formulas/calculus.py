@@ -10,6 +10,18 @@ def checked_order(edge_order):
     return edge_order
 
 
+def checked_times(m):
+    """How often to derive or integrate, refused beyond what anybody means."""
+    if not 0 <= m <= 100:
+        raise ValueError(f"m must be from 0 to 100, got {m}")
+    return m
+
+
+def complex_dtype(dtype):
+    """The complex dtype of as many digits."""
+    return "complex64" if dtype.name in ("float16", "float32", "complex64") else "complex128"
+
+
 def convolved_part(m, n, mode):
     """The places of the full convolution of vectors of lengths `m` and `n` that `mode` keeps."""
     if mode not in ("full", "same", "valid"):
@@ -21,9 +33,15 @@ def convolved_part(m, n, mode):
     return slice(start, start + (longer if mode == "same" else longer - shorter + 1))
 
 
-def gradient_axis(ndim, axis):
-    """The one axis along which a gradient is taken."""
-    if axis is None and ndim != 1:
-        raise ValueError(f"axis must be given for an array of {ndim} dimensions")
-    _length((1,) * ndim, axis or 0)
+def gradient_axis(shape, axis, edge_order):
+    """The one axis along which a gradient is taken, which holds the samples that differences at its ends are made of."""
+    if axis is None and len(shape) != 1:
+        raise ValueError(f"axis must be given for an array of {len(shape)} dimensions")
+    if _length(shape, axis or 0) <= edge_order:
+        raise ValueError(f"edge_order {edge_order} wants more than the {shape[axis or 0]} samples along axis {axis or 0}")
     return axis or 0
+
+
+def toeplitz_places(rows, terms):
+    """Where the elements of a square matrix whose column k is moved down by k stand in a list of terms and one 0 behind them."""
+    return tuple(tuple(i - j if 0 <= i - j < terms else terms for j in range(rows)) for i in range(rows))

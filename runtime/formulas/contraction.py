@@ -1,6 +1,12 @@
-"""The subscripts of einsum: what they mean for operands of given shapes, computed once for each combination."""
+"""The subscripts of einsum: what they mean for operands of given shapes, computed once for each combination.
+
+Owns the order in which pairs are multiplied, which is the cheapest of those that add one operand after the other.
+"""
 
 import functools
+import math
+
+_MANY = 7  # operands of which all orders are tried
 
 
 @functools.lru_cache(1024)
@@ -10,17 +16,29 @@ def einsum_adjoint(subscripts, operand):
     return f"{left},{out}->{right}" if operand else f"{out},{right}->{left}"
 
 
+def einsum_axes(subscripts, shapes):
+    """The axes of the only operand in the order of the result, where einsum does no more than that; else None."""
+    steps, _ = _plan(subscripts, tuple(shapes))
+    term, _, out = steps[0].partition("->")
+    return [term.index(i) for i in out] if len(steps) == 1 and sorted(term) == sorted(out) == sorted(set(term)) else None
+
+
 def einsum_steps(subscripts, shapes):
     """Subscripts for one operand and then, for each further one, for itself (empty: as it is) and for the pair.
 
     Ellipses get letters of their own, summed where the result has none, an index of length 1 in one operand and longer in
-    others is dropped there, and an index is summed as soon as nothing to the right names it.
+    others is dropped there, and an index is summed as soon as no operand to come names it.
     """
-    return _steps(subscripts, tuple(shapes))
+    return _plan(subscripts, tuple(shapes))[0]
+
+
+def einsum_order(subscripts, shapes):
+    """The operands in the order of einsum_steps."""
+    return _plan(subscripts, tuple(shapes))[1]
 
 
 @functools.lru_cache(1024)
-def _steps(subscripts, shapes):
+def _plan(subscripts, shapes):
     inputs, out = _einsum_terms(subscripts, shapes)
     lengths = {}
     for term, shape in zip(inputs, shapes):
@@ -38,14 +56,43 @@ def _steps(subscripts, shapes):
     if len(inputs) == 1:
         kept = [out]
     steps = [f"{term}->{rest}" if term != rest or len(inputs) == 1 else "" for term, rest in zip(inputs, kept)]
-    plan, left = steps[:1], kept[0]
-    for place in range(1, len(inputs)):
-        later = set(out).union(*kept[place + 1 :])
+    order = _cheapest([set(term) for term in kept], set(out), lengths)
+    plan, left = [steps[order[0]]], kept[order[0]]
+    for count, place in enumerate(order[1:], 2):
+        later = set(out).union(*(kept[other] for other in order[count:]))
         both = "".join(i for i in dict.fromkeys(left + kept[place]) if i in later)
-        result = out if place == len(inputs) - 1 else both
+        result = out if count == len(inputs) else both
         plan += [steps[place], f"{left},{kept[place]}->{result}"]
         left = result
-    return tuple(plan)
+    return tuple(plan), order
+
+
+def _cheapest(terms, out, lengths):
+    """The order of operands, one multiplied to the product of those before it, that takes the fewest multiplications.
+
+    What a set of operands leaves over does not depend on their order, so that the best order of a set is that of one of its
+    subsets, and one operand more.  Of many operands only the cheapest next one is tried.  Among equals the given order holds.
+    """
+    everything = range(len(terms))
+
+    def left_over(chosen):
+        rest = out.union(*(terms[i] for i in everything if i not in chosen))
+        return set().union(*(terms[i] for i in chosen)) & rest if len(chosen) > 1 else terms[chosen[0]]
+
+    def cost(chosen, place):
+        return math.prod(lengths[index] for index in left_over(chosen) | terms[place])
+
+    best = {frozenset((i,)): (0, (i,)) for i in everything}
+    for _ in everything[1:]:
+        longer = {}
+        for total, chosen in best.values():
+            for place in everything:
+                if place not in chosen:
+                    found = total + cost(chosen, place), (*chosen, place)
+                    key = frozenset(found[1])
+                    longer[key] = min(longer.get(key, found), found)
+        best = longer if len(terms) <= _MANY else dict([min(longer.items(), key=lambda item: item[1])])
+    return min(best.values())[1]
 
 
 def _einsum_terms(subscripts, shapes):

@@ -1,5 +1,6 @@
 """The places in an array that slices, diagonals and insertions mean, and the values with which reductions at places begin."""
 
+import itertools
 import math
 
 from .shapes import _integers, _length, axes_tuple
@@ -19,6 +20,21 @@ def checked_scatter(reduce):
     return reduce
 
 
+def combination_places(shape, r, with_replacement):
+    """Which elements of a vector stand in each choice of `r` of them, in lexicographic order."""
+    if len(shape) != 1:
+        raise ValueError(f"combinations: x must be a vector, got shape {tuple(shape)}")
+    if r < 0:
+        raise ValueError(f"combinations: r must not be negative, got {r}")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    return tuple(choose(range(shape[0]), r))
+
+
+def cut_ends(pad, ndim):
+    """The index that leaves out what negative lengths of padding take away; they begin with the last axis."""
+    return tuple(slice(-min(before, 0), min(behind, 0) or None) for before, behind in _ends(pad, ndim))
+
+
 def diagonal_places(shape, offset, axis1, axis2):
     """The rows and columns of a diagonal."""
     axes = axes_tuple((axis1, axis2), len(shape))
@@ -28,6 +44,11 @@ def diagonal_places(shape, offset, axis1, axis2):
     count = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
     first, second = max(-offset, 0), max(offset, 0)
     return list(range(first, first + count)), list(range(second, second + count))
+
+
+def each_axis(values, ndim):
+    """One number for each axis behind the first two, which one number alone stands for."""
+    return tuple(values) * (ndim - 2) if len(values) == 1 else tuple(values)
 
 
 def insert_count(index, length, shape, ndim, axis):
@@ -58,11 +79,34 @@ def lifted_shape(shape, ndim):
     return (1,) * (ndim - len(shape)) + tuple(shape)
 
 
+def padded_ends(pad, ndim):
+    """How much stands before and behind each axis, of lengths that begin with the last axis."""
+    return tuple((max(before, 0), max(behind, 0)) for before, behind in _ends(pad, ndim))
+
+
+def rolled_place(axis, start, ndim):
+    """Where an axis stands that goes to before axis `start`."""
+    _length((1,) * ndim, axis)
+    if not -ndim <= start <= ndim:
+        raise ValueError(f"rollaxis: start {start} is not among {ndim} axes")
+    start += ndim if start < 0 else 0
+    return start - 1 if axis % ndim < start else start
+
+
 def stepped(start, end, step):
     """The slice start:end:step."""
     if step < 1:
         raise ValueError(f"step must be positive, got {step}")
     return slice(start, end, step)
+
+
+def strided_places(shape, strides, offset):
+    """Where the elements of a view with these steps stand in memory."""
+    if len(shape) != len(strides):
+        raise ValueError(f"as_strided_scatter: {len(shape)} lengths and {len(strides)} strides")
+    if not shape:
+        return offset or 0
+    return tuple(strided_places(shape[1:], strides[1:], (offset or 0) + i * strides[0]) for i in range(shape[0]))
 
 
 def unflat_shape(shape, axis, sizes):
@@ -74,3 +118,10 @@ def unflat_shape(shape, axis, sizes):
     if not sizes or min(sizes) < 0 or math.prod(sizes) != length:
         raise ValueError(f"axis {axis} of length {length} does not come apart into {tuple(sizes)}")
     return (*shape[: axis % len(shape)], *sizes, *shape[axis % len(shape) + 1 :])
+
+
+def _ends(pad, ndim):
+    if len(pad) % 2 or len(pad) > 2 * ndim:
+        raise ValueError(f"constant_pad_nd: pad has two lengths for each of at most {ndim} axes, got {len(pad)} lengths")
+    ends = list(zip(pad[::2], pad[1::2]))
+    return [(0, 0)] * (ndim - len(ends)) + ends[::-1]

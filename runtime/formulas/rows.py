@@ -43,6 +43,11 @@ def shape_of_rows(shape, row_shape, ndim=0):
     return (shape[0], *(1,) * (ndim - len(row_shape)), *row_shape)
 
 
+def square_of_rows(shape):
+    """The shape of the squares that rows of vectors are the rows of."""
+    return (*shape, shape[-1])
+
+
 def single_axes_of_rows(axis, shape):
     """The axes of length 1 that rows lose, where all together have `shape`."""
     if axis is None:

@@ -32,6 +32,14 @@ def broadcast_shape(a, b):
     return tuple(n if m == 1 else m for m, n in zip(a, b))
 
 
+def checked_axes(shape, name, least, most=None):
+    """`shape`, if it has as many axes as the operator takes of what it calls `name`."""
+    if len(shape) < least or most is not None and len(shape) > most:
+        wanted = f"{least} or more" if most is None else f"{least}" if least == most else f"{least} to {most}"
+        raise ValueError(f"{name} must have {wanted} axes, its shape is {tuple(shape)}")
+    return shape
+
+
 def checked_reduction(reduction):
     """`reduction`, if a loss knows it."""
     if reduction not in ("mean", "sum", "none"):
@@ -134,6 +142,11 @@ def lifted_shapes(shapes, kind):
 def line_shape(ndim, axis):
     """The shape under which a vector lies along one axis of an array."""
     return tuple(-1 if place == axis % ndim else 1 for place in range(ndim))
+
+
+def log_of(count):
+    """Its natural logarithm, -inf for 0."""
+    return math.log(count) if count else -math.inf
 
 
 def opposite(shift):

@@ -215,11 +215,21 @@ def transposed_shape(shape, weight, stride, padding, output_padding, dilation, g
     return (*shape[: -spatial - 1], weight[1] * groups, *lengths)
 
 
-def unpooled_shape(shape, kernel, stride, padding):
-    """The shape of which windows make an array of the given shape."""
+def planes_shape(shape, axes):
+    """An array of the given shape as one row for each plane, which the last axes make."""
+    return math.prod(shape[: len(shape) - axes]), math.prod(shape[len(shape) - axes :])
+
+
+def unpooled_shape(shape, kernel, stride, padding, wanted=None):
+    """The shape of which windows make an array of the given shape; or the one wanted, if they make that of it, too."""
     lengths = [(n - 1) * s - 2 * p + k for n, k, s, p in zip(shape[-len(kernel) :], kernel, stride, padding)]
     if len(shape) <= len(kernel) or min(*kernel, *stride, *lengths) < 1 or min(padding) < 0:
         raise ValueError(f"windows of {kernel}, stride {stride}, padding {padding}, make no array of shape {tuple(shape)}")
+    if wanted is not None:
+        least, lengths = lengths, tuple(wanted[-len(kernel) :])
+        whole = len(wanted) == len(kernel) or tuple(wanted) == (*shape[: -len(kernel)], *lengths)
+        if not whole or any(not n - s < m < n + s for n, m, s in zip(least, lengths, stride)):
+            raise ValueError(f"output_size {tuple(wanted)} is not within a stride, {tuple(stride)}, of {tuple(least)}")
     return (*shape[: -len(kernel)], *lengths)
 
 

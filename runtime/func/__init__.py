@@ -12,12 +12,14 @@ from .matrices import hessian, jacfwd, jacobian, jacrev
 from .named import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
 from .named import multigrad_dict, vector_jacobian_product
 from .products import hvp, jvp, linearize, vjp
+from ..support.later import answer
 
 __all__ = [
     "elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product",
     "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
     "make_vjp", "multigrad_dict", "value_and_grad", "vector_jacobian_product", "vjp",
 ]  # fmt: skip
+answer(__name__)
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ from ..autograd.nest import LEAF
 from ..autograd.passes import filled, gradients
 from ..core.grad_mode import enable_grad
 from ..support.dispatch import ops
+from ..support.errors import CallTypeError
 from .point import Point, chosen
 
 
@@ -51,7 +52,7 @@ def grad(
     >>> gs.func.grad(loss)({"w": 1.0, "b": 0.5}, gs.ones((2,)))["b"].item()
     6.0
     """
-    argnums = chosen("grad", argnums, argnum)
+    argnums = chosen("grad", func, argnums, argnum)
 
     @wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -87,7 +88,7 @@ def value_and_grad(
     >>> value.item(), gradient.tolist()
     (5.0, [2.0, 4.0])
     """
-    argnums = chosen("value_and_grad", argnums, argnum)
+    argnums = chosen("value_and_grad", func, argnums, argnum)
 
     @wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
@@ -141,7 +142,7 @@ def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0
         with enable_grad():
             outputs = point.record()
             if point.outputs_form is not LEAF:
-                raise TypeError("elementwise_grad: the function must return a single Tensor")
+                raise CallTypeError("elementwise_grad: the function must return a single Tensor")
             found = gradients(outputs, point.values, [ops.ones_like(outputs[0])], point.recorded)
             return _finished(point, found)
 

@@ -93,7 +93,7 @@ def hessian(
     >>> gs.func.hessian(lambda x: x[0] ** 2 * x[1])(gs.asarray([2.0, 3.0])).tolist()
     [[6.0, 4.0], [4.0, 0.0]]
     """
-    argnums = chosen("hessian", argnums, argnum)
+    argnums = chosen("hessian", func, argnums, argnum)
 
     @wraps(func)
     def matrix(*args: Any, **kwargs: Any) -> Any:
@@ -101,6 +101,7 @@ def hessian(
         with enable_grad():
             outputs = point.record()
             if point.outputs_form is not LEAF or outputs[0].ndim:
+                point.freeze()
                 return jacrev(jacrev(func, argnums), argnums)(*args, **kwargs)
             first = filled(gradients(outputs, point.values, None, True), point.values)
             blocks = rows(first, point.values, point.recorded)
@@ -111,6 +112,8 @@ def hessian(
 
 
 def _jacobian(caller, func, argnums, has_aux, blocks_of):
+    argnums = chosen(caller, func, argnums)
+
     @wraps(func)
     def matrix(*args: Any, **kwargs: Any) -> Any:
         point = Point(caller, func, args, kwargs, argnums, has_aux)

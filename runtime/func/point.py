@@ -16,16 +16,24 @@ from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others, get_gradient_edge
 from ..methods.dual_level import innermost_level
+from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
+from ..support.errors import CallTypeError, CallValueError
 
 
-def chosen(caller, argnums, argnum):
-    """`argnums`, for which HIPS autograd says `argnum`."""
-    if argnum is None:
-        return argnums
-    if argnums != 0:
-        raise TypeError(f"{caller}: give argnums or argnum, not both: they are two names for the same")
-    return argnum
+def chosen(caller, func, argnums, argnum=None):
+    """`argnums`, for which HIPS autograd says `argnum`; an error where the call is one of PyTorch's functions of that name."""
+    if isinstance(func, TensorBase):
+        raise TypeError(f"{caller}: a function is needed, got a Tensor; gradients of what has been computed are "
+                        "gs.autograd.grad(outputs, inputs)")  # fmt: skip
+    if argnum is not None:
+        if argnums != 0:
+            raise TypeError(f"{caller}: give argnums or argnum, not both: they are two names for the same")
+        argnums = argnum
+    if isinstance(argnums, (TensorBase, np.ndarray)) and argnums.dtype.kind not in "iu":
+        raise TypeError(f"{caller}: argnums must be an int or a tuple of ints, got {type(argnums).__name__}; the point is an "
+                        f"argument of the result: {caller}(func)(x)")  # fmt: skip
+    return argnums
 
 
 def positions(caller, argnums, count):
@@ -36,13 +44,13 @@ def positions(caller, argnums, count):
         try:
             i = operator.index(number)
         except TypeError:
-            raise TypeError(f"{caller}: argnums must be an int or a tuple of ints, got {argnums!r}") from None
+            raise CallTypeError(f"{caller}: argnums must be an int or a tuple of ints, got {argnums!r}") from None
         if not -count <= i < count:
-            raise ValueError(f"{caller}: argnums names argument {i}, and the function was called with {count} positional "
-                             f"argument{'s' * (count != 1)}; a keyword argument is never differentiated")  # fmt: skip
+            raise CallValueError(f"{caller}: argnums names argument {i}, and the function was called with {count} positional "
+                                 f"argument{'s' * (count != 1)}; a keyword argument is never differentiated")  # fmt: skip
         found.append(i % count)
     if len(set(found)) != len(found):
-        raise ValueError(f"{caller}: argnums names an argument twice: {argnums!r}")
+        raise CallValueError(f"{caller}: argnums names an argument twice: {argnums!r}")
     return found, single
 
 
@@ -70,6 +78,7 @@ class Point(UserFunction):
         super().__init__(caller, self.call, tuple(args[i] for i in self.numbers), True)
         self.values = []  # of the variables, as the passes know them; `call` may get copies
         self.leaves = []  # those of them that nobody else knows
+        self.written = []  # weak references to what the function has written to
 
     def call(self, *variables):
         args = list(self.args)
@@ -79,8 +88,9 @@ class Point(UserFunction):
         if not self.has_aux:
             return value
         if not isinstance(value, tuple) or len(value) != 2:
-            raise TypeError(f"{self.caller}: with has_aux=True the function must return a pair (output, aux), and it returned "
-                            f"{f'a tuple of {len(value)}' if isinstance(value, tuple) else type(value).__name__}")  # fmt: skip
+            raise CallTypeError(f"{self.caller}: with has_aux=True the function must return a pair (output, aux), and it "
+                                f"returned {f'a tuple of {len(value)}' if isinstance(value, tuple) else type(value).__name__}"
+                                )  # fmt: skip
         value, self.aux = value
         return value
 
@@ -106,10 +116,10 @@ class Point(UserFunction):
             place, what = f"argument {self.numbers[int(number)]}", rest
         else:
             place, what = "the given " + what, place
-        raise TypeError(f"{self.caller}: {place} of the function is differentiated, so it must hold floating point or complex "
-                        f"numbers, arrays or tensors, in tuples, lists and dictionaries; {what or 'it'} {type_}. Write a float, "
-                        "or pass what is not to be differentiated as an argument that argnums does not name."
-                        )  # fmt: skip
+        raise CallTypeError(f"{self.caller}: {place} of the function is differentiated, so it must hold floating point or "
+                            f"complex numbers, arrays or tensors, in tuples, lists and dictionaries; {what or 'it'} {type_}. "
+                            "Write a float, or pass what is not to be differentiated as an argument that argnums does not name."
+                            )  # fmt: skip
 
     # The variables.
 
@@ -121,16 +131,23 @@ class Point(UserFunction):
                 self.values.append(x[...])
                 given.append(ops.copy(self.values[-1]))  # the function may write to it
                 continue
-            leaf = _without_history(x).requires_grad_()
+            leaf = without_history(x).requires_grad_()
             self.leaves.append(leaf)
             self.values.append(leaf)
             given.append(leaf)
-        outputs = self.apart(self(given))
+        with first_histories() as self.written:
+            outputs = self.apart(self(given))
         connected = len(self.leaves) < len(self.values) or depends_on_others(outputs, self.leaves)
         self.kept = self.enabled and connected
         # Tangents of outer levels are kept by formulas that run on tensors only.
         self.recorded = self.kept or innermost_level() > 0
         return outputs
+
+    def shared(self, x):
+        """An input for a single call in forward mode: the caller's own tensor where the function may write to it."""
+        if x.requires_grad or not any(x is leaf for leaf in flatten(self.args)[0]):
+            return ops.copy(x)
+        return x
 
     def apart(self, values):
         """No leaves: the gradient by one that is frozen is none."""
@@ -144,10 +161,22 @@ class Point(UserFunction):
         """Where the gradients by the variables go, which stays right when the leaves are frozen."""
         return [get_gradient_edge(value) for value in self.values]
 
-    def freeze(self):
-        """No pass from outside has to reach the variables that nobody else knows."""
+    def freeze(self, released=True):
+        """No pass from outside has to reach the variables that nobody else knows, nor what was computed of them.
+
+        What the function has written to keeps its value, and loses a history in which nothing requires grad: the next call would
+        hang its own behind it.  Not `released`, the graph is there for later products.
+        """
         for leaf in self.leaves:
             leaf.requires_grad_(False)
+        for reference in self.written:
+            tensor = reference()
+            if tensor is not None and tensor.requires_grad:
+                if depends_on_others([tensor], self.leaves):
+                    note_first(tensor)  # of an outer call
+                else:
+                    cut_history(tensor, released and not self.kept)
+        self.written = []
 
     # Results.
 
@@ -159,7 +188,7 @@ class Point(UserFunction):
         return rebuild(form, values)
 
     def cut(self, value):
-        return value if self.kept or not value.requires_grad else _without_history(value)
+        return value if self.kept or not value.requires_grad else without_history(value)
 
     def auxiliary(self):
         """What the function returned beside its output."""
@@ -172,7 +201,7 @@ class Point(UserFunction):
         return nest[0] if self.alone else nest
 
 
-def _without_history(x):
+def without_history(x):
     """`x` without its graph; tangents stay."""
     if not innermost_level():
         return x.detach()

@@ -11,8 +11,8 @@ from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
-from ..support.errors import NotBatched
-from .point import Point
+from ..support.errors import CallTypeError, NotBatched
+from .point import Point, without_history
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -49,15 +49,15 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     with enable_grad():
         outputs = point.record()
         edges = point.edges()
-    point.freeze()
+    point.freeze(released=False)
     form = point.outputs_form
 
     def pullback(cotangents: Any) -> Any:
-        vectors = point.vector(cotangents, outputs, form)
-        kept, recorded = _keeps(point, vectors)
+        vectors = point.vector(cotangents, outputs, form, "cotangents")
+        kept, recorded = _keeps(point, vectors, is_grad_enabled())
         with enable_grad():
             found = filled(gradients(outputs, edges, vectors, recorded, True), point.values)
-            return point.by_argument([value if kept else point.cut(value) for value in found])
+            return point.by_argument([value if kept else without_history(value) for value in found])
 
     value = point.result(outputs, form)
     return (value, pullback, point.auxiliary()) if has_aux else (value, pullback)
@@ -89,6 +89,8 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     Notes
     -----
     Where the function calls a custom Function without a jvp, two backward passes take the place of forward mode.
+    What the function writes to a Tensor among `primals` that does not require grad is written to that tensor, as in PyTorch;
+    an ndarray and any other is copied before.
 
     Examples
     --------
@@ -138,15 +140,15 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
         found = point.apart(found)
     edges = [get_gradient_edge(value) if value.requires_grad else None for value in cotangents]
     point.leaves += [value for value in cotangents if value.requires_grad]
-    point.freeze()
+    point.freeze(released=False)
     form = point.outputs_form
 
     def derivative(*tangents: Any) -> Any:
         directions = _tangents(point, tangents)
-        kept, recorded = _keeps(point, directions)
+        kept, recorded = _keeps(point, directions, is_grad_enabled())
         with enable_grad():
             values = push_transposed(outputs, edges, found, directions, recorded, True)
-            return point.nest([value if kept else point.cut(value) for value in values], form)
+            return point.nest([value if kept else without_history(value) for value in values], form)
 
     value = point.result(outputs, form)
     return (value, derivative, point.auxiliary()) if has_aux else (value, derivative)
@@ -181,17 +183,17 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     with enable_grad():
         output = point.record_single()
         first = filled(gradients([output], point.values, None, True), point.values)
-        kept, recorded = _keeps(point, directions)
+        kept, recorded = _keeps(point, directions, point.enabled)
         found = filled(gradients(first, point.values, directions, recorded), point.values)
         point.freeze()
-        nest = point.nest([value if kept else point.cut(value) for value in found], point.inputs_form)
+        nest = point.nest([value if kept else without_history(value) for value in found], point.inputs_form)
     return nest if several else nest[0]
 
 
 def pushed(point, tangents, count=0):
     """The outputs of a function and their tangents, as forward mode gives them, or reverse mode twice where that does not."""
     try:
-        outputs, found = push(point, [ops.copy(x) for x in point.inputs], tangents, count)
+        outputs, found = push(point, [ops.copy(x) if count else point.shared(x) for x in point.inputs], tangents, count)
     except NotImplementedError:
         if count:
             raise NotBatched from None
@@ -207,18 +209,22 @@ def pushed(point, tangents, count=0):
 
 def _at(caller, func, primals, has_aux=False):
     if not primals:
-        raise TypeError(f"{caller}: there is nothing to differentiate by: give the arguments of the function")
+        raise CallTypeError(f"{caller}: there is nothing to differentiate by: give the arguments of the function")
     numbers = 0 if len(primals) == 1 else tuple(range(len(primals)))
     return Point(caller, func, primals, None, numbers, has_aux)
 
 
 def _tangents(point, tangents):
-    if len(tangents) != len(point.args):
-        raise TypeError(f"{point.caller}: expected {len(point.args)} tangents, one for each argument, got {len(tangents)}")
-    return point.vector(tangents, point.inputs, point.inputs_form)
+    count = len(point.args)
+    if not isinstance(tangents, (tuple, list)):
+        raise CallTypeError(f"{point.caller}: the arguments are a tuple of {count}, so the tangents must be one, too, with one "
+                            f"for each; got {type(tangents).__name__}")  # fmt: skip
+    if len(tangents) != count:
+        raise CallTypeError(f"{point.caller}: expected {count} tangents, one for each argument, got {len(tangents)}")
+    return point.vector(tangents, point.inputs, point.inputs_form, "tangents")
 
 
-def _keeps(point, vectors):
-    """Whether a product with `vectors` keeps its graph, and whether it is to be recorded."""
-    kept = point.kept or is_grad_enabled() and any(value.requires_grad for value in vectors)
+def _keeps(point, vectors, enabled):
+    """Whether a product with `vectors`, asked for where recording is `enabled`, keeps its graph, and is to be recorded."""
+    kept = enabled and (point.kept or any(value.requires_grad for value in vectors))
     return kept, kept or innermost_level() > 0

@@ -3,8 +3,8 @@
 import numpy as np
 
 __all__ = [
-    "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randn",
-    "randn_like", "randperm", "standard", "uniform_",
+    "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like",
+    "randn", "randn_like", "randperm", "standard", "uniform_",
 ]  # fmt: skip
 
 
@@ -168,6 +168,25 @@ def rand_like(x, dtype, generator):
     ndarray
     """
     return rand(np.shape(x), dtype or np.result_type(x), generator)
+
+
+def randint_like(x, low, high, dtype, generator):
+    """Integers from `low` up to `high`, in the shape and dtype of ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+    low : int
+    high : int or None
+    dtype : dtype or None
+        That of `x` when it is None.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+    """
+    return np.asarray(generator.integers(low, high, np.shape(x)), dtype or np.result_type(x))
 
 
 def randn(shape, dtype, generator):

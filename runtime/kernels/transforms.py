@@ -48,6 +48,8 @@ def fourier(x, axes, inverse, norm):
     x = np.asarray(x)
     if x.size == 0 or not axes:
         return x.astype(np.result_type(x, 1j if x.dtype.kind in "fc" else 1j + 0.0))
+    if len(axes) == 1:
+        return (np.fft.ifft if inverse else np.fft.fft)(x, axis=axes[0], norm=_norm(norm, inverse))
     if inverse:
         return np.fft.ifftn(x, axes=axes, norm=_norm(norm, True))
     return np.fft.fftn(x, axes=axes, norm=_norm(norm, False))

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..support.capi cimport PyArray_NDIM, ndarray
 from ..support.dispatch import ops
+from ..core.arguments cimport as_ints
 from ..core.forward_ad cimport levels_of, tangent_of
 from ..core.grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
-from .lost_history import refusal_of_array, warn_of_number
+from .lost_history import let_out, warn_of_number
 from .numpy_protocol cimport UniversalCalls, call_function
 from .pytorch_tensor cimport PyTorchTensor
 from ..saved.snapshot cimport begin_write
@@ -97,7 +98,7 @@ cdef class ArrayTensor(PyTorchTensor):
     def __array__(self, dtype=None, copy=None):
         cdef str reason = history_of(self)
         if reason is not None:
-            raise refusal_of_array(reason)
+            let_out(reason)
         return np.array(self.array, dtype=dtype, copy=copy)
 
     # Other libraries: the array API's namespace and exchange of memory.
@@ -119,9 +120,9 @@ cdef class ArrayTensor(PyTorchTensor):
             raise ValueError(f"tensors are on the device 'cpu', got {device!r}")
         return self
 
-    def __dlpack__(self, **asked):
+    def __dlpack__(self, *, stream=None, **asked):
         """A capsule of the array's memory, which has no history."""
-        return self.numpy().__dlpack__(**asked)
+        return self.numpy().__dlpack__(stream=stream, **asked)
 
     def __dlpack_device__(self):
         return (<object> self.array).__dlpack_device__()
@@ -192,7 +193,7 @@ cdef class ArrayTensor(PyTorchTensor):
         try:
             if self.flags & VIEW:
                 check_view(self)
-            name = None if self.grad_fn_ is None else self.grad_fn_.name()
+            name = None if self.grad_fn_ is None else type(self.grad_fn_).__name__
         except RuntimeError:  # a write to the base makes a history that this view cannot have
             name = "Invalid"
         if name is not None:
@@ -257,7 +258,7 @@ cdef class ArrayTensor(PyTorchTensor):
         RuntimeError
             On a tensor that requires grad.
         """
-        wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        wanted = as_ints(shape[0] if len(shape) == 1 else shape, "resize_", "shape", -1)
         if wanted == self.shape:
             return self
         array = np.zeros(wanted, self.dtype)

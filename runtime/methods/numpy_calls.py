@@ -137,6 +137,9 @@ def copyto(dst, src, casting="same_kind", where=True):
     src = asarray(src)
     if where is not True:
         src = ops.where(where, src, dst)
+    extra = src.ndim - np.ndim(dst)
+    if extra > 0 and set(src.shape[:extra]) == {1}:  # as assignment does, which drops them
+        src = ops.reshape(src, src.shape[extra:])
     write_into(dst, ops.broadcast_to(src, np.shape(dst)), "np.copyto")
 
 

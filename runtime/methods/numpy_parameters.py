@@ -5,12 +5,13 @@ tensors answers NotImplemented.  Knows a call by its fields, and nothing of its 
 """
 
 import functools
+import sys
 
 import numpy as np
 
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
-from ..generated.numpy_table import UNIVERSAL
+from ..generated.numpy_table import SPECIAL, UNIVERSAL
 from ..support.dispatch import ops
 
 
@@ -23,10 +24,12 @@ def dotted(name):
 
 
 def named(function):
-    """np.linalg.svd, for messages."""
+    """np.linalg.svd or scipy.special.erf, for messages."""
+    if isinstance(function, np.ufunc):  # which does not say where it comes from
+        return f"np.{function.__name__}" if dotted(function.__name__) is function else f"scipy.special.{function.__name__}"
     module = getattr(function, "__module__", None) or "numpy"
     name = f"{module}.{function.__name__}".removeprefix("numpy.")
-    return f"np.{name.removeprefix('numpy.')}" if module.startswith("numpy") or isinstance(function, np.ufunc) else name
+    return f"np.{name.removeprefix('numpy.')}" if module.startswith("numpy") else name
 
 
 @functools.cache
@@ -35,9 +38,18 @@ def universal_operators():
     return {dotted(name): getattr(ops, op) for name, op in UNIVERSAL.items() if dotted(name) is not None}
 
 
+def scipy_operator(function):
+    """The operator of one of SciPy's universal functions: that of the same name in gradspec.special, if there is one."""
+    scipy_special = sys.modules.get("scipy.special")
+    known = function.__name__ in SPECIAL and getattr(scipy_special, function.__name__, None) is function
+    return getattr(ops, SPECIAL[function.__name__]) if known else None
+
+
 def cast(call, dtype):
     casting = call.lacking.get("casting", "same_kind")
     call.change(lambda x: converted(x, dtype, casting, named(call.function)))
+    if np.dtype(dtype).kind in "iub":  # sums and products wrap round, in wide integers cut afterwards as in narrow ones
+        call.after.append(lambda y: y if y.dtype == dtype else ops.astype(y, dtype))
 
 
 def converted(x, dtype, casting, where):
@@ -60,6 +72,13 @@ def mask_operand(call, mask):
         raise ValueError(f"{named(call.function)}: has no identity, so to use a where mask one has to specify 'initial'")
     call.change(lambda x: ops.where(mask, x, identity))
     return None
+
+
+def of_upper_triangle(call, value):
+    """The adjoint of what the operator makes of the adjoint, whose lower triangle it reads."""
+    if value:
+        call.change(ops.mH)
+        call.after.append(ops.mH)
 
 
 def with_initial(call, initial):
@@ -142,7 +161,7 @@ SERVED = {
     "prepend": lambda call, value: around(call, "prepend", value),
     "append": lambda call, value: around(call, "append", value),
     "UPLO": lambda call, value: call.change(ops.mH) if value in ("U", "u") else None,  # the other triangle of the adjoint
-    "upper": lambda call, value: call.after.append(ops.mH),
+    "upper": of_upper_triangle,
     "deg": lambda call, value: call.after.append(ops.rad2deg) if value else None,
     "compute_uv": without_vectors,
     "sorter": lambda call, value: call.change(lambda x: ops.take(x, value)),

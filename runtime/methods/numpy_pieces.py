@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.operand import asarray
 from ..support.dispatch import ops
-from .numpy_parameters import values_of
+from .numpy_parameters import values_of, write_into
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
@@ -85,6 +85,45 @@ def laid(arrays, leaves, depth, ndim):
     return ops.reshape(leaf, (1,) * (ndim - leaf.ndim) + leaf.shape) if leaf.ndim < ndim else ops.copy(leaf)
 
 
+def choose(a, choices, out=None, mode="raise"):
+    places, choices = values_of(a), [asarray(choice) for choice in choices]
+    if places.dtype.kind not in "iub":
+        raise TypeError(f"np.choose: a must be integers, got {places.dtype}")
+    count, shape = len(choices), np.broadcast_shapes(places.shape, *(choice.shape for choice in choices))
+    if mode == "raise" and ((places < 0) | (places >= count)).any():
+        raise ValueError(f"np.choose: an element of a is not among the {count} choices")
+    places = places.astype(np.intp) % count if mode == "wrap" else np.clip(places, 0, count - 1)
+    choices = ops.stack([ops.broadcast_to(choice, shape) for choice in choices])
+    found = ops.take_along_axis(choices, np.broadcast_to(places, shape)[None], 0)[0]
+    return found if out is None else write_into(out, found, "np.choose")
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        return ops.cross(a, b, axis)
+    return ops.moveaxis(ops.cross(ops.moveaxis(asarray(a), axisa, -1), ops.moveaxis(asarray(b), axisb, -1)), -1, axisc)
+
+
+def einsum(*operands, out=None, optimize=False):
+    found = ops.einsum(*lettered(operands))
+    return found if out is None else write_into(out, found, "np.einsum")
+
+
+def lettered(operands):
+    """The form with letters of a call whose operands are each followed by the numbers of its axes."""
+    if isinstance(operands[0], str):
+        return operands
+    lists, last = operands[1::2], operands[-1] if len(operands) % 2 else None
+    letters = dict(zip(sorted({i for item in (*lists, *filter(None, [last])) for i in item if i is not Ellipsis}),
+                       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))  # fmt: skip
+
+    def spelled(item):
+        return "".join("..." if i is Ellipsis else letters[i] for i in item)
+
+    text = ",".join(map(spelled, lists))
+    return (text if last is None else f"{text}->{spelled(last)}"), *operands[: 2 * len(lists) : 2]
+
+
 def gradient(f, *varargs, axis=None, edge_order=1):
     f = asarray(f)
     axes = tuple(range(f.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
@@ -106,6 +145,18 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return counts if density or weights is not None else ops.astype(counts, np.intp), edges
 
 
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    start, stop = ops.multiply(start, 1.0), ops.multiply(stop, 1.0)
+    span = ops.subtract(stop, start)
+    count = max(num - 1 if endpoint else num, 1)
+    ndim = span.ndim
+    share = np.arange(num).reshape((num,) + (1,) * ndim) / count
+    share = share.astype(np.real(np.ones(0, span.dtype)).dtype, copy=False)
+    y = ops.add(ops.multiply(1 - share, start), ops.multiply(share, stop))
+    y = ops.moveaxis(y if dtype is None else ops.astype(y, dtype), 0, axis)
+    return (y, ops.divide(span, count)) if retstep else y
+
+
 def lstsq(a, b, rcond=None):
     if rcond is not None:
         return NotImplemented
@@ -119,7 +170,16 @@ def lstsq(a, b, rcond=None):
     return x, squares if rank == columns < rows else ops.zeros((0,), dtype=values.dtype), rank, values
 
 
+def real_if_close(a, tol=100):
+    a = asarray(a)
+    if a.dtype.kind != "c":
+        return a
+    limit = tol * np.finfo(a.dtype).eps if tol > 1 else tol
+    return ops.real(a) if (np.abs(values_of(a).imag) < limit).all() else a
+
+
 PIECED = {
-    np.apply_along_axis: apply_along_axis, np.block: block, np.gradient: gradient, np.histogram: histogram,
-    np.linalg.lstsq: lstsq, np.piecewise: piecewise, np.select: select,
+    np.apply_along_axis: apply_along_axis, np.block: block, np.choose: choose, np.cross: cross, np.einsum: einsum,
+    np.gradient: gradient, np.histogram: histogram, np.linalg.lstsq: lstsq, np.linspace: linspace, np.piecewise: piecewise,
+    np.real_if_close: real_if_close, np.select: select,
 }  # fmt: skip

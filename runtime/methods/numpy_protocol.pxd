@@ -3,5 +3,5 @@
 cdef class UniversalCalls:
     pass
 
-cdef object call_method(str name, object tensor, dict keywords)
+cdef object call_method(str name, object tensor, dict keywords, dict beside)
 cdef object call_function(object function, tuple arguments, dict keywords)

@@ -110,8 +110,14 @@ cdef object call_function(object function, tuple arguments, dict keywords):
     return numpy_calls.call_function(function, arguments, keywords)
 
 
-cdef object call_method(str name, object tensor, dict keywords):
-    """A method with a parameter of NumPy's that its operator lacks: the function of that name."""
+cdef object call_method(str name, object tensor, dict keywords, dict beside):
+    """A method, or a function, with a parameter of NumPy's that its operator lacks: NumPy's function of that name.
+
+    Of those parameters None is what nobody gave: NumPy may take it for something else, as for a mask without a place.
+    """
     if universal is None:
         load()
+    for name_, value in beside.items():
+        if value is not None:
+            keywords[name_] = value
     return numpy_calls.call_method(name, tensor, keywords)

@@ -9,16 +9,25 @@ from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .numpy_calls import call_function, without_operator
-from .numpy_parameters import REDUCTIONS, converted, holds_history, named, universal_operators, values_of, write_into
+from .numpy_parameters import (
+    REDUCTIONS,
+    converted,
+    holds_history,
+    named,
+    scipy_operator,
+    universal_operators,
+    values_of,
+    write_into,
+)
 
 
 def call_universal(function, method, inputs, keywords):
     """A call or a method of a universal function."""
     if method != "__call__":
         if function.signature is not None or function not in universal_operators():
-            return without_operator(getattr(function, method), inputs, keywords, f"np.{function.__name__}.{method}")
+            return without_operator(getattr(function, method), inputs, keywords, f"{named(function)}.{method}")
         return METHODS[method](function, *inputs, **keywords)
-    operator = universal_operators().get(function) or COMPOSED.get(function)
+    operator = universal_operators().get(function) or COMPOSED.get(function) or scipy_operator(function)
     if operator is None:
         return without_operator(function, inputs, keywords)
     name, out, mask = named(function), keywords.get("out"), keywords.get("where", True)
@@ -46,23 +55,19 @@ def computed_where(operator, inputs, mask, out):
     return ops.index_put(asarray(out), mask, operator(*chosen))
 
 
-def divmod_(a, b):
-    return ops.floor_divide(a, b), ops.remainder(a, b)
-
-
-def modf(x):
-    whole = ops.trunc(x)
-    return ops.subtract(x, whole), whole
-
-
 COMPOSED = {
-    np.divmod: divmod_,
-    np.modf: modf,
     np.fabs: lambda x: ops.absolute(x),
     np.rint: lambda x: ops.round(x),
-    np.float_power: lambda a, b: ops.pow(doubled(a), doubled(b)),
+    np.float_power: lambda a, b: float_power(a, b),
     np.ldexp: lambda x, n: ops.multiply(x, ops.pow(2.0, n)),
+    # Of later versions than the oldest that gradspec runs with.
+    getattr(np, "matvec", None): lambda a, b: ops.matvec(a, b),
+    getattr(np, "vecmat", None): lambda a, b: ops.vecmat(a, b),
 }
+
+
+def float_power(a, b):
+    return ops.pow(doubled(a), doubled(b))
 
 
 def doubled(x):

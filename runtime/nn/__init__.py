@@ -10,7 +10,14 @@ import gradspec  # noqa: F401 (waits for it)
 
 from .._nn import *  # noqa: F403
 from .._nn import __all__ as _operators
+from .attention import multi_head_attention_forward as multi_head_attention_forward
+from .bags import embedding_bag as embedding_bag
+from .bags import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 from .connectionist import ctc_loss as ctc_loss
+from .lookup import embedding as embedding
+from .packing import PackedSequence as PackedSequence
+from .packing import pack_padded_sequence as pack_padded_sequence
+from .packing import pad_packed_sequence as pad_packed_sequence
 from .recurrent import gru as gru
 from .recurrent import lstm as lstm
 from .recurrent import pad_sequence as pad_sequence
@@ -27,7 +34,9 @@ else:
     __getattr__ = later(__name__, {"": ("functional", "utils")})
 
 __all__ = sorted([
-    "ctc_loss", "functional", "gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh", "utils", *_operators,
+    "PackedSequence", "ctc_loss", "embedding_bag", "functional", "gru", "lstm", "multi_head_attention_forward",
+    "pack_padded_sequence", "pad_packed_sequence", "pad_sequence", "rnn_relu", "rnn_tanh", "triplet_margin_with_distance_loss",
+    "utils", *_operators,
 ])  # fmt: skip
 
 

@@ -5,7 +5,15 @@ Owns nothing: it re-exports `gradspec.nn`.
 
 from .._nn import *  # noqa: F403
 from .._nn import __all__ as _operators
+from ..support.later import answer
+from .attention import multi_head_attention_forward as multi_head_attention_forward
+from .bags import embedding_bag as embedding_bag
+from .bags import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 from .connectionist import ctc_loss as ctc_loss
+from .lookup import embedding as embedding
+from .packing import PackedSequence as PackedSequence
+from .packing import pack_padded_sequence as pack_padded_sequence
+from .packing import pad_packed_sequence as pad_packed_sequence
 from .recurrent import gru as gru
 from .recurrent import lstm as lstm
 from .recurrent import pad_sequence as pad_sequence
@@ -15,7 +23,11 @@ from .running import batch_norm as batch_norm
 from .running import instance_norm as instance_norm
 from .sampling import gumbel_softmax as gumbel_softmax
 
-__all__ = sorted(["ctc_loss", "gru", "lstm", "pad_sequence", "rnn_relu", "rnn_tanh", *_operators])
+__all__ = sorted([
+    "PackedSequence", "ctc_loss", "embedding_bag", "gru", "lstm", "multi_head_attention_forward", "pack_padded_sequence",
+    "pad_packed_sequence", "pad_sequence", "rnn_relu", "rnn_tanh", "triplet_margin_with_distance_loss", *_operators,
+])  # fmt: skip
+answer(__name__)
 
 
 def __dir__() -> list[str]:

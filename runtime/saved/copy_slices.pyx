@@ -4,14 +4,22 @@
 Owns `rebase`, which makes a written value's history and tangents those of the tensor that it was written to.  A write to a
 view is one to its base: of the base's gradient the part under the view goes to the value, and the rest to what the base was
 before.  The same step, on tangents, carries the value's tangent into that of the base.  Views of the base that were taken
-before follow it when they are used: `refresh`.
+before follow it when they are used: `refresh`.  What got its first history by being written to is told to who asks, and a
+history of which nothing can be wanted any more is cut.
 """
+
+from cpython.dict cimport PyDict_GetItem
+from cpython.ref cimport PyObject
+
+import weakref
 
 import numpy as np
 
 from ..core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from ..support cimport capi as cnp
-from ..support.capi cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, Py_REFCNT, ndarray
+from ..support.capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyThreadState_GetDict, Py_REFCNT, ndarray,
+)
 from ..support.dispatch import ops
 from ..core.forward_ad cimport has_tangent, push_linear, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
@@ -134,6 +142,8 @@ cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value)
     cdef TensorBase written = value
     if value.grad_fn_ is None and not base.flags & REQUIRES_GRAD:
         return 0
+    if not base.flags & REQUIRES_GRAD or type(base.grad_fn_) is CutHistory:
+        note_first(base)
     if base is not target or value.grad_fn_ is None:
         written = wrap(base.array)
         link(state, base, value, steps_of(target), None, written)
@@ -143,6 +153,56 @@ cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value)
     if target is not base and target.flags & RETAINS_GRAD:
         check_view(target)  # what it retains is the gradient of what it is by now
     return 0
+
+
+cdef class CutHistory(Node):
+    """Where a history was cut that nobody can differentiate any more: no gradient goes on."""
+
+    cdef object apply(self, object grad, Wanted wanted):
+        return None
+
+    cdef object apply_recorded(self, object grad, Wanted wanted):
+        return None
+
+
+class first_histories:
+    """A context manager that yields a list: weak references to the tensors that get a history inside by being written to."""
+
+    def __enter__(self):
+        state = <dict> PyThreadState_GetDict()
+        self.before, self.found = state.get("gradspec first histories"), []
+        state["gradspec first histories"] = self.found
+        return self.found
+
+    def __exit__(self, *exc_info):
+        (<dict> PyThreadState_GetDict())["gradspec first histories"] = self.before
+
+
+cpdef int note_first(TensorBase base) except -1:
+    cdef PyObject* found = PyDict_GetItem(<object> PyThreadState_GetDict(), "gradspec first histories")
+    if found != NULL and <object> found is not None:
+        (<list> found).append(weakref.ref(base))
+    return 0
+
+
+def cut_history(TensorBase tensor, bint released):
+    """Forget how a tensor was computed, which is not a view.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    released : bool
+        No graph that holds the tensor is needed any more: it may stop requiring grad.
+    """
+    cdef CutHistory node
+    if released:
+        tensor.detach_()
+    else:
+        node = CutHistory.__new__(CutHistory)
+        set_history(tensor, node, 0)
+    if tensor.counter is not None:
+        tensor.counter.rebased += 1
+        tensor.counter.histories += 1
 
 
 cdef int rebase_tangents(TensorBase target, TensorBase value) except -1:
@@ -166,6 +226,7 @@ cdef int refresh(TensorBase view) except -1:
     cdef TensorBase base = base_of(view), dual = dual_base_of(view), fresh
     cdef bint history = base.flags & REQUIRES_GRAD and extra.histories != view.counter.histories
     cdef bint tangents = flags & DUAL and dual is not view and (dual.flags | view.flags) & TANGENT
+    cdef bint lost = not base.flags & REQUIRES_GRAD and view.grad_fn_ is not None and extra.histories != view.counter.histories
     if history and extra.creation != PLAIN:
         refuse(view, "", "its base or another view of its base has been")
     extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # to go the steps again asks for them
@@ -173,6 +234,9 @@ cdef int refresh(TensorBase view) except -1:
     try:
         if history:
             adopt(view, taken_again(state, view, base, flags))
+        elif lost:  # with the base's, whose last write it does not know
+            view.grad_fn_, view.output_nr_ = None, 0
+            view.flags &= ~<unsigned int> REQUIRES_GRAD
         elif base.flags & REQUIRES_GRAD and is_inexact(view.array):  # a leaf of which that was asked since
             view.flags |= REQUIRES_GRAD
         if tangents:

@@ -14,14 +14,14 @@ from ..support cimport capi as cnp
 from ..support.capi cimport NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray
 from .copy_slices cimport pass_by, rebase
 from ..core.forward_ad cimport has_tangent, take_tangents
-from ..core.grad_mode cimport DUAL, GRAD_DISABLED, ThreadState, thread_state
+from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from ..kernels.loops.plain cimport is_plain, same_shape
 from ..kernels.program.ufunc cimport EVERY, Ufunc
 from ..core.node cimport Node
 from ..core.operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
 from .snapshot cimport begin_write
-from ..core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, wrap
-from .view cimport adopt, check_inplace
+from ..core.tensor cimport INFERENCE_TENSOR, PLAIN, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap
+from .view cimport ViewStep, adopt, check_inplace, replayed
 
 cnp.import_array()
 
@@ -95,14 +95,20 @@ cdef bint is_read(ThreadState* state, tuple operands, unsigned int readers) exce
 
 cdef TensorBase writable(object target, str op):
     """The target of an in-place operator, or an error that says what cannot be written to."""
+    cdef TensorBase tensor = place(target, op)
+    if tensor.flags & INFERENCE_TENSOR:
+        check_inplace(thread_state(), tensor, False, op)
+    return tensor
+
+
+cdef TensorBase place(object target, str op):
+    """A tensor whose memory may be written to."""
     cdef TensorBase tensor
     if not isinstance(target, TensorBase):
         raise TypeError(f"{op}: the first argument is written to and must be a Tensor, got {type(target).__name__}")
     tensor = target
     if not PyArray_FLAGS(tensor.array) & NPY_ARRAY_WRITEABLE:
         raise ValueError(f"{op}: the tensor's array is read-only; use the out-of-place operator, or copy() first")
-    if tensor.flags & INFERENCE_TENSOR:
-        check_inplace(thread_state(), tensor, False, op)
     return tensor
 
 
@@ -180,22 +186,42 @@ cdef TensorBase before_view(object target, str op):
     return source
 
 
+cdef TensorBase recorded_look(ThreadState* state, TensorBase target, TensorBase view):
+    """The last step to `view`, which no mode of the thread has recorded: no value changes by it, and the target has a history."""
+    cdef unsigned int flags = state.flags
+    cdef ViewStep last = view.extra.steps
+    state.flags = flags & ~<unsigned int> (GRAD_DISABLED | INFERENCE) | FORWARD_DISABLED
+    try:
+        return replayed(last, last.previous, value_before(target, False))
+    finally:
+        state.flags = flags
+
+
 cdef TensorBase become_view(TensorBase target, TensorBase view):
-    """Give the target the array, the history and the place among views of `view`, taken of what it was."""
+    """Give the target the array, the history and the place among views of `view`, taken of what it was.
+
+    Where the target was made stays as it is: the mode here says nothing about a later write to it.
+    """
+    cdef ThreadState* state = thread_state()
     cdef TensorExtra extra
+    cdef Creation creation = target.extra.creation if target.flags & VIEW else PLAIN
     cdef bint shared = target.counter is not None and target.counter is view.counter
-    begin_write(thread_state(), target, False)
+    cdef TensorBase look = view
+    begin_write(state, target, False)
+    if shared and view.grad_fn_ is None and target.grad_fn_ is not None:
+        look = recorded_look(state, target, view)
     target.replace_array(view.array)
-    if view.grad_fn_ is not None:
-        adopt(target, view)
+    if look.grad_fn_ is not None:
+        adopt(target, look)
     if shared:  # tensors that look at the target follow what it was
         extra = target.ensure_extra()
         extra.hidden = extra.hidden or not target.flags & VIEW
-        extra.base, extra.steps, extra.creation = view.extra.base, view.extra.steps, view.extra.creation
+        extra.base, extra.steps, extra.creation = view.extra.base, view.extra.steps, creation
         extra.dual_base, extra.owns_tangents = view.extra.dual_base, view.extra.owns_tangents
+        if not target.flags & VIEW and target.grad_fn_ is None:  # a leaf: what it was has no gradient any more
+            extra.base.grad_fn_ = None
+            extra.base.flags &= ~<unsigned int> REQUIRES_GRAD
         target.flags |= VIEW
-        target.counter.rebased += 1
-        target.counter.histories += 1
         extra.rebased, extra.histories = target.counter.rebased, target.counter.histories
         if has_tangent(view):
             take_tangents(target, view)
@@ -205,29 +231,35 @@ cdef TensorBase become_view(TensorBase target, TensorBase view):
 cdef object out_unary(Ufunc ufunc, object x, object out, bint differentiable):
     """`f(x, out=out)` for a ufunc."""
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, ufunc.name)
+    cdef TensorBase target = place(out, ufunc.name)
     x = operand(ufunc, 0, x, ufunc.name)
     if differentiable:
         refuse_out(state, target, needs_grad(state, x), ufunc.name)
+    if target.flags & INFERENCE_TENSOR:
+        check_inplace(state, target, False, ufunc.name)
     return write(state, ufunc, target, (array_of(x),), ufunc.name)
 
 
 cdef object out_binary(Ufunc ufunc, object a, object b, object out, bint differentiable):
     """`f(a, b, out=out)` for a ufunc."""
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, ufunc.name)
+    cdef TensorBase target = place(out, ufunc.name)
     a = operand(ufunc, 0, a, ufunc.name)
     b = operand(ufunc, 1, b, ufunc.name)
     if differentiable:
         refuse_out(state, target, needs_grad(state, a) or needs_grad(state, b), ufunc.name)
+    if target.flags & INFERENCE_TENSOR:
+        check_inplace(state, target, False, ufunc.name)
     return write(state, ufunc, target, (array_of(a), array_of(b)), ufunc.name)
 
 
 cdef TensorBase prepare_out(object out, tuple operands, str op):
     """`out` as a tensor that the result of a differentiable operator can be stored in."""
     cdef ThreadState* state = thread_state()
-    cdef TensorBase target = writable(out, op)
+    cdef TensorBase target = place(out, op)
     refuse_out(state, target, any_needs_grad(state, operands), op)
+    if target.flags & INFERENCE_TENSOR:
+        check_inplace(state, target, False, op)
     return target
 
 

@@ -201,7 +201,7 @@ cdef object refuse_changed(Node node, uint32_t now, uint32_t then, str name):
     how = f"is at version {now}; expected version {then} instead" if now != then else "has got other data since"
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"'{name}', saved by {node.name()}, {how}. "
+        f"'{name}', saved by {type(node).__name__}, {how}. "
         "Hint: write to a clone(), or compute what is needed before the in-place operation."
     )
 
@@ -209,7 +209,7 @@ cdef object refuse_changed(Node node, uint32_t now, uint32_t then, str name):
 cdef int check_detached(Node node, TensorBase tensor, str name) except -1:
     if tensor.grad_fn_ is None:
         raise RuntimeError(f"Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(): '{name}', "
-                           f"saved by {node.name()}. Use detach(), which makes a new tensor.")
+                           f"saved by {type(node).__name__}. Use detach(), which makes a new tensor.")
     return 0
 
 
@@ -256,7 +256,7 @@ cdef ndarray variable_array(Node node, SavedVariable variable, str name):
 cdef object freed(Node node, str name):
     raise RuntimeError(
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-        f"been freed): {node.name()} no longer has '{name}'. Saved intermediate values of the graph are freed when you "
+        f"been freed): {type(node).__name__} no longer has '{name}'. Saved intermediate values of the graph are freed when you "
         "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
         "second time or if you need to access saved tensors after calling backward."
     )
@@ -373,8 +373,8 @@ cdef bint is_packed(object saved) except -1:
 
 cdef object read_saved(Node node, str name, bint raw):
     """`node._saved_x`, or `node._raw_saved_x`, on which hooks can be registered; a list of tensors is a tuple."""
-    if name not in node.saves:
-        raise AttributeError(f"{node.name()} saves no {name!r}; it saves {', '.join(node.saves) or 'nothing'}")
+    if name not in type(node).saves:
+        raise AttributeError(f"{type(node).__name__} saves no {name!r}; it saves {', '.join(type(node).saves) or 'nothing'}")
     field = f"saved_{name}"
     saved, version = getattr(node, field), getattr(node, f"version_{name}", None)
     if version is None:  # no tensor: an axis, a shape

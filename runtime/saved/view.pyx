@@ -103,10 +103,21 @@ cdef int attach_views(list views, object operand, void* operator, tuple statics)
     return 0
 
 
+cdef object normal(object value):
+    """A tensor among the arguments of a step, as a tensor that may be saved when the step is gone again."""
+    if not isinstance(value, TensorBase) or not (<TensorBase> value).flags & INFERENCE_TENSOR:
+        return value
+    cdef TensorBase tensor = wrap((<TensorBase> value).array)
+    tensor.flags &= ~<unsigned int> INFERENCE_TENSOR
+    return tensor
+
+
 cdef int attach_step(TensorBase view, object operand, void* operator, tuple statics, int index) except -1:
     cdef ViewStep step
     if attach_alias(view, operand):
         step = ViewStep.__new__(ViewStep)
+        if view.extra.creation == IN_INFERENCE:
+            statics = tuple([normal(value) for value in statics])
         step.operator, step.statics, step.index = operator, statics, index
         step.previous = view.extra.steps
         view.extra.steps = step
@@ -261,7 +272,10 @@ cdef int refuse(TensorBase view, str op, str written) except -1:
     cdef Creation creation = view.extra.creation
     cdef str made = "A view was created in", output
     prefix = f"{op}: " if op else ""
-    output = "A tensor is a view" if view.grad_fn_ is None else f"Output {view.output_nr_} of {view.grad_fn_.name()} is a view"
+    output = "A tensor is a view"
+    if view.grad_fn_ is not None:
+        made_by = getattr(type(view.grad_fn_), "_forward_cls", type(view.grad_fn_))  # a custom Function has a name of its own
+        output = f"Output {view.output_nr_} of {made_by.__name__} is a view"
     if creation == IN_NO_GRAD or creation == IN_INFERENCE:
         mode, block, otherwise = AMBIGUOUS[creation]
         if view.grad_fn_ is not None:

@@ -7,8 +7,10 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from .objective import Objective, objective
+from ..support.later import answer
 
 __all__ = ["Objective", "objective"]
+answer(__name__)
 
 
 def __dir__() -> list[str]:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core.operand import asarray
+from ..support.later import answer
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser",
     "nuttall",
 ]  # fmt: skip
+answer(__name__)
 
 
 def _places(M: int, sym: bool) -> tuple[np.ndarray, float]:

@@ -7,6 +7,7 @@ import gradspec  # noqa: F401 (waits for it)
 
 from .._special import *  # noqa: F403
 from .._special import __all__ as _operators
+from .logsumexp import logsumexp as logsumexp
 from .polynomials import (
     chebyshev_polynomial_t,
     chebyshev_polynomial_u,
@@ -21,6 +22,7 @@ from .polynomials import (
     shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
 )
+from ..support.later import answer
 
 _POLYNOMIALS = (
     "chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w",
@@ -29,6 +31,7 @@ _POLYNOMIALS = (
     "shifted_chebyshev_polynomial_w",
 )  # fmt: skip
 __all__ = sorted([*_POLYNOMIALS, *_operators])
+answer(__name__)
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ def _polynomial(x: Any, n: Any, first: Callable[[Any], Any], following: Callable
     """The polynomial of degree `n` from those of degree 0, which is 1, and 1; 0 where the degree is negative."""
     x, n = asarray(x) * 1.0, operator.index(n)
     if n < 1:
-        return ops.ones_like(x) if n == 0 else ops.zeros_like(x)
+        return ops.where(True, 1.0 if n == 0 else 0.0, x)  # which depends on x by a constant
     before, y = 1.0, first(x)
     for k in range(1, n):
         before, y = y, following(x, k, y, before)

@@ -14,6 +14,14 @@ class GradcheckError(RuntimeError):
     """A gradient does not match its numerical reference."""
 
 
+class CallTypeError(TypeError, RuntimeError):
+    """What a function that is differentiated, or its caller, gave is of a wrong type: a RuntimeError in PyTorch."""
+
+
+class CallValueError(ValueError, RuntimeError):
+    """A wrong number or name where PyTorch raises a RuntimeError."""
+
+
 class NotBatched(Exception):
     """What a function does cannot be done for many tangents at once: it is to be run for one after the other."""
 

@@ -1,10 +1,13 @@
 """Hints: what to write instead of a name or a keyword that is misspelt or belongs to another library.
 
-Owns the words of PyTorch and NumPy that mean something else here, and the search for the nearest name.  Imports the tools of the
-search when an error is worded.
+Owns PyTorch's keywords that mean something else here, and the search for a name: in `elsewhere`, in the other namespaces, among
+tensors' methods, in NumPy and SciPy, and among the names nearby.  Searches, and imports what that needs, when an error is worded.
 """
 
 import re
+import sys
+from importlib import import_module
+from types import ModuleType
 
 from .dispatch import ops
 
@@ -28,29 +31,11 @@ KEYWORDS = {
     "inplace": "the name with a final underscore, relu_(x)",
 }
 
-# An attribute that PyTorch's tensors or NumPy's arrays have: what to write for `x.name`.
-ATTRIBUTES = {
-    "cuda": "nothing: every tensor is in memory",
-    "is_cuda": "False: every tensor is in memory",
-    "H": "x.mH",
-    "nelement": "x.numel()",
-    "type": "x.dtype, or x.astype(dtype)",
-    "type_as": "x.astype(other.dtype)",
-    "fill": "x.fill_(value)",
-    "sort_": "x = x.sort()",
-    "data_ptr": "x.numpy().ctypes.data",
-    "storage": "x.numpy()",
-    "ctypes": "x.numpy().ctypes",
-    "flags": "x.numpy().flags",
-    "flat": "x.ravel()",
-    "base": "x._base",
-    "tobytes": "x.numpy().tobytes()",
-    "byteswap": "x.numpy().byteswap()",
-    "sparse_mask": "nothing: every tensor is strided",
-    "to_sparse": "nothing: every tensor is strided",
-    "share_memory_": "nothing: threads share tensors as they are",
-    "zero_grad": "x.grad = None",
-}
+# The namespaces below the package, in the order in which a name that another one lacks is looked for.
+NAMESPACES = (
+    "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
+    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "nn.utils",
+)  # fmt: skip
 
 
 def of_call(error, function=None):
@@ -89,20 +74,17 @@ def of_call(error, function=None):
 
 
 class MissingAttribute(AttributeError):
-    """An attribute that a tensor does not have.  Programs ask for many in vain: the message is made when somebody reads it."""
+    """A name that a tensor or a namespace has not.  Programs ask for many in vain: the message is made when somebody reads it."""
 
     def __init__(self, owner, name):
-        super().__init__(owner, name)
+        super().__init__(owner, name, name=name, obj=owner)
 
     def __str__(self):
         owner, name = self.args
-        message = f"'{owner.__name__}' object has no attribute {name!r}"
-        if name in ATTRIBUTES:
-            return f"{message}; write {ATTRIBUTES[name]}"
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, [known for known in dir(owner) if not known.startswith("_")], 1)
-        return f"{message}; did you mean {near[0]!r}?" if near else message
+        if isinstance(owner, type):
+            found = of_attribute(owner, name)
+            return f"'{owner.__name__}' object has no attribute {name!r}{found}"
+        return f"module {owner.__name__!r} has no attribute {name!r}{of_name(owner, name)}"
 
     def __reduce__(self):
         return AttributeError, (str(self),)
@@ -110,3 +92,158 @@ class MissingAttribute(AttributeError):
 
 MissingAttribute.__name__ = MissingAttribute.__qualname__ = "AttributeError"
 MissingAttribute.__module__ = "builtins"
+
+
+class MissingModule(ModuleNotFoundError):
+    """A module that the package has not, which may be another library's.  The message is made when somebody reads it."""
+
+    def __str__(self):
+        package, _, name = self.name.rpartition(".")
+        return f"No module named {self.name!r}{of_name(sys.modules[package], name)}"
+
+    def __reduce__(self):
+        return ModuleNotFoundError, (str(self),)
+
+
+MissingModule.__name__ = MissingModule.__qualname__ = "ModuleNotFoundError"
+MissingModule.__module__ = "builtins"
+
+
+class ModulesElsewhere:
+    """A finder that is asked last, and answers `import gradspec.lax`."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        package, _, last = name.rpartition(".")
+        if package.partition(".")[0] == "gradspec" and package in sys.modules and not last.startswith("_"):
+            raise MissingModule(name=name)
+
+
+def answer_imports():
+    """Let the package answer for modules that it has not."""
+    if ModulesElsewhere not in sys.meta_path:
+        sys.meta_path.append(ModulesElsewhere)
+
+
+def of_attribute(owner, name):
+    """What to write for an attribute that the class has not, as the end of a sentence; empty where nothing is known."""
+    from .elsewhere import ATTRIBUTES
+
+    answer = row(ATTRIBUTES, name)
+    if answer is None and not name.startswith("_"):
+        place = place_of(name)
+        answer = place and f"write {place}(x)"
+    return f"; {answer}" if answer else near(name, owner)
+
+
+def of_name(module, name):
+    """What to write for a name that the namespace has not, as the end of a sentence; empty where nothing is known."""
+    if name.startswith("_"):
+        return ""
+    from .elsewhere import NAMES
+
+    _, _, namespace = module.__name__.partition(".")
+    answer = (
+        row(NAMES, f"{namespace}.{name}", exact=True)
+        or row(NAMES, name, exact=True)
+        or method_of(name)
+        or found_at(place_of(name))
+        or row(NAMES, name)
+        or of_layer(name)
+        or of_arrays(namespace, name)
+    )
+    return f"; {answer}" if answer else near(name, module)
+
+
+def row(table, name, exact=False):
+    """The answer to a name."""
+    for answer, names in table.items():
+        if name in names.split():
+            return answer
+    if not exact:
+        from fnmatch import fnmatchcase
+
+        for answer, names in table.items():
+            if any(fnmatchcase(name, pattern) for pattern in names.split() if "*" in pattern):
+                return answer
+    return None
+
+
+def place_of(name):
+    """Where the library has that name: `gs.linalg.inv`; None where it has it nowhere."""
+    gs = sys.modules["gradspec"]
+    if name in dir(gs):
+        return f"gs.{name}"
+    for namespace in NAMESPACES:
+        try:
+            module = import_module(f"gradspec.{namespace}")
+        except ImportError:
+            continue
+        if name in dir(module):
+            return f"gs.{namespace}.{name}"
+    return None
+
+
+def found_at(place):
+    return place and f"write {place}"
+
+
+def method_of(name):
+    """The tensor's method: those that write in place, and what is a method alone."""
+    tensor = sys.modules["gradspec"].Tensor
+    if not hasattr(tensor, name) or not name.endswith("_") and place_of(name):
+        return None
+    return f"write x.{name}{'()' if callable(getattr(tensor, name)) else ''}"
+
+
+def of_layer(name):
+    """The function of what is a layer or a loss in PyTorch: `CrossEntropyLoss` is `gs.nn.cross_entropy`."""
+    if not name[:1].isupper():
+        return None
+    functions = {letters(function): function for function in dir(import_module("gradspec.nn"))}
+    function = functions.get(letters(name)) or functions.get(re.sub(r"[123]d$", "", letters(name)))
+    return function and f"layers are not there yet; write the function gs.nn.{function}"
+
+
+def letters(name):
+    return name.lower().replace("_", "").removesuffix("loss")
+
+
+def of_arrays(namespace, name):
+    """What NumPy or SciPy has under that name, and the gradient of nothing."""
+    if namespace == "random" and hasattr(import_module("numpy.random").Generator, name):
+        return f"not there yet; write gs.asarray(numpy.random.default_rng(seed).{name}(...)): its parameters get no gradient"
+    for library, short in (("numpy", "np"), ("scipy", "scipy")):
+        place = ".".join(filter(None, (library, namespace)))
+        try:
+            value = getattr(import_module(place), name, None)
+        except ImportError:
+            continue
+        if value is None or isinstance(value, ModuleType) and not value.__name__.startswith(library):
+            continue
+        written = f"{short}{place.removeprefix(library)}.{name}"
+        if isinstance(value, type) or not callable(value):
+            return f"write {written}"
+        takes = "tensors as well" if differentiable(name) else "x.detach().numpy(): it has no derivative here"
+        return f"write {written}, which takes {takes}"
+    return None
+
+
+def differentiable(name):
+    """Whether NumPy's function of a tensor is an operator or made of such."""
+    table = import_module("gradspec.generated.numpy_table")  # by name, as the other things that are searched
+    return name in table.FUNCTIONS or name in table.UNIVERSAL or name in PIECED
+
+
+# NumPy's functions that are made of several operators, or of writes.
+PIECED = (
+    "apply_along_axis", "block", "copyto", "divmod", "fabs", "fill_diagonal", "float_power", "modf", "piecewise", "place", "put",
+    "put_along_axis", "putmask", "rint",
+)  # fmt: skip
+
+
+def near(name, owner):
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, [known for known in dir(owner) if not known.startswith("_")], 1)
+    return f"; did you mean {found[0]!r}?" if found else ""

@@ -1,11 +1,14 @@
 """Names that are imported when they are first used: what most programs never use should not lengthen every import.
 
-Owns the `__getattr__` (PEP 562) of the packages that have such names.  Python looks up every name of such a module more slowly,
-also those that are there: its specialised instruction for the names of a module leaves such modules out.
+Owns the `__getattr__` (PEP 562) of the packages that have such names, and of all namespaces, which say what to write for a name
+that they have not.  Python looks up every name of such a module more slowly, also those that are there: its specialised
+instruction for the names of a module leaves such modules out.
 """
 
 import sys
 from importlib import import_module
+
+from .hints import MissingAttribute, of_name
 
 
 def later(package, places):
@@ -21,8 +24,7 @@ def later(package, places):
 
     def __getattr__(name):
         if name not in owners:
-            message = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=sys.modules[package])  # the two by which Python finds a name nearby
+            raise missing(package, name)
         module = import_module(f"{package}.{owners[name] or name}")  # Python makes it an attribute, perhaps only after this line
         if not owners[name]:
             return module
@@ -31,3 +33,29 @@ def later(package, places):
         return names[name]
 
     return __getattr__
+
+
+def answer(package):
+    """Let a namespace whose names are all there say of others what to write.
+
+    A call, and no `__getattr__` that type checkers see: they would take every name for one that is there.
+    """
+
+    def __getattr__(name):
+        raise missing(package, name)
+
+    vars(sys.modules[package])["__getattr__"] = __getattr__
+
+
+def missing(package, name):
+    """The error where a module's `__getattr__` does not know a name.
+
+    Of an AttributeError `from package import name` makes an ImportError with words of its own, so here it is that one.
+    """
+    from opcode import opmap
+
+    frame = sys._getframe(2)
+    here = f"{package}.{name}" in sys.modules  # a module that is no attribute: Python looks for it there after an AttributeError
+    if not here and frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]:
+        return ImportError(f"cannot import name {name!r} from {package!r}{of_name(sys.modules[package], name)}", name=package)
+    return MissingAttribute(sys.modules[package], name)

@@ -42,7 +42,7 @@ WORDS = (
     "x y grad x_t np. kernels. Array Index Mask Scalar int[] int[2] ? * ** / // % @ + - == < <= != ( ) [ ] { } , : ; -> = . .. "
     "... # ' \" \\ | > & ! %TAG --- ... - ? _ __ None True f( x( x() slice(None) Ellipsis inf nan 1e999 1j -1 0 0.5 if else and or "
     "not in is lambda: for yield await *x **x x.shape x.ndim x.dtype x.T x[0] x[::-1] x[::10**18] grad_y where( sum( reshape( "
-    "else: else:x x: {n} {axes} ranks 1..3 op doc args ref alias numpy namespace operator variants view domain dtype shape forward inplace composite let dy/dx linear "
+    "else: else:x x: {n} {axes} ranks 1..3 op doc args ref alias numpy namespace operator variants view domain dtype shape forward inplace placed composite let dy/dx linear "
     "multilinear nondifferentiable vjp jvp samples family about defaults ops presets true false any float real int bool "
     "broadcast(x) reduce(x) (..., n) (_, 1) y, z float[] str='a' class self out state \t \u00e9 \u03c0 \ufeff \x00 \x85 \u2028 \r \r\n"
 ).split(" ")
@@ -147,13 +147,16 @@ def cut(seed: int, roots: int = 3) -> str:
         pending += sorted(called)
         pending += [operators[method] for sign, method in _SYMBOLS.items() if f" {sign} " in rules and method in operators]
         pending += [operators[method] for sign, method in [("-", "__sub__"), ("-", "__neg__")] if sign in rules]
+        pending += [operators["__getitem__"]] if re.search(r"\w\[", rules) else []
         pending += ["conj", "zeros_like"]  # what rules are made with
-    texts = [head]
+    texts, order = [head], []
     for family, start in heads.items():
-        ops = [entries[op][1] for op in _arranged([op for op in entries if entries[op][0] == family and op in kept], users)]
+        arranged = _arranged([op for op in entries if entries[op][0] == family and op in kept], users)
+        ops = [entries[op][1] for op in arranged]
         texts += ["---\n", _described(start, ops), *ops] if ops else []
+        order += arranged
     further: dict[str, list[str]] = {}
-    names = [name for op, (_, text) in entries.items() if op in kept for name in _names(text)]
+    names = [name for op in order for name in _names(entries[op][1])]
     for op in (name for name in names if name in _further()):
         file, text = _further()[op]
         further.setdefault(file, []).append(text)

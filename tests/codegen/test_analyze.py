@@ -475,6 +475,20 @@ derivatives.yaml:16:12: error: f: inplace: a call of a kernel that writes into t
   inplace: np.sin(x)
            ^""",
     ),
+    "placed that is no kernel": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  forward: np.sin(x)
+  placed: np.sin(x)
+  dy/dx: cos(x)
+  samples: one
+""",
+        """\
+derivatives.yaml:15:11: error: f: placed: a call of a kernel, beside a forward that gives the same
+  placed: np.sin(x)
+          ^""",
+    ),
     "inplace without the variant": (
         """\
 - op: f(x) -> y

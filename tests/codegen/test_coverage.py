@@ -202,6 +202,55 @@ def test_refused(small, name):
     assert small.refusal("check", entry) == message
 
 
+MOVED = """\
+- op: {name}(x, float by=1.0) -> y
+  doc: F.
+  dtype: real
+  forward: kernels.moved(x, by)
+  dy/dx: 1
+  samples:
+  - f(x(3), 2.0)
+"""
+DRAWN = """\
+- op: f(x, float by=1.0, *, Generator? generator=None) -> y
+  doc: F.
+  dtype: real
+  forward: kernels.drawn(x, by, generator)
+  dy/dx: 1
+  samples:
+  - f(x(3), 2.0, generator=generator(1))
+"""
+KERNELS = """\
+def moved(x, by):
+    return x + {by}
+
+
+def drawn(x, by, generator):
+    return x + by * generator.random()
+"""
+
+
+def test_an_argument_that_a_kernel_does_not_heed(small):
+    """Differences find nothing: the slope is 1 whatever it is moved by.  An example has to say what it is moved by."""
+    entry = MOVED.format(name="f")
+    small.write("runtime/kernels/moves.py", KERNELS.format(by=1))
+    assert small.refusal("check", entry) == """\
+derivatives.yaml:12:18: error: f: examples: no example says what the kernel makes of another 'by' than its default
+- op: f(x, float by=1.0) -> y
+                 ^"""
+    stated = entry + "  examples:\n    f(1.0, 3.0): 4\n"
+    assert "f: examples: f(1.0, 3.0) gives y = 2, not 4" in small.refusal("check", stated)
+    small.write("runtime/kernels/moves.py", KERNELS.format(by="by"))
+    small.check(stated)
+
+
+def test_what_needs_no_example_of_each_argument(small):
+    """A private operator is proved by its callers; what draws numbers has no values to state."""
+    small.write("runtime/kernels/moves.py", KERNELS.format(by="by"))
+    small.check(DRAWN)
+    small.check("- op: g(x) -> y\n  doc: G.\n  dtype: real\n  composite: _f(x, 3.0)\n  samples: one\n" + MOVED.format(name="_f"))
+
+
 def test_an_entry_that_is_wrong_is_not_told_what_it_has_not_tried(small):
     message = small.refusal("check", """\
 - op: f(x, int n=1) -> y

@@ -91,3 +91,20 @@ def test_one_more_axis_keeps_the_domain(small):
         "f(psd(3), x(3, 4)) with b of shape (3, 2, 4) in float64",
         "f(psd(3), x(3, 4)) with b of shape (3, 4, 2) in float64",
     ]
+
+
+def test_a_batch_that_is_taken_for_another_axis(small):
+    """Of a vector NumPy makes a matrix, and so it does of a batch of vectors."""
+    found = small.refusal("check", """\
+- op: cornered(x) -> y
+  doc: Elements on and above the diagonal.
+  forward: np.triu(x)
+  linear: [x]
+  vjp:
+    x: cornered(grad)
+  batched: true
+  samples:
+  - f(x(3, 4))
+  - f(x(2, 3, 3))
+""")  # fmt: skip
+    assert "cornered: batched: a batch of tangents of 'x' gives something else than its rows at f(x(3, 4)) with x of shape (4,)" in found

@@ -46,6 +46,8 @@ TOTAL = """\
   samples:
   - f(x(3, 4))
   - f(x(3, 4), 0, True)
+  examples:
+    f([[1.0, 2.0], [3.0, 4.0]], 0, True): [[4, 6]]
 """
 
 HALF = """\

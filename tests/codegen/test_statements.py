@@ -49,6 +49,19 @@ def test_a_let_stands_in_the_branch_that_reads_it(small):
     ]  # fmt: skip
 
 
+def test_what_describes_a_let_needs_the_let(small):
+    entry = """\
+- op: f(x, a) -> y
+  doc: F.
+  composite: cos(x) if both.ndim else x
+  let:
+    both: x * a
+  samples:
+  - f(x(3), x(3))
+"""
+    assert text(small, entry, forward_statements) == ["both = x * a", "if ndim_of(both):", "    return ops.cos(x)", "return x"]
+
+
 def test_a_let_of_arrays_that_one_way_does_without_stands_in_the_others(small):
     entry = """\
 - op: f(x, int n=1) -> y

@@ -72,3 +72,12 @@ def test_parts_are_written_to_as_their_whole_may_be():
     assert whole[1].tolist() == [2, 2, 2]
     whole.flags.writeable = False
     assert not any(part.flags.writeable for part in kernels.unstack(whole, 1))
+
+
+@pytest.mark.parametrize("widths", [0, 2, (1, 0), ((0, 2), (3, 1)), [[1, 2]]])
+@pytest.mark.parametrize("value", [0, 2.5, -1, float("nan")])
+def test_constants_around_an_array_are_numpys(widths, value):
+    for x in (np.arange(6.0).reshape(2, 3), np.asfortranarray(np.ones((2, 3), np.float32)), np.ones((0, 3)), np.ones((2, 3), "F")):
+        found, expected = kernels.pad(x, widths, "constant", value), np.pad(x, widths, constant_values=value)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)

@@ -64,3 +64,25 @@ def test_whole_powers_of_hard_numbers_are_numpys(dtype, exponent):
         np.testing.assert_allclose(found, expected, rtol=2 * limits.eps, atol=2 * float(limits.smallest_subnormal))
         assert found.dtype == expected.dtype and np.array_equal(np.signbit(found), np.signbit(expected))
         assert said == warned
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", [0.5, -0.5])
+def test_powers_of_a_half_are_roots(dtype, exponent):
+    """The values and warnings of pow, which NumPy too has for an array of exponents; beside these one rounding."""
+    limits = np.finfo(dtype)
+    hard = np.array([0, -0.0, 1, math.inf, math.nan, limits.smallest_subnormal, limits.max, limits.tiny, 2, 4, 1e-20]).astype(dtype)
+    for a in (hard, np.append(hard, dtype(-math.inf)), np.append(hard[2:], dtype(-1)), np.tile(hard, 500), hard[::2], hard[4]):
+        outcomes = []
+        for function in (kernels.power, lambda a, b: np.power(a, np.full(np.shape(a), b, dtype))):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                outcomes.append((np.asarray(function(a, exponent)), sorted({str(w.message) for w in caught})))
+        (found, said), (expected, warned) = outcomes
+        np.testing.assert_allclose(found, expected, rtol=limits.eps, atol=0)
+        known = ~np.isnan(expected)
+        assert np.array_equal(np.signbit(found[known]), np.signbit(expected[known])) and said == warned
+    a = np.random.default_rng(0).uniform(0.1, 10, 5000).astype(dtype)
+    exact = a.astype(np.longdouble) ** np.longdouble(exponent)
+    off = np.abs(kernels.power(a, exponent) - exact) / np.spacing(np.abs(exact).astype(dtype))
+    assert off.max() <= 0.501

@@ -1,5 +1,8 @@
 """Triangular systems of every size, layout and dtype: what they leave over, and what a zero on the diagonal takes away."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -46,3 +49,34 @@ def test_nothing_is_known_beyond_a_zero(n, dtype, shape):
     lost = np.isnan(solve_triangular(a.T, b, True, False))
     assert lost[1:].all() and not lost[:1].any()
     assert not np.isnan(solve_triangular(a, b, False, True)).any()
+
+
+@pytest.mark.parametrize("dtype", "fdFD")
+@pytest.mark.parametrize("n", [33, 200])
+@pytest.mark.parametrize("lower", [True, False])
+def test_residuals_are_those_of_one_division_a_row(n, dtype, lower):
+    """Backward error: |a| |y| bounds what is left over, in units of eps, however the blocks lie and however many sides there are."""
+    rng = np.random.default_rng(n)
+    a = (np.tril if lower else np.triu)(rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n)) * (dtype in "FD")).astype(np.complex128)
+    a = a + np.diag(np.sign(np.diag(a).real)) * np.sqrt(n)
+    a = (a if dtype in "FD" else a.real).astype(dtype)
+    for sides in (1, 2, 7, 64, 65, 130):
+        for matrix in (a, np.asfortranarray(a)):
+            b = rng.normal(size=(n, sides)).astype(dtype)
+            y = solve_triangular(matrix, b, lower, False)
+            exact = a.astype(np.complex256) @ y.astype(np.complex256)
+            bound = n * np.finfo(dtype).eps * (np.abs(a) @ np.abs(y))
+            assert (np.abs(exact - b) <= 4 * bound).all()
+
+
+def test_no_second_blas_is_called():
+    """The threads of SciPy's BLAS and those of NumPy's wait for one another: milliseconds at each change between them."""
+    code = """
+import sys, numpy as np, gradspec as gs
+x = gs.tensor(np.eye(200) * 3 + 1, requires_grad=True)
+gs.linalg.cholesky(x).sum().backward()
+gs.linalg.solve_triangular(x, gs.tensor(np.ones((200, 3)))).sum().backward()
+gs.linalg.qr(x)[1].sum().backward()
+assert "scipy.linalg" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,8 +1,9 @@
-"""The few largest of a row against a stable sort: layouts, dtypes, axes."""
+"""Orders, and the few largest of a row, against a stable sort: layouts, dtypes, axes."""
 
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec import kernels
 from gradspec.kernels.reductions.sorting_loops import select_along_rows
 
@@ -40,3 +41,40 @@ def test_topk_is_the_start_of_a_stable_sort(largest, dtype):
 def test_rows_are_selected_from():
     assert select_along_rows(np.zeros((3, 5)), 2, True) is not None
     assert select_along_rows(np.zeros((3, 5), np.float16), 2, True) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, ">f8"])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("descending", [False, True])
+def test_orders_are_stable_whether_elements_are_equal_or_not(descending, ties, dtype):
+    rng = np.random.default_rng(0)
+    for shape in ((2000,), (3, 500), (300, 4), (0, 3), (200, 0)):
+        x = rng.permutation(int(np.prod(shape))).reshape(shape).astype(dtype)
+        if ties:
+            x = x // 3
+            if x.dtype.kind == "f" and x.size:
+                x.flat[::50], x.flat[1::60] = np.nan, np.where(x.flat[1::60] > 9, 0.0, -0.0)
+        for laid in layouts(x):
+            for axis in range(x.ndim):
+                order = kernels.argsort(laid, axis, descending, True)
+                turned = np.flip(x, axis) if descending else x
+                expected = np.argsort(turned, axis, stable=True)
+                expected = x.shape[axis] - 1 - np.flip(expected, axis) if descending else expected
+                assert np.array_equal(order, expected)
+                found, values = kernels.sort(laid, axis, descending, True), np.take_along_axis(x, expected, axis)
+                np.testing.assert_array_equal(found, values)
+                assert np.array_equal(np.signbit(found), np.signbit(values)) or np.isnan(values).any()
+        assert np.array_equal(kernels.first_places(x), np.unique(x, return_index=True)[1])
+
+
+def test_the_median_of_many_is_no_stable_sort(monkeypatch):
+    """Forward no order is asked for, and none that is stable where no elements are equal."""
+    asked = []
+    argsort = np.argsort
+    monkeypatch.setattr(np, "argsort", lambda x, axis=-1, stable=False: asked.append(stable) or argsort(x, axis, stable=stable))
+    x = gs.tensor(np.random.default_rng(0).normal(size=1001), requires_grad=True)
+    y = gs.median(x)
+    assert asked == []
+    y.backward()
+    assert asked == [False]
+    assert np.flatnonzero(x.grad.numpy()).tolist() == [argsort(x.detach().numpy())[500]]

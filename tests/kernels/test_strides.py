@@ -7,6 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad, gradcheck, gradgradcheck
+from gradspec.kernels.loops.strides import _repeats, as_strided_backward, own_layout
 
 RANDOM = np.random.default_rng(7)
 
@@ -310,3 +311,30 @@ def test_unsafe_lists_are_copies():
     assert all(type(f(z, 2)) is list for f in (gs.unsafe_chunk, gs.unsafe_split, gs.chunk, gs.split) for z in (y, y.detach()))
     (found,) = grad(sum(part.sum() for part in parts) + y.sum(), x)
     same(found, [7, 7, 7, 7])
+
+
+# Overlap: told from the steps alone where they tell, and added to slice by slice.
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_repeated_places_are_seen(seed):
+    rng = np.random.default_rng(seed)
+    ndim = int(rng.integers(1, 4))
+    shape, steps = rng.integers(1, 6, ndim).tolist(), rng.integers(-9, 10, ndim).tolist()
+    array = np.lib.stride_tricks.as_strided(np.zeros(200)[100:], shape, [8 * step for step in steps])
+    reached = sum(np.arange(n).reshape((-1,) + (1,) * (ndim - 1 - i)) * step for i, (n, step) in enumerate(zip(shape, steps)))
+    assert _repeats(array) == (len(np.unique(reached)) < reached.size)
+
+
+@pytest.mark.parametrize(("shape", "steps", "offset"), [
+    ((300, 10), (1, 1), 0), ((10, 300), (1, 1), 5), ((200, 3, 4), (2, 1, 1), 0), ((3, 4, 200), (1, 0, 2), 1), ((150, 5), (-2, 1), 300),
+    ((400,), (1,), 3), ((20, 20), (3, 2), 0),
+])  # fmt: skip
+def test_gradients_of_overlapping_windows(shape, steps, offset):
+    rng = np.random.default_rng(0)
+    layout, cotangent = own_layout(np.zeros((25, 20))), rng.normal(size=shape)
+    found = as_strided_backward(cotangent, layout, (25, 20), steps, offset)
+    places = offset + sum(np.arange(n).reshape((-1,) + (1,) * (len(shape) - 1 - i)) * s for i, (n, s) in enumerate(zip(shape, steps)))
+    expected = np.zeros(500)
+    np.add.at(expected, places.reshape(-1), cotangent.reshape(-1))
+    np.testing.assert_allclose(found, expected.reshape(25, 20), rtol=1e-12, atol=1e-12)

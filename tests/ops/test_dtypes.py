@@ -13,7 +13,7 @@ import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 from gradspec.support.dispatch import ops
 
-from .calls import NAMESPACES, array, flat, samples_of
+from .calls import NAMESPACES, array, flat, in_place_only, samples_of
 from .questions import of_entries, of_samples
 
 KINDS = {"any": "fciub", "float": "fciub", "real": "fiub", "complex": "c", "int": "iub", "bool": "b"}
@@ -53,12 +53,18 @@ def refused(op, entry, name, given):
     return pytest.raises(TypeError, match=rf"^{entry}: argument '{name}' is of {given}, but {entry} takes \w+.*; ")
 
 
+def written(op, arguments):
+    """The arguments, the first one a tensor where the operator writes to it."""
+    first = op.arguments[0][0]
+    return arguments | ({first: gs.tensor(arguments[first])} if in_place_only(op) else {})
+
+
 def function_and_method(op):
     count = 0
     for dtype in unclaimed(op):
         for name, arguments in refusals(op, lambda value, dtype=dtype: replaced(value, dtype)):
             with refused(op, op.name, name, f"dtype {dtype}"):
-                getattr(ops, op.name)(**arguments)
+                getattr(ops, op.name)(**written(op, arguments))
             count += 1
             first = op.arguments[0][0]
             if "method" in op.variants and isinstance(arguments[first], np.ndarray):
@@ -102,8 +108,10 @@ def python_numbers(op):
         if np.dtype(type(number)).kind in KINDS[op.dtype]:
             continue
         for name, arguments in refusals(op, lambda value: number if isinstance(value, np.ndarray) else None):  # noqa: B023
+            if in_place_only(op) and name == op.arguments[0][0]:
+                continue  # which is no tensor at all
             with refused(op, op.name, name, f"type {type(number).__name__}"):
-                getattr(ops, op.name)(**arguments)
+                getattr(ops, op.name)(**written(op, arguments))
 
 
 @of_entries(lambda op: unclaimed(op) and array_arguments(op), way=[function_and_method, in_place_changes_nothing, out_changes_nothing, python_numbers])

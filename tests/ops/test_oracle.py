@@ -35,6 +35,7 @@ RENAMED = {
 
 # Ops that are something else in PyTorch; their derivatives are held to differences like all others.
 OTHERWISE = {
+    "as_strided_scatter": "torch's gradient is that of the elements that are written over",
     "std": "NumPy divides by the count by default, torch by the count less one",
     "var": "NumPy divides by the count by default, torch by the count less one",
     "std_mean": "NumPy divides by the count by default, torch by the count less one",

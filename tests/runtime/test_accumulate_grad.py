@@ -1,6 +1,8 @@
 """AccumulateGrad: stealing, adding in place, layout, and the `.grad` attribute."""
 
 import gc
+import os
+import signal
 import sys
 import threading
 import weakref
@@ -563,3 +565,31 @@ def test_a_leaf_with_a_former_accumulator_is_collected():
     del x, y
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_in_the_middle_of_an_addition_does_not_wait_for_it():
+    shared = gs.tensor(np.zeros(300_000, np.float16), requires_grad=True)  # which NumPy adds, with the GIL given up
+    shared.sum().backward()
+    over = threading.Event()
+
+    def work():
+        while not over.is_set():
+            shared.sum().backward()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        for _ in range(12):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                with gs.enable_grad():
+                    shared.sum().backward()
+                    shared.sum().backward(create_graph=True)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        over.set()
+        thread.join()

@@ -598,7 +598,7 @@ def test_the_choice_should_be_explicit():
 def test_reentrance_is_incompatible_with_grad_and_inputs():
     x = leaf()
     for act in (lambda y: grad(y, x), lambda y: y.backward(inputs=[x])):
-        with pytest.raises(RuntimeError, match="checkpoint is incompatible with .grad"):
+        with pytest.raises(RuntimeError, match="torch.utils.checkpoint is incompatible with .grad"):
             act(checkpoint(smooth, x, use_reentrant=True).sum())
         x.grad = None
         checkpoint(smooth, x, use_reentrant=True).sum().backward()  # nothing is left behind
@@ -702,3 +702,18 @@ def test_second_runs_as_pytorchs():
         for early_stop in (False, True):
             ours = counts(checkpoint, gs, leaf(), early_stop, shape)
             assert ours == counts(theirs, torch, torch.tensor(A, requires_grad=True), early_stop, shape)
+
+
+def test_reverse_over_forward_mode_says_why_it_cannot_be():
+    def region(x):
+        return checkpoint(lambda v: (gs.tanh(v) * v).sum(), x, use_reentrant=False)
+
+    def plain(x):
+        return (gs.tanh(x) * x).sum()
+
+    with pytest.raises(CheckpointError, match=r"inside 1 dual level\(s\), .* when 0 are open: the recomputation has no tangents"):
+        gs.func.jacrev(gs.func.jacfwd(region))(np.ones(2))
+    expected = gs.func.hessian(plain)(np.ones(2)).numpy()
+    for outer, inner in (("jacfwd", "jacrev"), ("jacfwd", "jacfwd"), ("jacrev", "jacrev")):
+        found = getattr(gs.func, outer)(getattr(gs.func, inner)(region))(np.ones(2))
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)

@@ -1,15 +1,17 @@
-"""Nodes that stand where no derivative is: of operators whose entry has no rule.
+"""Nodes that stand where no derivative is: of operators whose entry has no rule, and of what may be differentiated once.
 
 The operators of the library all have one, so the tests take what generated code calls for an entry that has none.
 """
 
+import itertools
 import warnings
 
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import forward_ad, grad, set_missing_derivative
-from gradspec.core.error_nodes import NotImplementedRule
+from gradspec.autograd import Function, forward_ad, grad, once_differentiable, set_missing_derivative
+from gradspec.autograd.graph import make_dot
+from gradspec.core.error_nodes import DelayedError, NotImplementedRule, UndefinedGrad
 
 bessel = NotImplementedRule("bessel")
 
@@ -73,3 +75,59 @@ def test_forward_mode_raises_at_once():
         x = forward_ad.make_dual(gs.tensor([1.0]), gs.tensor([1.0]))
         with pytest.raises(NotImplementedError, match="Trying to use forward AD with bessel that does not support it"):
             bessel(x)
+
+
+# Nodes of any number of inputs, of which any may require grad.
+
+
+class Passing(Function):
+    """Gives its gradient to all arguments but the last."""
+
+    @staticmethod
+    def forward(ctx, *args):
+        ctx.count = len(args) - 1
+        return sum(args[:-1])
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient):
+        return (gradient,) * ctx.count + (None,)
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_second_derivative_of_what_has_only_one_is_refused(count, recorded):
+    leaves = [leaf(1.0, 2.0) for _ in range(count)]
+    gradient = leaf(1.0, 1.0) if recorded else gs.ones((2,))
+    found = grad(Passing.apply(*leaves, None), leaves, gradient, create_graph=True)
+    for value in found:
+        assert value.tolist() == [1, 1] and value.requires_grad
+        assert len(value.grad_fn.next_functions) == count + 1 and value.grad_fn.next_functions[count][0] is None
+        assert "Error" in make_dot(value).source
+        with pytest.raises(RuntimeError, match="trying to differentiate twice a function that was marked with @once_diff"):
+            value.sum().backward()
+
+
+MAKERS = {
+    "DelayedError": lambda count: DelayedError("not twice", count), "UndefinedGrad": lambda count: UndefinedGrad(),
+    "NotImplementedRule": lambda count: NotImplementedRule("bessel"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize("kinds", ["".join(kinds) for n in range(1, 5) for kinds in itertools.product("lrc", repeat=n)])
+def test_edges_lead_where_a_gradient_is_needed(maker, kinds):
+    made = {"l": lambda: leaf(1.0), "r": lambda: leaf(1.0) * 2, "c": lambda: gs.tensor([1.0])}
+    inputs = [made[kind]() for kind in kinds]
+    outputs = maker(len(inputs))(*inputs)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    (node,) = {output.grad_fn for output in outputs}
+    assert [edge is None for edge, _ in node.next_functions] == [kind == "c" for kind in kinds]
+    assert make_dot(outputs).source.count("->") >= sum(kind != "c" for kind in kinds)
+    total = sum(outputs).sum()
+    if maker is MAKERS["UndefinedGrad"]:
+        total.backward()
+        assert all(x.grad is None for x in inputs if x.is_leaf)
+    else:
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            total.backward()

@@ -48,7 +48,7 @@ assert "gradspec.kernels.images.pooling" in sys.modules
     assert done.returncode == 0, done.stderr
 
 
-NAMESPACES = ("autograd", "fft", "func", "linalg", "nn", "optim", "random", "scipy", "signal", "special")
+NAMESPACES = ("autograd", "fft", "func", "linalg", "nn", "optim", "random", "scipy", "signal", "special", "utils")
 
 
 def test_namespaces_are_modules_that_are_there_when_asked_for():
@@ -82,7 +82,7 @@ def test_each_way_to_a_namespace(statement):
 def test_a_wrong_name_of_a_namespace():
     code = "import gradspec as gs\ntry: gs.nn.rleu\nexcept AttributeError as error: print(error, error.name, error.obj is gs.nn)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "module 'gradspec.nn' has no attribute 'rleu' rleu True\n", done.stderr
+    assert done.stdout == "module 'gradspec.nn' has no attribute 'rleu'; did you mean 'relu'? rleu True\n", done.stderr
 
 
 def test_the_package_imports_no_namespace_of_its_own():

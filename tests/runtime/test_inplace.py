@@ -231,3 +231,34 @@ def test_a_write_reads_all_before_it_writes(overlap, recorded):
     y = gs.tensor(np.arange(6.0))
     y[1:].copy_(y[:-1])
     same(y, [0.0, 0.0, 1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize("call", [lambda x, out: gs.exp(x, out=out), lambda x, out: gs.multiply(x, x, out=out),
+                                  lambda x, out: gs.sum(x, 0, out=out)], ids=["unary", "binary", "other"])  # fmt: skip
+def test_out_names_the_derivative_before_the_inference_tensor(call):
+    with gs.inference_mode():
+        out = gs.ones((2,))
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+        call(gs.ones((2, 2) if "sum" in call.__code__.co_names else (2,)), out)
+    with pytest.raises(RuntimeError, match="out=... arguments don't support automatic differentiation"):
+        call(gs.ones((2, 2) if "sum" in call.__code__.co_names else (2,), requires_grad=True), out)
+
+
+def test_a_view_that_a_custom_forward_takes_is_its_own_whether_or_not_it_is_recorded():
+    class IdOneOutput(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view_as(x)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    for value, whose in ((leaf(1.0), "Output 0 of IdOneOutput is a view"), (gs.tensor([1.0]), "A tensor is a view")):
+        view = IdOneOutput.apply(value * 1)
+        with pytest.raises(RuntimeError, match=f"{whose} and is being modified inplace. This view was created inside a custom Fun"):
+            view += leaf(2.0)
+    with gs.no_grad():
+        view = IdOneOutput.apply(gs.tensor([1.0]))
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        view += leaf(2.0)

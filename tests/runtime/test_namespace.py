@@ -5,12 +5,13 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.autograd import forward_ad, functional, graph
 
 ROOT = Path(__file__).parents[2]
 NAMESPACES = sorted(path.stem for path in (ROOT / "generated/namespaces").glob("*.pyi"))
@@ -129,3 +130,19 @@ def test_dtypes_are_what_arrays_have(name):
 def test_constants():
     assert (gs.pi, gs.e, gs.inf) == (np.pi, np.e, np.inf) and np.isnan(gs.nan)
     assert gs.ones((2,))[:, gs.newaxis].shape == (2, 1)
+
+
+def test_classes_and_functions_say_where_they_are_found():
+    """What pickle needs of them, and what a reader of a traceback or of `help` looks for."""
+    modules = [gs, *(getattr(gs, name) for name in MODULES if isinstance(getattr(gs, name, None), ModuleType)), graph, forward_ad, functional]
+    lost = []
+    for module in modules:
+        for name in shown(module):
+            found = getattr(module, name)
+            if isinstance(found, (type, FunctionType)) and found.__module__.split(".")[0] in ("gradspec", "importlib", "builtins"):
+                place = importlib.import_module(found.__module__)
+                for part in found.__qualname__.split("."):
+                    place = getattr(place, part, None)
+                if place is not found and found.__module__ != "builtins":
+                    lost.append(f"{module.__name__}.{name}: {found.__module__}.{found.__qualname__}")
+    assert not lost

@@ -3,6 +3,7 @@
 import copy
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -324,3 +325,42 @@ def test_divmod_and_copy():
 def test_like():
     x = gs.ones(2)
     assert isinstance(np.asarray([1.0], like=x), gs.Tensor) and isinstance(np.zeros(3, like=x), gs.Tensor)
+
+
+LIBRARY = """
+import numpy as np
+def plot(values): return np.asarray(values)
+def label(value): return f"{float(value):.1f}"
+"""
+
+
+@pytest.mark.parametrize("ask", ["plot(x * 2)", "label(x[0] * 2)"])
+def test_what_leaves_for_a_picture_or_a_file_goes_with_a_warning(ask):
+    """A library that only shows or stores what it gets, and one that may compute with it."""
+    x = leaf(1.0, 2.0)
+    for name, shows in [("matplotlib.axes", True), ("h5py", True), ("another", False)]:
+        library = {"__name__": name}
+        exec(compile(LIBRARY, f"/somewhere/{name}.py", "exec"), library)
+        if shows:
+            with pytest.warns(UserWarning, match=rf"{name.partition('.')[0]} gets the values .* without the history; x\.detach\(\) says") as caught:
+                found = eval(ask, library | {"x": x})
+            assert len(caught) == 1 and str(found) in ("2.0", "[2. 4.]")
+        elif ask.startswith("plot"):
+            with pytest.raises(RuntimeError, match=r"x\.detach\(\) has the values alone"):
+                eval(ask, library | {"x": x})
+        else:
+            with pytest.warns(UserWarning, match="is a plain number"):
+                eval(ask, library | {"x": x})
+
+
+def test_a_plot_names_the_users_line_and_is_drawn():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    x = leaf(1.0, 2.0)
+    losses = [(x * i).sum() for i in range(3)]
+    for draw in (lambda: pyplot.plot(losses), lambda: pyplot.plot(x, x * 2), lambda: pyplot.hist(x), lambda: pyplot.imshow(gs.outer(x, x))):
+        with pytest.warns(UserWarning, match="matplotlib gets the values") as caught:
+            draw()
+        assert {Path(warning.filename).name for warning in caught} == {"test_numpy_protocol.py"}
+    assert pyplot.gca().lines[0].get_ydata().tolist() == [0.0, 3.0, 6.0]
+    pyplot.close()

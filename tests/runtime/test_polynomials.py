@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import gradcheck, gradgradcheck
+from gradspec.autograd import grad, gradcheck, gradgradcheck
 
 scipy_special = pytest.importorskip("scipy.special")
 
@@ -36,6 +36,17 @@ def test_closed_forms(name, n):
     np.testing.assert_allclose(getattr(gs.special, name)(np.cos(t), n).numpy(), expected, atol=1e-12)
     shifted = getattr(gs.special, f"shifted_{name}")((np.cos(t) + 1) / 2, n)
     np.testing.assert_allclose(shifted.numpy(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_degree_depends_on_x(name, n):
+    """By a constant, where the degree is 0 or less: the gradient is zero, and NaN and infinities do not count."""
+    x = gs.tensor([0.3, np.nan, np.inf], requires_grad=True)
+    y = getattr(gs.special, name)(x, n)
+    (slope,) = grad(y.sum(), x)
+    if n < 1:
+        assert y.tolist() == [float(n == 0)] * 3 and slope.tolist() == [0, 0, 0]
 
 
 def test_every_polynomial_is_compared():

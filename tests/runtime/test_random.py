@@ -19,10 +19,12 @@ DISTRIBUTIONS = {
     "pareto": ((3.0,), scipy.stats.lomax(3.0)),
     "random": ((), scipy.stats.uniform()),
     "rayleigh": ((2.0,), scipy.stats.rayleigh(0, 2.0)),
+    "standard_gamma": ((2.5,), scipy.stats.gamma(2.5)),
     "standard_normal": ((), scipy.stats.norm()),
     "uniform": ((0.5, 2.0), scipy.stats.uniform(0.5, 1.5)),
     "weibull": ((3.0,), scipy.stats.weibull_min(3.0)),
 }
+SEVERAL_AT_ONCE = {"dirichlet": (([1.0, 2.5, 4.0],), [scipy.stats.beta(1.0, 6.5), scipy.stats.beta(2.5, 5.0), scipy.stats.beta(4.0, 3.5)])}
 DISCRETE = {
     "binomial": ((7, 0.25), scipy.stats.binom(7, 0.25)),
     "geometric": ((0.25,), scipy.stats.geom(0.25)),
@@ -34,7 +36,7 @@ REST = {"choice", "permutation", "rand", "randn"}
 
 
 def test_the_tables_hold_every_distribution():
-    assert {*DISTRIBUTIONS, *DISCRETE, *REST} == set(_random.__all__)
+    assert {*DISTRIBUTIONS, *SEVERAL_AT_ONCE, *DISCRETE, *REST} == set(_random.__all__)
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -42,6 +44,14 @@ def test_numbers_are_those_of_the_distribution(name):
     arguments, expected = DISTRIBUTIONS[name]
     drawn = getattr(gs.random, name)(*arguments, size=4000, generator=7).numpy()
     assert scipy.stats.kstest(drawn, expected.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", SEVERAL_AT_ONCE)
+def test_each_of_several_numbers_is_that_of_its_distribution(name):
+    arguments, expected = SEVERAL_AT_ONCE[name]
+    drawn = getattr(gs.random, name)(*arguments, size=4000, generator=7).numpy()
+    for values, law in zip(drawn.T, expected):
+        assert scipy.stats.kstest(values, law.cdf).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("name", DISCRETE)
@@ -54,7 +64,7 @@ def test_counts_are_those_of_the_distribution(name):
 
 @pytest.mark.parametrize("name", sorted(_random.__all__))
 def test_a_generator_has_it_as_a_method(name):
-    arguments = {**DISTRIBUTIONS, **DISCRETE}.get(name, ((np.arange(4.0),) if name[0] in "cp" else (3,),))[0]
+    arguments = {**DISTRIBUTIONS, **SEVERAL_AT_ONCE, **DISCRETE}.get(name, ((np.arange(4.0),) if name[0] in "cp" else (3,),))[0]
     one, other = (getattr(gs.random.default_rng(seed), name)(*arguments) for seed in (3, np.random.default_rng(3)))
     np.testing.assert_array_equal(one.numpy(), other.numpy())
     assert name in dir(gs.random.default_rng(3))

@@ -236,3 +236,10 @@ def test_a_new_empty_array_and_a_new_tensor():
     assert x.new_tensor([1.5], dtype="int64").tolist() == [1]
     with pytest.raises(RuntimeError, match="requires grad"):
         x.new_tensor(x)
+
+
+@pytest.mark.parametrize("shape", ["abc", 1.5, (2, "a"), [1.5], None, {2}], ids=repr)
+@pytest.mark.parametrize("name", ["resize_", "reshape", "view", "expand", "new_zeros", "new_ones", "new_empty", "tile"])
+def test_what_is_no_shape_is_refused_by_name(name, shape):
+    with pytest.raises(TypeError, match=name):
+        getattr(gs.ones((2,)), name)(shape)

@@ -117,23 +117,10 @@ def test_a_missing_attribute_is_answered(name, answer):
     assert type(error).__name__ == "AttributeError" and str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_answers_name_what_exists():
-    from gradspec.support import hints
-
-    x = gs.asarray(X)
-    for name, answer in hints.ATTRIBUTES.items():
-        assert not hasattr(x, name)
-        word = answer.removeprefix("x = ").split("(")[0].split(",")[0].split(" = ")[0]
-        if word.startswith(("x.", "gs.")):
-            found = {"x": x, "gs": gs}[word.partition(".")[0]]
-            for part in word.split(".")[1:]:
-                found = getattr(found, part)
-
-
 @pytest.mark.parametrize(("line", "near"), [("gs.sqrtt", "sqrt"), ("gs.nn.relo", "relu"), ("gs.linalg.cholesk", "cholesky"), ("gs.optim.Adan", "Adam")])
-def test_python_answers_a_missing_name_of_a_module(line, near):
+def test_a_missing_name_of_a_module_is_answered(line, near):
     found = subprocess.run([sys.executable, "-c", f"import gradspec as gs; {line}"], capture_output=True, text=True)
-    assert f"Did you mean: '{near}'?" in found.stderr
+    assert f"has no attribute '{line.rpartition('.')[2]}'; did you mean '{near}'?" in found.stderr
 
 
 def test_activations_are_in_both_places():
@@ -163,6 +150,8 @@ SEVERAL = [op for op in OPS if len([name for name, *_ in op.outputs if not name.
 CALLS = {  # of those that take more than a matrix and numbers
     "lstm_cell": lambda f, a: f(a, (a, a), gs.ones((8, 2)), gs.ones((8, 2))),
     "lu_unpack": lambda f, a: f(*gs.linalg.lu_factor(a)),
+    "polydiv": lambda f, a: f(a[0], a[1]),
+    "triangular_solve": lambda f, a: f(a, a),
     "max_pool3d_with_indices": lambda f, a: f(gs.reshape(a, (1, 1, 1, 2, 2)), 1),
 }
 

@@ -1,6 +1,12 @@
-"""The threads of loops over large arrays: however they are met, asleep, awake or at work, each loop is whole."""
+"""The threads of loops over large arrays: however they are met, asleep, awake or at work, each loop is whole.
+
+And the threads that lend their stacks to deep passes: whatever is sent to them, and when, the caller goes on.
+"""
 
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -8,15 +14,27 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.engine import worker as stacks
 
 SIZES = (1 << 17, (1 << 17) + 1, 200_003, 1 << 19)
 
 
 @pytest.fixture(autouse=True)
 def _number():
+    let_go()  # where as many wait as may, a worker that has worked ends
     before = gs.get_num_threads()
     yield
     gs.set_num_threads(before)
+    let_go()
+
+
+def let_go():
+    """End the idle threads; one that a test calls by itself stands among them once for each call."""
+    idle = set(stacks._idle)
+    stacks._idle.clear()
+    for worker in idle:
+        if worker._thread.is_alive():
+            worker._begin.release()
 
 
 @pytest.mark.parametrize("number", [2, 3, 7])
@@ -59,3 +77,112 @@ def test_a_fork_has_threads_of_its_own():
         if child == 0:
             os._exit(0 if np.array_equal(gs.add(x, 2).numpy(), x + 2) else 1)
         assert os.waitpid(child, 0)[1] == 0
+
+
+# Passes nested so deep that they go on in a thread of their own.
+
+STACKS = """
+import random, signal, sys, threading, time
+import gradspec as gs
+
+def go(k):
+    with gs.enable_grad():
+        h = gs.sin(gs.tensor(0.5, requires_grad=True))
+        if k:
+            h.register_hook(lambda g: go(k - 1))
+        (h * 2).sum().backward()
+
+def interrupt():
+    for _ in range(15):
+        time.sleep(random.uniform(0.01, 0.04))
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    over.append(True)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this may ignore it
+over, depth = [], int(sys.argv[1])
+random.seed(depth)
+threading.Thread(target=interrupt, daemon=True).start()
+while not over:
+    try:
+        while not over:
+            go(depth)
+    except KeyboardInterrupt:
+        pass
+go(130)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system has no signals to a thread")
+@pytest.mark.parametrize("depth", [70, 130, 190])
+def test_interrupts_of_deep_passes_end_them_and_nothing_else(depth):
+    done = subprocess.run([sys.executable, "-c", STACKS, str(depth)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+class Interrupted:
+    """A lock at which an exception arrives once, as soon as it was taken or given back, as if it had been sent."""
+
+    def __init__(self, lock, where):
+        self.lock, self.where = lock, where
+
+    def acquire(self, *args, **kwargs):
+        taken = self.lock.acquire(*args, **kwargs)
+        if taken:
+            self.interrupt("acquire")
+        return taken
+
+    def release(self):
+        self.lock.release()
+        self.interrupt("release")
+
+    def interrupt(self, where):
+        if where == self.where:
+            self.where = None
+            raise KeyboardInterrupt
+
+
+def within(seconds, call):
+    """What a call raises, in a thread that may hang."""
+    found = []
+
+    def run():
+        try:
+            found.append(call())
+        except BaseException as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert found, "it hangs"
+    return found[0]
+
+
+@pytest.mark.parametrize("where", ["acquire", "release"])
+@pytest.mark.parametrize("name", ["_begin", "_end"])
+def test_an_interrupt_at_any_lock_ends_the_call(name, where):
+    worker = stacks._Worker()
+    lock = Interrupted(getattr(worker, name), where)
+    setattr(worker, name, lock)
+    found = [within(10, lambda: worker.run(lambda: 1))]
+    if lock.where:  # the thread stood in the lock that was there before
+        found.append(within(10, lambda: worker.run(lambda: 2)))
+    assert lock.where is None and isinstance(found[-1], (KeyboardInterrupt, int))
+    let_go()
+    assert stacks.run_on_own_stack(lambda: 3) == 3
+
+
+def test_an_interrupt_goes_to_a_call_or_nowhere():
+    worker = stacks._Worker()
+    assert worker.run(lambda: 1) == 1
+    assert worker._interrupt(KeyboardInterrupt)  # it has no call any more: another thread may have its number
+    assert worker.run(lambda: 2) == 2
+
+    def starts():
+        stacks._starting.add(threading.get_ident())
+        try:
+            return worker._interrupt(KeyboardInterrupt)
+        finally:
+            stacks._starting.discard(threading.get_ident())
+
+    assert worker.run(starts) is False

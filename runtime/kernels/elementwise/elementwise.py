@@ -6,7 +6,7 @@ import numpy as np
 
 from .complex_functions import complex_of
 
-__all__ = ["entr", "round_to", "sinc", "xlogy"]
+__all__ = ["entr", "frexp", "round_to", "sinc", "xlogy"]
 
 
 def entr(x):
@@ -24,6 +24,24 @@ def entr(x):
     above = np.maximum(x, 0)
     dtype = np.result_type(np.result_type(x), np.float16)
     return np.where(np.less(x, 0), -np.inf, 0 - xlogy(above, above)).astype(dtype, copy=False)
+
+
+def frexp(x):
+    """Mantissa and exponent, ``x = mantissa * 2**exponent``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    mantissa : ndarray
+        Of a modulus from 0.5 up to but without 1, or 0.
+    exponent : ndarray of int
+    """
+    mantissa, exponent = np.frexp(x)
+    return np.asarray(mantissa), np.asarray(exponent, np.intp)
 
 
 def round_to(x, decimals):
@@ -56,9 +74,10 @@ def sinc(x, n):
     ndarray
     """
     x = np.asarray(x, np.result_type(np.result_type(x), np.float16))
-    # Far from 0 the recurrence that x * sinc(x) = sin(pi x) / pi gives is stable; near it, where its terms cancel, the
-    # integral of t**n cos(pi x t + n pi / 2) over [0, 1] has a smooth integrand.
-    near = np.abs(x) < n + 2 if n else x == 0
+    # Far from 0 the recurrence that x * sinc(x) = sin(pi x) / pi gives is stable; near it, where its terms cancel, the series
+    # converges at once.  Of higher derivatives its terms cancel too before the recurrence is stable: there the integral of
+    # t**n cos(pi x t + n pi / 2) over [0, 1] has a smooth integrand.
+    near = np.abs(x) < (n / 2 if n <= 2 else n + 2) if n else x == 0
     far_x = np.where(near | np.isinf(x), n + 2, x)
     waves = _sin_cos_pi(far_x)
     far = waves[0] / (math.pi * far_x)
@@ -67,6 +86,9 @@ def sinc(x, n):
     far = np.where(np.isinf(x), 0, far)
     if n == 0:
         return np.where(near, 1, far)
+    if n <= 2:
+        far[near] = _sinc_series(x[near], n)
+        return far.astype(np.result_type(x, np.float16), copy=False)
     from numpy.polynomial.legendre import leggauss  # NumPy's polynomials are many modules, which most programs never use
 
     nodes, weights = leggauss(24 + 4 * n)
@@ -74,6 +96,14 @@ def sinc(x, n):
     phase = math.pi * np.multiply.outer(np.where(near, x, 0), nodes)
     wave = (np.sin if n % 2 else np.cos)(phase) @ weights * (-1 if n % 4 in (1, 2) else 1)
     return np.where(near, wave, far).astype(far.dtype)
+
+
+def _sinc_series(x, n):
+    """Derivative `n` of sinc by its series, for numbers up to 1."""
+    square, y = np.square(x), 0
+    for k in range(14, (n + 1) // 2 - 1, -1):
+        y = y * square + (-1) ** k * math.pi ** (2 * k) * math.perm(2 * k, n) / math.factorial(2 * k + 1)
+    return y * x if n % 2 else y
 
 
 def xlogy(a, b):

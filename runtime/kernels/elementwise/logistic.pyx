@@ -1,8 +1,8 @@
 """The logistic function, its slope and its integral, and the slope of tanh.
 
-Owns loops for float32 and float64 around NumPy's own loop for exp, block by block in cache.  All are made of exp(-|x|), so
+Owns loops for float32 and float64 around the loop for exp, block by block in cache.  All are made of exp(-|x|), so
 nothing overflows and no digit is lost on either side; no floating-point flag is raised that a user could see.  The limit
-is NumPy's loop for exp.  Other dtypes are NumPy expressions.
+is the loop for exp.  Other dtypes are NumPy expressions.
 """
 
 import numpy as np
@@ -12,9 +12,9 @@ from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
 from ..program.ufunc cimport Ufunc, pointwise
 
-from .complex_functions import complex_logaddexp
+from .complex_functions import complex_log1p, complex_logaddexp
 
-__all__ = ["logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope"]
+__all__ = ["log1p", "logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope"]
 
 cnp.import_array()
 
@@ -133,6 +133,11 @@ cdef void tanh_slope_double(char** args, const npy_intp* size, const npy_intp* s
     fill(TANH_SLOPE, <double*> args[0], <double*> args[1], size[0])
 
 
+def _log1p_of(x):
+    """``log(1 + x)``, of complex numbers too."""
+    return complex_log1p(x) if np.iscomplexobj(x) else _log1p.function(x)
+
+
 def _logaddexp(a, b):
     """``log(exp(a) + exp(b))``."""
     dtype = np.result_type(a, b, np.float16)
@@ -181,6 +186,8 @@ cdef object slope(x, double scale, double factor):
     return factor * small / np.square(1 + small)
 
 
+log1p = pointwise(_log1p_of, ("x",), [_log1p.loops[0], _log1p.loops[1], NULL, NULL])
+(<Ufunc> log1p).loop_data[0], (<Ufunc> log1p).loop_data[1] = _log1p.loop_data[0], _log1p.loop_data[1]
 logaddexp = pointwise(_logaddexp, ("a", "b"), [logaddexp_float, logaddexp_double, NULL, NULL])
 sigmoid = pointwise(_sigmoid, ("x",), [sigmoid_float, sigmoid_double, NULL, NULL])
 sigmoid_slope = pointwise(_sigmoid_slope, ("x",), [sigmoid_slope_float, sigmoid_slope_double, NULL, NULL])

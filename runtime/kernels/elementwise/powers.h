@@ -10,9 +10,20 @@
 
 enum { GRADSPEC_MOST_EXPONENT = 64, GRADSPEC_POWERS = 256 }; /* the latter at once */
 
+/* Exponents of which the power is one product or quotient, rounded as any: nothing is lost on the way. */
+#define GRADSPEC_IS_SIMPLE(k) ((k) >= -1 && (k) <= 2)
+
 GRADSPEC_WIDE static void gradspec_powers_float(const float *x, float *y, npy_intp n, int k) {
     double b[GRADSPEC_POWERS], r[GRADSPEC_POWERS];
     int bits = k < 0 ? -k : k;
+    if (k == 3) {
+        for (npy_intp i = 0; i < n; i++) y[i] = (float) ((double) x[i] * x[i] * x[i]);
+        return;
+    }
+    if (k == -2) {
+        for (npy_intp i = 0; i < n; i++) y[i] = (float) (1 / ((double) x[i] * x[i]));
+        return;
+    }
     for (npy_intp i = 0; i < n; i++) {
         b[i] = x[i];
         r[i] = 1;
@@ -39,6 +50,20 @@ GRADSPEC_WIDE static void gradspec_powers_float(const float *x, float *y, npy_in
 GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy_intp n, int k) {
     double b[GRADSPEC_POWERS], s[GRADSPEC_POWERS], r[GRADSPEC_POWERS], l[GRADSPEC_POWERS];
     int bits = k < 0 ? -k : k;
+    if (k == 3) { /* (p, e) is the square, q what p * x is rounded to */
+        for (npy_intp i = 0; i < n; i++) {
+            const double p = x[i] * x[i], e = fma(x[i], x[i], -p), q = p * x[i];
+            y[i] = q + (fma(p, x[i], -q) + e * x[i]);
+        }
+        return;
+    }
+    if (k == -2) {
+        for (npy_intp i = 0; i < n; i++) {
+            const double p = x[i] * x[i], e = fma(x[i], x[i], -p), q = 1 / p;
+            y[i] = q + q * (fma(-q, p, 1) - q * e);
+        }
+        return;
+    }
     for (npy_intp i = 0; i < n; i++) {
         b[i] = x[i];
         s[i] = 0;
@@ -67,6 +92,7 @@ GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy
 /* From the smallest normal number of float32, and 1e-290, to the largest, and 1e290. */
 
 #define T float
+#define FMA fmaf
 #define BITS uint32_t
 #define SIGN UINT32_C(0x80000000)
 #define LEAST UINT32_C(0x00800000)
@@ -74,6 +100,7 @@ GRADSPEC_WIDE static void gradspec_powers_double(const double *x, double *y, npy
 #include "powers_template.h"
 
 #define T double
+#define FMA fma
 #define BITS uint64_t
 #define SIGN UINT64_C(0x8000000000000000)
 #define LEAST UINT64_C(0x03d0000000000000)

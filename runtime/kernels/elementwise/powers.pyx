@@ -1,7 +1,8 @@
-"""Powers with one whole exponent for all elements, by products.
+"""Powers with one whole exponent for all elements, by products, and square roots.
 
-Owns loops for float32 and float64 and exponents up to 64.  float32 is computed in double; float64 in pairs of numbers, the
-product and what it was rounded by, so that the result is off by little more than half of its last digit.  The C library's pow
+Owns loops for float32 and float64, exponents up to 64, and those of a half.  The exponents 2 and -1 are one product or quotient.
+Of others float32 is computed in double; float64 in pairs of numbers, the product and what it was rounded by, so that the result is
+off by little more than half of its last digit.  A root, and one by a root, too.  The C library's pow
 takes what over- or underflows on the way, and raises the flags; NumPy's loop everything else: of a negative base it calls that
 library for each element, which takes a hundred times as long.  The limit is memory.
 """
@@ -19,6 +20,13 @@ cnp.import_array()
 
 cdef extern from "gradspec/kernels/elementwise/powers.h":
     enum: GRADSPEC_MOST_EXPONENT, GRADSPEC_POWERS
+    bint GRADSPEC_IS_SIMPLE(int) noexcept nogil
+    void gradspec_simple_powers_float(const float*, float*, npy_intp, int) noexcept nogil
+    void gradspec_simple_powers_double(const double*, double*, npy_intp, int) noexcept nogil
+    bint gradspec_endless_powers_float(const float*, float*, npy_intp, float) noexcept nogil
+    bint gradspec_endless_powers_double(const double*, double*, npy_intp, double) noexcept nogil
+    void gradspec_from_roots_float(const float*, float*, npy_intp, bint) noexcept nogil
+    void gradspec_from_roots_double(const double*, double*, npy_intp, bint) noexcept nogil
     void gradspec_powers_float(const float*, float*, npy_intp, int) noexcept nogil
     void gradspec_powers_double(const double*, double*, npy_intp, int) noexcept nogil
     int gradspec_lost_float(const float*, float*, npy_intp, int) noexcept nogil
@@ -31,6 +39,7 @@ ctypedef fused real:
     double
 
 cdef Ufunc _power = Ufunc(np.power, "pow")
+cdef Ufunc _sqrt = Ufunc(np.sqrt, "sqrt")
 
 
 cdef inline int whole(real value) noexcept nogil:
@@ -42,9 +51,41 @@ cdef inline int whole(real value) noexcept nogil:
     return k if k == value else 0
 
 
+cdef inline bint by_roots(real* x, real exponent, real* y, npy_intp n) noexcept nogil:
+    """Whether the powers were those of a half: roots by NumPy's loop, part by part, so that it finds what it wrote in the cache."""
+    cdef npy_intp start = 0, some
+    cdef npy_intp[2] steps = [sizeof(real), sizeof(real)]
+    cdef char* args[2]
+    cdef bint inverse = exponent < 0
+    if exponent != 0.5 and exponent != -0.5:
+        return False
+    if real is float:
+        if gradspec_endless_powers_float(x, y, n, exponent):
+            return True
+    elif gradspec_endless_powers_double(x, y, n, exponent):
+        return True
+    while start < n:
+        some = min(n - start, <npy_intp> GRADSPEC_POWERS * 8)
+        args[0], args[1] = <char*> (x + start), <char*> (y + start)
+        if real is float:
+            _sqrt.loops[0](args, &some, steps, _sqrt.loop_data[0])
+            gradspec_from_roots_float(x + start, y + start, some, inverse)
+        else:
+            _sqrt.loops[1](args, &some, steps, _sqrt.loop_data[1])
+            gradspec_from_roots_double(x + start, y + start, some, inverse)
+        start += some
+    return True
+
+
 cdef inline void by_products(real* x, real* y, npy_intp n, int k) noexcept nogil:
     cdef npy_intp start = 0, some
     cdef int lost = 0
+    if GRADSPEC_IS_SIMPLE(k):
+        if real is float:
+            gradspec_simple_powers_float(x, y, n, k)
+        else:
+            gradspec_simple_powers_double(x, y, n, k)
+        return
     while start < n:
         some = min(n - start, <npy_intp> GRADSPEC_POWERS)
         if real is float:
@@ -66,7 +107,7 @@ cdef void power_float(char** args, const npy_intp* size, const npy_intp* steps, 
     cdef int k = whole((<float*> args[1])[0]) if steps[1] == 0 and steps[0] != 0 else 0
     if k:
         by_products(<float*> args[0], <float*> args[2], size[0], k)
-    else:
+    elif steps[1] != 0 or steps[0] == 0 or not by_roots(<float*> args[0], (<float*> args[1])[0], <float*> args[2], size[0]):
         _power.loops[0](args, size, steps, _power.loop_data[0])
 
 
@@ -74,7 +115,7 @@ cdef void power_double(char** args, const npy_intp* size, const npy_intp* steps,
     cdef int k = whole((<double*> args[1])[0]) if steps[1] == 0 and steps[0] != 0 else 0
     if k:
         by_products(<double*> args[0], <double*> args[2], size[0], k)
-    else:
+    elif steps[1] != 0 or steps[0] == 0 or not by_roots(<double*> args[0], (<double*> args[1])[0], <double*> args[2], size[0]):
         _power.loops[1](args, size, steps, _power.loop_data[1])
 
 

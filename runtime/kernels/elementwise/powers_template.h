@@ -17,6 +17,41 @@ GRADSPEC_WIDE static int TYPED(lost)(const T *restrict x, T *restrict y, npy_int
     return any != 0;
 }
 
+GRADSPEC_WIDE static void TYPED(simple_powers)(const T *restrict x, T *restrict y, npy_intp n, int k) {
+    npy_intp i;
+    if (k == 2)
+        for (i = 0; i < n; i++) y[i] = x[i] * x[i];
+    else if (k == -1)
+        for (i = 0; i < n; i++) y[i] = 1 / x[i];
+    else
+        for (i = 0; i < n; i++) y[i] = x[i];
+}
+
+GRADSPEC_WIDE static int TYPED(any_endless)(const T *x, npy_intp n) {
+    int endless = 0;
+    for (npy_intp i = 0; i < n; i++) endless |= x[i] == -INFINITY;
+    return endless;
+}
+
+/* Of -infinity a power is no root, whatever NumPy's loop makes of it. */
+static int TYPED(endless_powers)(const T *x, T *y, npy_intp n, T k) {
+    if (!TYPED(any_endless)(x, n)) return 0;
+    for (npy_intp i = 0; i < n; i++) y[i] = (T) pow(x[i], k);
+    return 1;
+}
+
+/* Roots become powers, or one by them, which a step of Newton's brings to its last digit: that of -0 is 0. */
+GRADSPEC_WIDE static void TYPED(from_roots)(const T *x, T *y, npy_intp n, int inverse) {
+    npy_intp i;
+    if (inverse)
+        for (i = 0; i < n; i++) {
+            const T r = 1 / (y[i] + 0), p = x[i] * r, e = FMA(x[i], r, -p), rest = FMA(-p, r, 1) - e * r, s = r + r * (rest / 2);
+            y[i] = s > 0 && s < INFINITY ? s : r;
+        }
+    else
+        for (i = 0; i < n; i++) y[i] += 0;
+}
+
 static void TYPED(mend)(const T *x, T *y, npy_intp n, int k) {
     for (npy_intp i = 0; i < n; i++) {
         BITS size;
@@ -26,6 +61,7 @@ static void TYPED(mend)(const T *x, T *y, npy_intp n, int k) {
 }
 
 #undef T
+#undef FMA
 #undef BITS
 #undef SIGN
 #undef LEAST

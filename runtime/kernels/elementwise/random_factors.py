@@ -1,8 +1,10 @@
-"""Elements times random factors: dropout and its kin."""
+"""Elements times random factors, as dropout has it, and random numbers in the place of elements."""
 
 import numpy as np
 
-__all__ = ["dropout", "rrelu"]
+__all__ = [
+    "bernoulli_", "cauchy_", "dropout", "exponential_", "geometric_", "log_normal_", "random_", "rrelu",
+]  # fmt: skip
 
 
 def dropout(x, p, training, generator):
@@ -60,3 +62,133 @@ def rrelu(x, lower, upper, training, generator):
     slope = generator.uniform(lower, upper, x.shape) if training else (lower + upper) / 2
     slope = np.where(x > 0, 1, slope).astype(dtype)
     return x * slope, slope
+
+
+def bernoulli_(x, p, generator):
+    """Write 1 with probability `p`, else 0, into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    p : ndarray or float
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    p = np.broadcast_to(p, x.shape)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("bernoulli_: p has to be between 0 and 1")
+    x[...] = generator.random(x.shape) < p
+    return x
+
+
+def cauchy_(x, median, sigma, generator):
+    """Write random numbers of the Cauchy distribution into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    median, sigma : float
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    x[...] = median + sigma * generator.standard_cauchy(x.shape)
+    return x
+
+
+def exponential_(x, lambd, generator):
+    """Write random numbers of the exponential distribution into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    lambd : float
+        Rate.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    if not lambd > 0:
+        raise ValueError(f"exponential_: lambd has to be positive, got {lambd}")
+    x[...] = generator.standard_exponential(x.shape) / lambd
+    return x
+
+
+def geometric_(x, p, generator):
+    """Write numbers of trials up to and with the first success into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    p : float
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    x[...] = generator.geometric(p, x.shape)
+    return x
+
+
+def log_normal_(x, mean, std, generator):
+    """Write exponentials of normal random numbers into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    mean, std : float
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    x[...] = np.exp(mean + std * generator.standard_normal(x.shape))
+    return x
+
+
+def random_(x, low, high, generator):
+    """Write whole random numbers into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    low, high : int or None
+        From `low` up to but without `high`, or from 0 up to `low`; up to what the dtype holds exactly where both are None.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    if high is None:
+        low, high = 0, _whole_numbers(x.dtype) if low is None else low
+    x[...] = generator.integers(low, high, x.shape, np.uint64 if high > np.iinfo(np.int64).max else np.int64)
+    return x
+
+
+def _whole_numbers(dtype):
+    """How many whole numbers, from 0 on, a dtype holds without a gap."""
+    if dtype.kind in "fc":
+        return 2 ** (np.finfo(dtype).nmant + 1) + 1
+    return 2 if dtype.kind == "b" else int(np.iinfo(dtype).max) + 1

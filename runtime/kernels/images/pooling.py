@@ -12,7 +12,9 @@ from ..indexing.gathering import take_along_axis
 from ..indexing.scattering import take_along_axis_backward
 from .pooling_loops import max_windows, weighted_sums
 
-__all__ = ["adaptive_max_pool", "max_pool", "resample", "resample_backward", "take_planes", "take_planes_backward"]
+__all__ = [
+    "adaptive_max_pool", "max_pool", "plane_numbers", "resample", "resample_backward", "take_planes", "take_planes_backward",
+]  # fmt: skip
 
 # The widths that the loops know; others go there and back.
 _WIDE = {"e": "f", "b": "q", "h": "q", "i": "q", "l": "q", "?": "q", "B": "Q", "H": "Q", "I": "Q", "L": "Q"}
@@ -33,17 +35,16 @@ def max_pool(x, kernel, size, stride, padding, dilation):
     tuple of ndarray
         Of equal elements the first one is named; a NaN is larger than any number.
     """
-    first = [np.arange(n) * s - p for n, s, p in zip(size, stride, padding)]
-    last = [np.minimum(a + d * (k - 1) + 1, n) for a, d, k, n in zip(first, dilation, kernel, x.shape[-len(size) :])]
-    # What stands in the padding is skipped by whole steps.
-    first = [a + np.maximum(-(a // d), 0) * d for a, d in zip(first, dilation)]
-    return _max_pool(x, first, last, dilation)
+    ends = _window_ends(x.shape[x.ndim - len(size) :], *map(tuple, (kernel, size, stride, padding, dilation)))
+    return _max_pool(x, size, ends, dilation)
 
 
 def adaptive_max_pool(x, size):
     """max_pool with the windows that divide each of the last axes into `size` parts."""
+    if x.ndim < len(size):
+        raise ValueError(f"{len(size)} axes are pooled, the shape is {x.shape}")
     ends = [_parts(n, m) for n, m in zip(x.shape[-len(size) :], size)]
-    return _max_pool(x, [a for a, _ in ends], [b for _, b in ends], (1,) * len(size))
+    return _max_pool(x, size, _packed([a for a, _ in ends], [b for _, b in ends]), (1,) * len(size))
 
 
 def resample(x, axis, size, kind, window, step):
@@ -105,6 +106,11 @@ def take_planes_backward(x, indices, shape, axes):
     return take_along_axis_backward(x.reshape(places.shape), places, (len(places), inside), 1).reshape(shape)
 
 
+def plane_numbers(indices, shape, axes):
+    """The indices of take_planes as one row a plane."""
+    return _numbers(indices, shape, axes)[0].copy()
+
+
 def _numbers(indices, shape, axes):
     """The indices as one row a plane, in range, and how many elements a plane has."""
     indices = np.asarray(indices)
@@ -120,20 +126,35 @@ def _numbers(indices, shape, axes):
     return places, inside
 
 
-def _max_pool(x, first, last, step):
-    spatial = len(first)
-    if min(step, default=1) < 1:
-        raise ValueError(f"steps of {tuple(step)} do not go through a window")
+@functools.lru_cache(256)
+def _window_ends(lengths, kernel, size, stride, padding, dilation):
+    """Where along each axis the windows start and end, what stands in the padding skipped by whole steps."""
+    first = [np.arange(n) * s - p for n, s, p in zip(size, stride, padding)]
+    last = [np.minimum(a + d * (k - 1) + 1, n) for a, d, k, n in zip(first, dilation, kernel, lengths)]
+    return _packed([a + np.maximum(-(a // max(d, 1)), 0) * d for a, d in zip(first, dilation)], last)
+
+
+def _packed(first, last):
+    """The ends of windows in one array, as for three axes; None if a window holds nothing."""
     if any((a >= b).any() for a, b in zip(first, last)):
-        raise ValueError(f"a window over the last axes of {x.shape} holds no element")
-    lead, planes = x.shape[: x.ndim - spatial], math.prod(x.shape[: x.ndim - spatial])
-    more = 3 - spatial
-    shape = (1,) * more + x.shape[x.ndim - spatial :]
-    size = (1,) * more + tuple(map(len, first))
-    ends = np.zeros((2, 3, max(size)), np.intp)
+        return None
+    more = 3 - len(first)
+    ends = np.zeros((2, 3, max(1, *map(len, first))), np.intp)
     ends[1] = 1
     for axis, (a, b) in enumerate(zip(first, last)):
         ends[0, more + axis, : len(a)], ends[1, more + axis, : len(b)] = a, b
+    return ends
+
+
+def _max_pool(x, size, ends, step):
+    spatial = len(size)
+    if min(step, default=1) < 1:
+        raise ValueError(f"steps of {tuple(step)} do not go through a window")
+    if ends is None:
+        raise ValueError(f"a window over the last axes of {x.shape} holds no element")
+    lead, planes = x.shape[: x.ndim - spatial], math.prod(x.shape[: x.ndim - spatial])
+    more = 3 - spatial
+    shape, size = (1,) * more + x.shape[x.ndim - spatial :], (1,) * more + tuple(size)
     wide = _WIDE.get(x.dtype.char, x.dtype.char)
     y, indices = np.empty((planes, *size), wide), np.empty((planes, *size), np.intp)
     if y.size:

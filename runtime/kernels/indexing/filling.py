@@ -1,8 +1,28 @@
-"""One value written to every element, to those of a diagonal, or to those of a mask."""
+"""One value written to every element, to those of a diagonal, or to those of a mask; comparisons in place."""
 
 import numpy as np
 
-__all__ = ["fill_", "fill_diagonal_", "masked_fill_", "zero_"]
+__all__ = ["compare_", "fill_", "fill_diagonal_", "masked_fill_", "zero_"]
+
+
+def compare_(x, other, name):
+    """Write 1 where a comparison holds, else 0, into ``x``.
+
+    Parameters
+    ----------
+    x : ndarray
+        Overwritten.
+    other : ndarray or scalar
+    name : str
+        The comparison, as NumPy names it.
+
+    Returns
+    -------
+    ndarray
+        `x`.
+    """
+    x[...] = getattr(np, name)(x, other)
+    return x
 
 
 def fill_(x, value):

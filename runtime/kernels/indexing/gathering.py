@@ -3,6 +3,7 @@
 import operator
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from . import gathering_loops as loops
 
@@ -25,6 +26,8 @@ def gather(x, axis, indices):
         Has the shape of `indices`.
     """
     indices = integers(indices)
+    if is_number(x.shape, indices):
+        return gather(x.reshape(1), axis, indices.reshape(-1)).reshape(indices.shape)
     y = loops.take_across(x, axis, indices)
     return x[open_index(indices, axis, x.ndim)] if y is None else y
 
@@ -60,11 +63,16 @@ def integers(indices):
     return indices.astype(np.intp) if indices.size == 0 else indices
 
 
+def is_number(shape, indices):
+    """Whether the array has no axes, so that indices count along one that it would have."""
+    return not shape and indices.ndim < 2
+
+
 def open_index(indices, axis, ndim, shape=None):
     """The index that takes `indices` along `axis` and place i along every other axis: of `shape`, or as long as `indices`."""
     if indices.ndim != ndim:
         raise ValueError(f"indices have {indices.ndim} axes, the array has {ndim}")
     shape = indices.shape if shape is None else shape
     places = [np.arange(n).reshape((-1,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(shape)]
-    places[axis] = indices
+    places[normalize_axis_index(axis, ndim)] = indices
     return tuple(places)

@@ -20,7 +20,7 @@ def getitem(x, index):
     -------
     ndarray
     """
-    index, basic = _normalize(index)
+    index, basic = normalize(index)
     if basic and Ellipsis not in index:
         index += (Ellipsis,)
     if len(index) == 1 and not basic and index[0].dtype.kind in "iu" and x.ndim and x.flags.c_contiguous:
@@ -43,8 +43,8 @@ def getitem_backward(x, index, shape):
     ndarray
     """
     y = np.zeros(shape, x.dtype)
-    index, _ = _normalize(index)
-    if _has_integers(index):
+    index, _ = normalize(index)
+    if has_integers(index):
         add_at(y, index, x)
     else:
         y[index] = x
@@ -71,7 +71,7 @@ def index_put_(x, index, value):
     -------
     ndarray
     """
-    x[_normalize(index)[0]] = value
+    x[normalize(index)[0]] = value
     return x
 
 
@@ -90,9 +90,9 @@ def index_put_backward(x, index, shape):
     ndarray
         ``x[index]``, zero where a later value was written to the same element, summed to `shape`.
     """
-    index, basic = _normalize(index)
+    index, basic = normalize(index)
     y = np.asarray(x[index])
-    if not basic and _has_integers(index):
+    if not basic and has_integers(index):
         turns = np.arange(y.size).reshape(y.shape)
         last = np.empty(x.shape, turns.dtype)
         last[index] = turns
@@ -101,7 +101,7 @@ def index_put_backward(x, index, shape):
     return y.copy() if np.may_share_memory(y, x) else y
 
 
-def _normalize(index):
+def normalize(index):
     """The index as a tuple, lists as arrays, and whether it is basic, so that indexing makes a view."""
     if not isinstance(index, tuple):
         # NumPy has no use for a list that holds slices; PyTorch reads it as a tuple.
@@ -123,8 +123,8 @@ def _normalize(index):
     return tuple(parts), basic
 
 
-def _has_integers(index):
-    """Whether an index of _normalize holds an integer array, so that an element may stand in it twice."""
+def has_integers(index):
+    """Whether an index of normalize holds an integer array, so that an element may stand in it twice."""
     return any(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in index)
 
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from . import scattering_loops as loops
-from .gathering import axis_index, integers, open_index
+from .gathering import axis_index, integers, is_number, open_index
 
 __all__ = [
     "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme",
@@ -86,6 +86,8 @@ def last_written(indices, axis, shape):
         Has the shape of `indices`.
     """
     indices = integers(indices)
+    if is_number(shape, indices):
+        return last_written(indices.reshape(-1), axis, (1,)).reshape(indices.shape)
     found = loops.last_across(shape, axis, indices)
     if found is not None:
         return found
@@ -116,6 +118,11 @@ def scatter_(x, axis, indices, source):
     ndarray
     """
     indices = integers(indices)
+    if np.ndim(source) > indices.ndim:
+        raise ValueError(f"the source has {np.ndim(source)} axes, the indices have {indices.ndim}")
+    if is_number(x.shape, indices):
+        scatter_(x.reshape(1), axis, indices.reshape(-1), source)
+        return x
     if np.may_share_memory(x, source):
         source = source.copy()
     if not loops.put_across(x, axis, indices, source):
@@ -146,7 +153,9 @@ def scatter_add_(x, axis, indices, source):
     ndarray
     """
     indices = integers(indices)
-    if not loops.add_across(x, axis, indices, source):
+    if is_number(x.shape, indices):
+        scatter_add_(x.reshape(1), axis, indices.reshape(-1), source)
+    elif not loops.add_across(x, axis, indices, source):
         add_at(x, open_index(indices, axis, x.ndim), source)
     return x
 
@@ -169,8 +178,10 @@ def scatter_extreme(x, axis, indices, source, largest, include_self):
     -------
     ndarray
     """
-    index = _index_of(indices, axis, x.ndim)
-    y = np.array(x, np.result_type(x, source))
+    indices, y = integers(indices), np.array(x, np.result_type(x, source))
+    if is_number(x.shape, indices):
+        return scatter_extreme(y.reshape(1), axis, indices.reshape(-1), source, largest, include_self).reshape(())
+    index = open_index(indices, axis, x.ndim)
     if not include_self:
         limits = np.iinfo(y.dtype) if y.dtype.kind in "iu" else None
         low, high = (limits.min, limits.max) if limits else (False, True) if y.dtype == bool else (-np.inf, np.inf)
@@ -216,7 +227,7 @@ def take_backward(x, indices, shape, axis):
     ndarray
     """
     y = np.zeros(shape, x.dtype)
-    flat = y.reshape(-1) if axis is None else y
+    flat = y.reshape(-1) if axis is None or not y.ndim else y  # NumPy takes a number for one element along axis 0
     add_at(flat, axis_index(indices, axis or 0, flat.ndim), x)
     return y
 
@@ -235,8 +246,10 @@ def takes_part(indices, axis, shape, include_self):
     -------
     ndarray of bool
     """
-    y = np.ones(shape, bool)
-    y[_index_of(indices, axis, len(shape))] = include_self
+    y, indices = np.ones(shape, bool), integers(indices)
+    if is_number(shape, indices):
+        return takes_part(indices.reshape(-1), axis, (1,), include_self).reshape(())
+    y[open_index(indices, axis, len(shape))] = include_self
     return y
 
 
@@ -261,12 +274,6 @@ def _add_rows(x, index, values):
     if places is None:
         return False
     return loops.add_along(x.reshape(math.prod(x.shape[: len(parts)]), *x.shape[len(parts) :]), 0, places, values)
-
-
-def _index_of(indices, axis, ndim):
-    """The index of gather, also of an array without axes."""
-    indices = np.asarray(indices, np.intp)
-    return open_index(indices, axis, ndim) if ndim or indices.ndim else ()
 
 
 def _flat_positions(shape, index):

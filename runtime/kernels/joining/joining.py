@@ -110,7 +110,7 @@ def meshgrid(arrays, indexing):
     if any(np.ndim(array) > 1 for array in arrays):
         raise ValueError("meshgrid takes vectors")
     dtype = np.result_type(*arrays)
-    return [np.array(grid, dtype) for grid in np.meshgrid(*arrays, indexing=indexing)]
+    return [np.array(grid, dtype) for grid in np.meshgrid(*arrays, indexing=indexing, copy=False)]
 
 
 def meshgrid_backward(arrays, shapes, indexing):
@@ -152,8 +152,13 @@ def pad(x, pad_width, mode, constant_values):
     """
     if mode not in _MODES:
         raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}")
-    options = {"constant_values": constant_values} if mode == "constant" else {}
-    return np.pad(x, _widths(pad_width, x.ndim), mode, **options)
+    widths = _widths(pad_width, x.ndim)
+    if mode != "constant" or not np.isscalar(constant_values) or min(map(min, widths), default=0) < 0:
+        return np.pad(x, widths, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
+    shape = [before + n + after for (before, after), n in zip(widths, x.shape)]
+    y = np.full(shape, constant_values, x.dtype) if constant_values else np.zeros(shape, x.dtype)
+    y[tuple([slice(before, before + n) for (before, _), n in zip(widths, x.shape)])] = x
+    return y
 
 
 def pad_backward(x, shape, pad_width, mode):
@@ -195,8 +200,8 @@ def repeat_backward(x, shape, repeats, axis):
     -------
     ndarray
     """
-    before = (math.prod(shape),) if axis is None else shape
-    axis = 0 if axis is None else normalize_axis_index(axis, len(shape))
+    before = (math.prod(shape),) if axis is None or not shape else shape
+    axis = 0 if axis is None or not shape else normalize_axis_index(axis, len(shape))
     length, repeats = before[axis], np.asarray(repeats)
     if repeats.size == 1:
         runs = x.reshape(before[:axis] + (length, int(repeats.flat[0])) + before[axis + 1 :])
@@ -228,6 +233,8 @@ def split_copies(x, sections, axis):
 
 def _widths(pad_width, ndim):
     """A pair (before, after) for each axis."""
+    if type(pad_width) is int:
+        return [[pad_width, pad_width]] * ndim
     return np.broadcast_to(np.asarray(pad_width, dtype=np.intp), (ndim, 2)).tolist()
 
 

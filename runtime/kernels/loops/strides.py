@@ -11,6 +11,9 @@ import numpy as np
 __all__ = ["as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real"]
 
 
+_FEWEST = 64  # elements of a slice from which an addition by slices is quicker than one by places
+
+
 def own_layout(x):
     """Where the elements of `x` stand in the memory that it lies in.
 
@@ -69,9 +72,11 @@ def as_strided_backward(x, layout, shape, strides, offset):
     -------
     ndarray
     """
-    y = np.zeros(math.prod(shape), x.dtype)
-    np.add.at(y, _places(shape, layout, x.shape, strides, offset), x)
-    return y.reshape(shape)
+    y = np.zeros(shape, x.dtype)
+    view = _viewed(y, layout, x.shape, strides, offset)
+    if view is None or not _add_by_slices(view, x):
+        np.add.at(y.reshape(-1), _places(shape, layout, x.shape, strides, offset), x)
+    return y
 
 
 def view(x, shape):
@@ -210,12 +215,42 @@ def _strided(x, shape, strides, offset):
 
 
 def _repeats(x):
-    """Whether two elements of an array may stand in one place: what was written to the one would be read as the other."""
-    reach = 0
-    for step, n in sorted((abs(step), n) for step, n in zip(x.strides, x.shape) if n > 1):
-        if step <= reach:
-            return np.unique(_positions(x.shape, x.strides, 0)).size < x.size
+    """Whether two elements of an array stand in one place: what was written to the one would be read as the other.
+
+    None do if no step lies within the reach of smaller ones; two do if some steps along two axes lead equally far.
+    Any other array is asked place by place.
+    """
+    axes, reach, apart = sorted((abs(step), n) for step, n in zip(x.strides, x.shape) if n > 1), 0, True
+    for step, n in axes:
+        apart = apart and step > reach
         reach += step * (n - 1)
+    if apart or not x.size:
+        return False
+    for place, (step, n) in enumerate(axes):
+        for other, m in axes[:place]:
+            common = math.gcd(step, other)
+            if not other or step // common < m and other // common < n:
+                return True
+    return np.unique(_positions(x.shape, x.strides, 0)).size < x.size
+
+
+def _add_by_slices(view, x):
+    """Add to a view by slices in which no two elements stand in one place; False where those would be many."""
+    view.flags.writeable = True
+    order = sorted(range(x.ndim), key=lambda axis: x.shape[axis])
+    for count in range(x.ndim + 1):
+        looped = order[:count]
+        index = tuple([0 if axis in looped else slice(None) for axis in range(x.ndim)])
+        if _repeats(view[(*index, ...)]):
+            continue
+        slices = math.prod(x.shape[axis] for axis in looped)
+        if slices * _FEWEST > x.size and slices > 1:
+            return False
+        for place in np.ndindex(*[x.shape[axis] for axis in looped]):
+            at = dict(zip(looped, place))
+            part = (*[at.get(axis, slice(None)) for axis in range(x.ndim)], ...)
+            view[part] += x[part]
+        return True
     return False
 
 

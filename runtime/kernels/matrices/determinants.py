@@ -6,7 +6,7 @@ from .solve_det_cholesky import det, inv
 
 __all__ = ["checkerboard", "cofactor", "cofactor_jvp", "minors", "minors_backward"]
 
-_SURE = 100  # condition up to which the digits that an inverse loses do not count
+_SURE = 100  # condition up to which the digits that an inverse loses do not count, for each row: it is measured by all elements
 
 
 def checkerboard(x):
@@ -42,7 +42,7 @@ def cofactor(x):
         with np.errstate(all="ignore"):
             inverse, volume = inv(x), det(x)
             y = np.asarray(volume)[..., None, None] * np.swapaxes(inverse, -2, -1)
-            sure = (_squares(x) * _squares(inverse) < _SURE**2) & np.isfinite(_squares(y))
+            sure = (_squares(x) * _squares(inverse) < (_SURE * x.shape[-1]) ** 2) & np.isfinite(y).all((-2, -1))
             sure &= np.abs(volume) > np.finfo(y.dtype).tiny
     except np.linalg.LinAlgError:
         return _cofactor_of_any(x)

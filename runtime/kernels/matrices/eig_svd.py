@@ -48,19 +48,22 @@ def eigh(x):
     return values, vectors
 
 
-def pinv(x):
-    """Moore-Penrose inverse; singular values up to ``max(m, n) * eps`` of the dtype, relative to the largest, count as 0.
+def pinv(x, rtol, hermitian):
+    """Moore-Penrose inverse; singular values up to `rtol` of the largest count as 0.
 
     Parameters
     ----------
     x : (..., m, n) ndarray
+    rtol : float or None
+        ``max(m, n) * eps`` of the dtype when it is None.
+    hermitian : bool
 
     Returns
     -------
     (..., n, m) ndarray
     """
     x = np.asarray(x, np.result_type(x, np.float32))
-    return np.linalg.pinv(x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps)
+    return np.linalg.pinv(x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps if rtol is None else rtol, hermitian=hermitian)
 
 
 def pivots(x):
@@ -75,7 +78,8 @@ def pivots(x):
     (..., 1, n) ndarray of int
     """
     if not x.size:
-        return np.zeros((*x.shape[:-2], min(x.shape[-2], 1), x.shape[-1]), np.intp)
+        rows = min(x.shape[-2], 1) if x.shape[-1] else 1  # of no rows there is no largest entry, unless nobody wants one
+        return np.zeros((*x.shape[:-2], rows, x.shape[-1]), np.intp)
     return np.argmax(np.abs(x), -2, keepdims=True)
 
 

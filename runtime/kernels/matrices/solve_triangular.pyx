@@ -1,13 +1,8 @@
 """Triangular systems by substitution, block by block.
 
-Owns the substitution: blocks on the diagonal by BLAS's trsm where SciPy is installed and the block is worth its import, else
-by a loop; what is left of the diagonal by NumPy's matrix product, whose pool of threads is then the only one at work.
-Knows nothing of autograd.
+Owns the substitution: a loop for blocks on the diagonal and for a single right-hand side, and NumPy's matrix product for what is
+left of the diagonal.  SciPy's trsm would be a second BLAS, whose threads and NumPy's wait for one another.  Knows nothing of autograd.
 """
-
-from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
-
-import functools
 
 import numpy as np
 
@@ -23,28 +18,26 @@ __all__ = ["solve_triangular"]
 
 cnp.import_array()
 
-ctypedef fused number:
-    float
-    double
-    float complex
-    double complex
-
-ctypedef void (*Trsm)(
-    char* side, char* uplo, char* transa, char* diag, int* m, int* n, void* alpha, void* a, int* lda, void* b, int* ldb
-) noexcept nogil
-
-SMALL = 16  # rows up to which the loop serves
-
 cdef enum:
-    BLOCK = 64      # those of a block
-    LONG = 512      # those of a block of one right-hand side, which BLAS solves on one thread
+    SMALL = 16      # rows up to which a stack is one loop
+    BLOCK = 32      # rows of a block of many right-hand sides
+    FEW = 64        # right-hand sides below which a block is larger, for the calls about it take longer than its loop
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISBEHAVED_RO(ndarray)
     int PyArray_CopyInto(ndarray, ndarray) except -1
 
-cdef dict PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
-cdef str CODES = "fdFD"  # in the order of the slots
+cdef extern from "gradspec/kernels/matrices/solve_triangular.h":
+    void gradspec_substitute_float(float*, float*, npy_intp, npy_intp, npy_intp, npy_intp, bint, bint) noexcept nogil
+    void gradspec_substitute_double(double*, double*, npy_intp, npy_intp, npy_intp, npy_intp, bint, bint) noexcept nogil
+    void gradspec_substitute_rows_float(float*, float*, npy_intp, npy_intp, bint, bint) noexcept nogil
+    void gradspec_substitute_rows_double(double*, double*, npy_intp, npy_intp, bint, bint) noexcept nogil
+    void gradspec_substitute_columns_float(float*, float*, npy_intp, npy_intp, bint, bint) noexcept nogil
+    void gradspec_substitute_columns_double(double*, double*, npy_intp, npy_intp, bint, bint) noexcept nogil
+    void gradspec_substitute_complex_float(float*, float*, npy_intp, npy_intp, npy_intp, npy_intp, bint, bint) noexcept nogil
+    void gradspec_substitute_complex_double(double*, double*, npy_intp, npy_intp, npy_intp, npy_intp, bint, bint) noexcept nogil
+
+cdef tuple CODES = ("f", "d", "F", "D")  # in the order of the slots
 
 
 def solve_triangular(a, b, bint lower, bint unit_diagonal):
@@ -74,7 +67,7 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"solve_triangular: a has {a.shape[-1]} columns and b {b.shape[-2]} rows")
     dtype = np.result_type(a, b, np.float32)
-    if dtype.char not in PREFIXES:
+    if dtype.char not in CODES:
         raise TypeError(f"array type {dtype.name} is unsupported in linalg")
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     y = np.array(np.broadcast_to(b, lead + b.shape[-2:]), dtype, order="C")
@@ -92,22 +85,14 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
 cdef object solve_stack(ndarray a, ndarray y, bint lower, bint unit_diagonal):
     """Overwrite the right-hand sides of small systems, three axes of each, with the solutions."""
     cdef npy_intp count = PyArray_DIMS(y)[0], item = PyArray_ITEMSIZE(a), size = PyArray_STRIDES(y)[0], i
-    cdef int n = <int> PyArray_DIMS(a)[1], k = <int> PyArray_DIMS(y)[2], slot = slot_of(PyArray_TYPE(a))
+    cdef npy_intp n = PyArray_DIMS(a)[1], k = PyArray_DIMS(y)[2]
     cdef npy_intp step = PyArray_STRIDES(a)[0], row = PyArray_STRIDES(a)[1] // item, column = PyArray_STRIDES(a)[2] // item
+    cdef int slot = slot_of(PyArray_TYPE(a))
     cdef char* matrix = PyArray_BYTES(a)
     cdef char* sides = PyArray_BYTES(y)
     with nogil:
         for i in range(count):
-            if slot == 0:
-                substitute(<float*> (matrix + i * step), <float*> (sides + i * size), n, k, row, column, lower, unit_diagonal)
-            elif slot == 1:
-                substitute(<double*> (matrix + i * step), <double*> (sides + i * size), n, k, row, column, lower, unit_diagonal)
-            elif slot == 2:
-                substitute(<float complex*> (matrix + i * step), <float complex*> (sides + i * size), n, k, row, column,
-                           lower, unit_diagonal)
-            else:
-                substitute(<double complex*> (matrix + i * step), <double complex*> (sides + i * size), n, k, row, column,
-                           lower, unit_diagonal)
+            substitute(slot, matrix + i * step, sides + i * size, n, k, row, column, lower, unit_diagonal)
     if not unit_diagonal and not np.diagonal(a, 0, 1, 2).all():
         for i in range(count):
             zero = first_zero(a[i], lower)
@@ -149,7 +134,7 @@ cdef ndarray solve_one(ndarray a, ndarray b, bint lower, bint unit_diagonal):
 cdef object solve_in_place(ndarray a, ndarray y, bint lower, bint unit_diagonal):
     """Overwrite the right-hand sides `y`, C-contiguous, with the solution.
 
-    A zero on the diagonal ends the system: some processors' BLAS multiplies by inverses, and 0 * inf would reach rows that are known.
+    A zero on the diagonal ends the system, and what is known beside it stays out of products with NaN.
     """
     cdef npy_intp zero = -1 if unit_diagonal else first_zero(a, lower)
     if zero < 0:
@@ -177,10 +162,15 @@ cdef npy_intp first_zero(ndarray a, bint lower) noexcept:
 
 
 cdef object solve_blocks(ndarray a, ndarray y, bint lower, bint unit_diagonal):
-    cdef npy_intp n = PyArray_DIMS(a)[0], half
-    if n <= (LONG if PyArray_NDIM(y) == 1 or PyArray_DIMS(y)[1] == 1 else BLOCK):
-        return solve_block(a, y, lower, unit_diagonal)
-    half = n // 2
+    cdef npy_intp n = PyArray_DIMS(a)[0], k = PyArray_DIMS(y)[1] if PyArray_NDIM(y) == 2 else 1, size, half
+    cdef npy_intp item = PyArray_ITEMSIZE(a)
+    size = BLOCK if k >= FEW else 4 * BLOCK
+    if n <= size or k == 1:
+        with nogil:
+            substitute(slot_of(PyArray_TYPE(y)), PyArray_BYTES(a), PyArray_BYTES(y), n, k, PyArray_STRIDES(a)[0] // item,
+                       PyArray_STRIDES(a)[1] // item, lower, unit_diagonal)
+        return
+    half = (n // 2 + size - 1) // size * size
     low, high = slice(half), slice(half, None)
     first, second = (low, high) if lower else (high, low)
     solve_blocks(a[first, first], y[first], lower, unit_diagonal)
@@ -189,75 +179,24 @@ cdef object solve_blocks(ndarray a, ndarray y, bint lower, bint unit_diagonal):
     solve_blocks(a[second, second], rest, lower, unit_diagonal)
 
 
-cdef object solve_block(ndarray a, ndarray y, bint lower, bint unit_diagonal):
-    cdef str code = CODES[slot_of(PyArray_TYPE(y))]
-    cdef int n = <int> PyArray_DIMS(a)[0], k = <int> PyArray_DIMS(y)[1] if PyArray_NDIM(y) == 2 else 1
-    cdef npy_intp row = PyArray_STRIDES(a)[0] // PyArray_ITEMSIZE(a), column = PyArray_STRIDES(a)[1] // PyArray_ITEMSIZE(a)
-    cdef char* matrix = PyArray_BYTES(a)
-    cdef char* sides = PyArray_BYTES(y)
-    cdef size_t function = _trsm(code) if n > SMALL else 0
-    if function:
-        call_trsm(<Trsm> function, code in "fF", <void*> matrix, <void*> sides, n, k, row, column, lower, unit_diagonal)
-    elif code == "f":
-        substitute(<float*> matrix, <float*> sides, n, k, row, column, lower, unit_diagonal)
-    elif code == "d":
-        substitute(<double*> matrix, <double*> sides, n, k, row, column, lower, unit_diagonal)
-    elif code == "F":
-        substitute(<float complex*> matrix, <float complex*> sides, n, k, row, column, lower, unit_diagonal)
-    else:
-        substitute(<double complex*> matrix, <double complex*> sides, n, k, row, column, lower, unit_diagonal)
-
-
-cdef void call_trsm(Trsm function, bint single, void* matrix, void* sides, int n, int k, Py_ssize_t row, Py_ssize_t column,
-                    bint lower, bint unit_diagonal) noexcept nogil:
-    """Fortran takes rows for columns, so that what it solves is the transposed system: y.T @ a.T = b.T.
-
-    A single right-hand side is a column either way, and BLAS is quicker with the system as it was.
-    """
-    cdef float[2] one = [1.0, 0.0]
-    cdef double[2] double_one = [1.0, 0.0]
-    cdef bint by_rows = column == 1
-    cdef int lda = <int> (row if by_rows else column)
-    cdef bint single_side = k == 1
-    cdef int rows = n if single_side else k, columns = 1 if single_side else n
-    cdef char side = b"L" if single_side else b"R"
-    cdef char triangle = b"U" if lower == by_rows else b"L"
-    cdef char transposed = b"N" if by_rows != single_side else b"T"
-    cdef char diagonal = b"U" if unit_diagonal else b"N"
-    function(&side, &triangle, &transposed, &diagonal, &rows, &columns, <void*> one if single else <void*> double_one,
-             matrix, &lda, sides, &rows)
-
-
-cdef void substitute(number* a, number* y, int n, int k, Py_ssize_t row, Py_ssize_t column, bint lower,
+cdef void substitute(int slot, char* a, char* y, npy_intp n, npy_intp k, npy_intp row, npy_intp column, bint lower,
                      bint unit_diagonal) noexcept nogil:
-    """Row by row: each takes off what those before it make, and is divided by the diagonal."""
-    cdef int step, i, j, other
-    cdef number factor
-    cdef number* target
-    cdef number* known
-    for step in range(n):
-        i = step if lower else n - 1 - step
-        target = y + <Py_ssize_t> i * k
-        for other in range(step):
-            j = other if lower else n - 1 - other
-            factor = a[i * row + j * column]
-            known = y + <Py_ssize_t> j * k
-            for j in range(k):
-                target[j] = target[j] - factor * known[j]
-        if not unit_diagonal:
-            factor = a[i * row + i * column]
-            for j in range(k):
-                target[j] = target[j] / factor
-
-
-@functools.cache
-def _trsm(code):
-    """The address of BLAS's trsm for a dtype, 0 without SciPy; looked for when it is first wanted, as its import takes long."""
-    try:
-        from scipy.linalg import cython_blas
-        capsule = cython_blas.__pyx_capi__[f"{PREFIXES[code]}trsm"]
-    except (ImportError, KeyError):
-        return 0
-    name = PyCapsule_GetName(capsule)
-    # A BLAS of 64-bit integers is not the one that is called here.
-    return <size_t> PyCapsule_GetPointer(capsule, name) if b"int *, int *" in <bytes> name else 0
+    """Overwrite `k` right-hand sides with the solutions, by the loop for their dtype and layout; strides count elements."""
+    if slot == 2:
+        gradspec_substitute_complex_float(<float*> a, <float*> y, n, k, row, column, lower, unit_diagonal)
+    elif slot == 3:
+        gradspec_substitute_complex_double(<double*> a, <double*> y, n, k, row, column, lower, unit_diagonal)
+    elif k == 1 and column == 1:
+        if slot == 0:
+            gradspec_substitute_rows_float(<float*> a, <float*> y, n, row, lower, unit_diagonal)
+        else:
+            gradspec_substitute_rows_double(<double*> a, <double*> y, n, row, lower, unit_diagonal)
+    elif k == 1 and row == 1:
+        if slot == 0:
+            gradspec_substitute_columns_float(<float*> a, <float*> y, n, column, lower, unit_diagonal)
+        else:
+            gradspec_substitute_columns_double(<double*> a, <double*> y, n, column, lower, unit_diagonal)
+    elif slot == 0:
+        gradspec_substitute_float(<float*> a, <float*> y, n, k, row, column, lower, unit_diagonal)
+    else:
+        gradspec_substitute_double(<double*> a, <double*> y, n, k, row, column, lower, unit_diagonal)

@@ -3,7 +3,8 @@
 Owns the program that grows while ufuncs and programs are called on deferred values of one shape, and the moment at which it is
 computed: when somebody asks for a value, or when it is as long as a plan may be.  What is computed has the bits that the calls
 one after another would give: the loops and their operands are the same, what stands twice is computed once, and what nobody
-holds by then is neither computed nor stored.  Knows nothing of autograd.
+holds by then is neither computed nor stored.  That holds element by element; the result may lie in another order in memory,
+and a sum over it then adds in another order, which may change its last bit.  Knows nothing of autograd.
 """
 
 from cpython.list cimport PyList_GET_ITEM

@@ -1,8 +1,9 @@
 """NumPy ufuncs without their call overhead on plain operands.
 
 Owns the direct path: operands that are contiguous, aligned and of one inexact dtype go straight to the inner loop that
-NumPy itself would have picked, so results are NumPy's to the bit.  Everything else, and every call that raised a
-floating-point flag, goes through the ufunc, which broadcasts, promotes, and warns as `numpy.errstate` says.
+NumPy itself would have picked, so results are NumPy's to the bit, but for elementary functions, whose loops are ours where
+program/vectors.pyx has some.  Everything else, and every call that raised a floating-point flag, goes through the ufunc, which
+broadcasts, promotes, and warns as `numpy.errstate` says, with the same loops.
 Knows nothing of autograd.
 """
 
@@ -21,6 +22,7 @@ from ..loops.memory cimport empty, give_back
 from .numbers cimport Number, is_number, store_number, weak
 from ..loops.plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
 from ..loops.threads cimport GRAIN, parallel
+from .vectors cimport vectorised
 from ...support.errors import explain
 
 cnp.import_array()
@@ -117,7 +119,7 @@ cdef class Ufunc:
         for i in range(SLOTS):
             self.loops[i] = NULL
         if isinstance(function, np.ufunc):
-            self.function = function
+            self.function = vectorised(function)
             self.keeps_reals = function is np.conjugate
             self.find_loops()
         elif isinstance(function, Ufunc):

@@ -163,6 +163,8 @@ cpdef object sum_to(object x, object shape):
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     cdef int i, extra = x.ndim - len(shape)
     axes = tuple([i for i in range(x.ndim) if i < extra or shape[i - extra] == 1 != x.shape[i]])
+    if extra < 0 or any([i not in axes and shape[i - extra] != x.shape[i] for i in range(extra, x.ndim)]):
+        raise ValueError(f"an array of shape {shape} is not broadcast to {x.shape}")
     if len(axes) == extra:  # the leading ones alone
         return as_array(sum_along(x, axes, False))
     y = as_array(sum_along(x, axes, True))

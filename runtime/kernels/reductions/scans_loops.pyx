@@ -211,8 +211,11 @@ def prod(x, axis, keepdims):
     -------
     ndarray
     """
-    cdef ndarray x_ = plain(x), y
+    cdef ndarray x_, y
     cdef Span span
+    if PyArray_CheckExact(x) and PyArray_SIZE(x) >= GRAIN and not is_plain(x):
+        return np.prod(x, axis=axis, keepdims=keepdims)  # along its memory, where a copy would take longer
+    x_ = plain(x)
     if x_ is not None and find_span(x_, axis, &span) and (
             PyArray_SIZE(x_) < GRAIN or span.inner > 1 or span.outer >= FEW):
         y = empty_reduced(x_, &span, keepdims)

@@ -5,7 +5,7 @@ import numpy as np
 from .losses import pick, unpick
 from .softmax import log_softmax, softmax
 
-__all__ = ["class_or_zero", "is_class"]
+__all__ = ["class_or_zero", "class_pairs", "is_class"]
 
 
 def is_class(target, ignore_index):
@@ -36,6 +36,27 @@ def class_or_zero(target, ignore_index):
     ndarray of int
     """
     return np.where(np.equal(target, ignore_index), 0, np.asarray(target, np.intp))
+
+
+def class_pairs(target):
+    """Which pairs of a place in a list of classes and a class are of a class in the list and one that is not.
+
+    Parameters
+    ----------
+    target : (..., n) array_like of int
+        Classes in front, -1 behind the last of them; what stands further behind does not count.
+
+    Returns
+    -------
+    (..., n, n) ndarray of bool
+    """
+    target = np.asarray(target, np.intp)
+    count = target.shape[-1] if target.ndim else 0
+    if not target.ndim or (target < -1).any() or (target >= count).any():
+        raise ValueError(f"multilabel_margin_loss: the classes along the last axis must be from -1 up to {count - 1}")
+    counted = np.logical_and.accumulate(target >= 0, -1)
+    own = (counted[..., None] & (target[..., None] == np.arange(count))).any(-2)
+    return counted[..., None] & ~own[..., None, :]
 
 
 def cross_entropies(x, target, axis, ignore_index):

@@ -11,7 +11,7 @@ from ..elementwise.error_function import erfc
 from ..loops.elsewhere import one_by_one, scipy_function
 from ..program.program import Program
 
-__all__ = ["bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "lgamma", "logit", "polygamma", "special"]
+__all__ = ["bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "kve", "lgamma", "logit", "polygamma", "special"]
 
 
 def bessel(name, v, x):
@@ -109,13 +109,37 @@ def ive(v, x, n):
         slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
         y += math.comb(n, k) * (-np.sign(near)) ** (n - k) * slope
     inverse = 1 / np.where(far, np.abs(x), 1e3)
-    series, term = 0, math.prod(-k - 0.5 for k in range(n))
-    for k in range(30):
-        series = series + term * inverse**k
-        term *= ((2 * k + 1) ** 2 - 4 * v * v) / (8 * (k + 1)) * (k + 0.5 + n) / (k + 0.5)
-    series = series * np.sqrt(inverse / (2 * math.pi)) * inverse**n
+    series = _far_scaled_bessel(v, inverse, n, 1) * np.sqrt(inverse / (2 * math.pi))
     if v % 1 == 0 and (v + n) % 2:
         series = np.copysign(series, series * x)
+    return np.where(far, series, y).astype(dtype)
+
+
+def kve(v, x, n):
+    """Derivative `n` of ``exp(x) * kv(v, x)``. Needs SciPy.
+
+    Parameters
+    ----------
+    v : float
+        Order.
+    x : ndarray or scalar
+        Real.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    dtype = np.result_type(np.result_type(x), np.float16)
+    x = np.asarray(x, np.float64)
+    far = x > 20 + v * v
+    near = np.where(far, 1, x)
+    y = 0  # by the rule of Leibniz, which cancels far from 0
+    for k in range(n + 1):
+        slope = sum(math.comb(k, j) * _kve(v - k + 2 * j, near) for j in range(k + 1)) / (-2) ** k
+        y += math.comb(n, k) * slope
+    inverse = 1 / np.where(far, x, 1e3)
+    series = _far_scaled_bessel(v, inverse, n, -1) * np.sqrt(inverse * (math.pi / 2))
     return np.where(far, series, y).astype(dtype)
 
 
@@ -181,11 +205,12 @@ def lgamma(x):
     # SciPy's loses digits where the logarithm is near 0, and takes what is tiny for 0 and -inf for no pole.
     y = np.where(np.abs(x) < 2 * np.finfo(x.dtype).tiny, -np.log(np.abs(x)), np.where(x == -np.inf, np.inf, y))
     for root, slope, terms in ((1, -np.euler_gamma, _ZETAS), (2, 1 - np.euler_gamma, [zeta - 1 for zeta in _ZETAS])):
-        z = np.where(np.abs(x - root) < 0.01, x - root, np.nan)
-        series = 0.0
-        for k, zeta in reversed(list(enumerate(terms, 2))):
-            series = series * z + (-1) ** k * zeta / k
-        y = np.where(np.isnan(z), y, z * (slope + z * series))
+        near = np.abs(x - root) < 0.01
+        if near.any():
+            z, series = x[near] - root, 0.0
+            for k, zeta in reversed(list(enumerate(terms, 2))):
+                series = series * z + (-1) ** k * zeta / k
+            y[near] = z * (slope + z * series)
     return y.astype(x.dtype, copy=False)
 
 
@@ -202,10 +227,13 @@ def logit(x):
     """
     if np.iscomplexobj(x):
         return np.log(x) - complex_log1p(np.negative(x))
-    # Around 1/2 the logarithms cancel: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
+    rest = np.subtract(1, x)
+    y = np.asarray(np.log(x / rest))
+    # Around 1/2 the quotient is 1, but for what its rounding leaves: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
     middle = np.abs(np.subtract(x, 0.5)) < 0.25
-    safe = np.where(middle, x, 0.5)
-    return np.where(middle, np.log1p((2 * safe - 1) / (1 - safe)), np.log(x) - np.log1p(np.negative(x)))
+    if middle.any():
+        y[middle] = np.log1p((2 * np.asarray(x)[middle] - 1) / rest[middle])
+    return y
 
 
 def polygamma(n, x):
@@ -266,6 +294,21 @@ def _bessel_near_0(name, v, x):
         first = 0 if turn in (0.5, 1.5) else math.cos(math.pi * v) * _bessel_near_0("yv", -v, x)
         return first - math.sin(math.pi * v) * _bessel_near_0("jv", -v, x)
     return sign * (0.5 if name == "kv" else -1 / math.pi) * np.exp(math.lgamma(v) - v * half)
+
+
+def _far_scaled_bessel(v, inverse, n, sign):
+    """Derivative `n` of the asymptotic series of ive (`sign` 1) or kve (-1) in 1 / x, less the root before it."""
+    series, term = 0, math.prod(-k - 0.5 for k in range(n))
+    for k in range(30):
+        series = series + term * inverse**k
+        term *= sign * ((2 * k + 1) ** 2 - 4 * v * v) / (8 * (k + 1)) * (k + 0.5 + n) / (k + 0.5)
+    return series * inverse**n
+
+
+def _kve(v, x):
+    """``exp(x) * kv(v, x)``; tiny numbers by the first term of the series at 0."""
+    tiny = (x < 1e-10) & (x > 0)
+    return np.where(tiny, _bessel_near_0("kv", v, np.where(tiny, x, 1e-10)), scipy_function("kve")(v, x))
 
 
 def _erfcx_derivative(x, n, far):

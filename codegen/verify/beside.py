@@ -1,0 +1,29 @@
+"""Kernels that an entry has beside its forward, compared with that: one that writes in place, and one for a backward pass.
+
+Owns the comparison; the case knows the call, its arguments and what forward gave.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .case import Case
+
+
+def check_inplace(case: Case) -> None:
+    """What `inplace` writes into the first argument, where the result fits there, is what forward gives."""
+    first = case.op.signature.arguments[0].name
+    target = np.array(case.arguments[first])
+    if target.shape != case.outputs[0].shape or target.dtype != case.outputs[0].dtype:
+        return
+    values = {**case.arguments, first: target}
+    case.run(lambda: case.evaluator.inplace(case.op, values), "inplace", case.op.inplace)
+    if not np.array_equal(target, case.outputs[0], equal_nan=target.dtype.kind in "fc"):
+        case.report(f"writes something else than forward gives at {case.call}", "inplace", case.op.inplace)
+
+
+def check_placed(case: Case) -> None:
+    """What `placed` gives is, as a whole, what forward gives."""
+    found = case.run(lambda: case.evaluator.value(case.op.placed.expression, case.arguments), "placed", case.op.placed)
+    if not np.array_equal(np.asarray(found), case.outputs[0], equal_nan=case.outputs[0].dtype.kind in "fc"):
+        case.report(f"is something else than forward gives at {case.call}", "placed", case.op.placed)

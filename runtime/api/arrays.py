@@ -1,0 +1,122 @@
+"""What a program says of arrays before it computes: NumPy's `array`, `shape`, `from_dlpack` and their kin, PyTorch's `is_tensor`.
+
+Owns the names; NumPy and `operand` do the work.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+
+if TYPE_CHECKING:
+    from ..generated.tensor import Tensor
+
+
+def array(object: Any, dtype: Any = None, *, copy: bool = True, requires_grad: bool = False) -> "Tensor":
+    """A tensor with the values of numbers, arrays, tensors, or lists of these.
+
+    Parameters
+    ----------
+    object : array_like
+        Of a tensor, or a list in which there is one, the result is computed, and keeps the history.
+    dtype : dtype, optional
+    copy : bool
+        False shares the memory of an array where that is possible, as `asarray` does.
+    requires_grad : bool
+        Whether the result is a leaf that collects a gradient.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.array([1, 2.5]).tolist()
+    [1.0, 2.5]
+    >>> gs.func.grad(lambda x: gs.array([x, x * x, 1.0]).sum())(3.0).item()
+    7.0
+    """
+    return asarray(object, dtype, requires_grad, copy=True if copy else None)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> "Tensor":
+    """A tensor around the memory of another library's array.
+
+    Parameters
+    ----------
+    x : object
+        With `__dlpack__`.
+    device : str, optional
+        "cpu".
+    copy : bool, optional
+
+    Returns
+    -------
+    Tensor
+    """
+    if device not in (None, "cpu"):
+        raise ValueError(f"tensors are on the device 'cpu', got {device!r}")
+    asked = {} if copy is None else {"copy": copy}
+    return asarray(np.from_dlpack(x, **asked))
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor.
+
+    Parameters
+    ----------
+    x : object
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(x, TensorBase)
+
+
+def ndim(x: Any) -> int:
+    """The number of axes.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    int
+    """
+    return len(shape(x))
+
+
+def shape(x: Any) -> tuple[int, ...]:
+    """The lengths of the axes.
+
+    Parameters
+    ----------
+    x : array_like
+
+    Returns
+    -------
+    tuple of int
+    """
+    return tuple(x.shape) if hasattr(x, "shape") else asarray(x).shape
+
+
+def size(x: Any, axis: int | None = None) -> int:
+    """The number of elements, or the length of an axis.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int, optional
+
+    Returns
+    -------
+    int
+    """
+    lengths = shape(x)
+    return math.prod(lengths) if axis is None else lengths[axis]

@@ -1,0 +1,102 @@
+"""Gradients that are zeros but for some places: what reading a part of an array gives in a backward pass.
+
+Owns the two things that become of one: a whole array, or an addition to an array that is there, whose cost does not grow with that
+array.  A loop over the rows of an array would otherwise make and add as many whole arrays as there are rows.  Knows no engine.
+"""
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_SIZE, ndarray
+from .basic_index import getitem_backward
+from .gathering import axis_index
+from .indexing import has_integers, normalize
+from .scattering import add_at, take_backward
+
+__all__ = ["getitem_placed", "take_placed"]
+
+cnp.import_array()
+
+cdef enum:
+    WORTH = 512  # elements from which an array of zeros takes longer than a part of it
+
+
+cdef class Placed:
+    """Zeros of a shape, of the dtype of `value`, to which `value` was added at `index`."""
+
+    cdef ndarray computed(self):
+        """The whole array, which nobody else has."""
+        cdef ndarray total = np.zeros(self.shape, (<object> self.value).dtype)
+        self.add_to(total)
+        return total
+
+    cdef int add_to(self, ndarray total) except -1:
+        """Add to an array of the shape and the dtype."""
+        if self.repeated:
+            add_at(total, self.index, self.value)
+        else:
+            part = (<object> total)[self.index]
+            np.add(part, self.value, out=part)
+        return 0
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.computed(), dtype)
+
+
+cdef bint pays(object x, object shape):
+    """Whether the array is large, and what is placed in it a small part."""
+    cdef Py_ssize_t size = 1
+    if type(x) is not ndarray or type(shape) is not tuple:
+        return False
+    for n in <tuple> shape:
+        size *= n
+    return size >= WORTH and size >= 4 * PyArray_SIZE(x)
+
+
+cdef Placed placed(ndarray value, tuple index, tuple shape, bint repeated):
+    cdef Placed found = Placed.__new__(Placed)
+    found.value, found.index, found.shape, found.repeated = value, index, shape, repeated
+    return found
+
+
+def getitem_placed(x, index, shape):
+    """Zeros of the given shape with `x` added at `index`, as getitem_backward; those of a large array are put off.
+
+    Parameters
+    ----------
+    x : ndarray
+        Of the shape of ``y[index]``.
+    index : int, slice, None, Ellipsis, ndarray, list, or a tuple of these
+    shape : tuple of int
+
+    Returns
+    -------
+    Placed or ndarray
+    """
+    if not pays(x, shape):
+        return getitem_backward(x, index, shape)
+    if type(index) is int:
+        return placed(x, (index, ...), shape, False)
+    index, basic = normalize(index)
+    if basic:
+        return placed(x, index if ... in index else (*index, ...), shape, False)
+    return placed(x, index, shape, True) if has_integers(index) else getitem_backward(x, index, shape)
+
+
+def take_placed(x, indices, shape, axis):
+    """Zeros of the given shape with `x` added where `take` took it from, as take_backward; those of a large array are put off.
+
+    Parameters
+    ----------
+    x : ndarray
+    indices : ndarray of int
+    shape : tuple of int
+    axis : int or None
+
+    Returns
+    -------
+    Placed or ndarray
+    """
+    if axis is None or not shape or not pays(x, shape):
+        return take_backward(x, indices, shape, axis)
+    return placed(x, axis_index(indices, axis, len(shape)), shape, True)

@@ -1,0 +1,48 @@
+"""logsumexp with factors, as SciPy has it.
+
+Owns the factors and signs; without them it is the operator of the spec.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..core.operand import asarray
+from ..support.dispatch import ops
+
+
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False, *, b: Any = None, return_sign: bool = False) -> Any:
+    """log(sum(b * exp(x))) without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+    axis : int or tuple of int, optional
+        All axes by default.
+    keepdims : bool
+        Whether the reduced axes stay, with length 1.
+    b : array_like, optional
+        Factors, which broadcast with `x`; 1 by default.
+    return_sign : bool
+        Whether to give the logarithm of the modulus of the sum, and the sign beside it.  Else a negative sum gives NaN.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+    """
+    if b is None and not return_sign:
+        return ops.logsumexp(x, axis, keepdims)
+    factors = asarray(1.0 if b is None else b)
+    x, factors = ops.broadcast_arrays(ops.multiply(x, 1.0), ops.multiply(factors, 1.0))
+    if x.dtype.kind == "c":
+        raise TypeError("logsumexp: b and return_sign are for real numbers")
+    nothing = factors.detach().numpy() == 0
+    top = ops.max(ops.where(nothing, -np.inf, x.detach()), axis, True)
+    top = ops.where(np.isfinite(top.numpy()), top, 0.0)
+    most = np.log(np.finfo(x.dtype).max) - 1  # what is multiplied by 0 may be far above the others, or infinite
+    above = x - top
+    total = ops.sum(factors * ops.exp(ops.where(nothing, ops.minimum(above, float(most)), above)), axis, keepdims)
+    top = top if keepdims else ops.reshape(top, total.shape)
+    if not return_sign:
+        return ops.log(total) + top
+    return ops.log(ops.absolute(total)) + top, ops.sign(total.detach())

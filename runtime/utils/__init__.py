@@ -1,0 +1,21 @@
+"""PyTorch's path to checkpoints: gradspec.utils.checkpoint.
+
+Owns the name: `autograd.checkpoint` has the functions.
+"""
+
+from typing import TYPE_CHECKING
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ..support.later import later
+
+if TYPE_CHECKING:
+    from . import checkpoint as checkpoint
+else:
+    __getattr__ = later(__name__, {"": ("checkpoint",)})
+
+__all__ = ["checkpoint"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

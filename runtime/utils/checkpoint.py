@@ -1,0 +1,18 @@
+"""The functions of autograd.checkpoint under PyTorch's path: `from gradspec.utils.checkpoint import checkpoint`.
+
+Owns nothing: it re-exports `gradspec.autograd.checkpoint`.
+"""
+
+from ..autograd.checkpoint import CheckpointError as CheckpointError
+from ..autograd.checkpoint import checkpoint as checkpoint
+from ..autograd.checkpoint import checkpoint_sequential as checkpoint_sequential
+from ..autograd.checkpoint import noop_context_fn as noop_context_fn
+from ..autograd.checkpoint import set_checkpoint_early_stop as set_checkpoint_early_stop
+from ..support.later import answer
+
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

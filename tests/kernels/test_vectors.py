@@ -1,0 +1,127 @@
+"""Elementary functions by loops of ours: their errors, NumPy's special values and warnings, and one result for one argument."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import mpmath
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.kernels.program.ufunc import Ufunc
+from gradspec.kernels.program.vectors import chosen
+from tests import ulps
+
+NAMES = sorted(chosen())
+OURS = [(name, dtype) for name in NAMES for dtype, owner in chosen()[name].items() if owner == "gradspec"]
+SPECIAL = [
+    0, np.inf, np.nan, 1, 2, 0.5, 5e-324, 1e-310, 1e-45, 2.0**-126, 1e-8, 0.9999999, 1.0000001, 44, 87.4, 88.7, 88.73, 89, 103, 104, 110,
+    127.99, 128, 149, 150, 708, 709, 709.79, 710, 745, 746, 800, 1023.99, 1024, 1074, 1075, 2.0**30, 2.0**31, 1e9, 1e16, 3e38, 1e300,
+]  # fmt: skip
+
+
+def function(name):
+    return Ufunc(getattr(np, name), name)
+
+
+def special(dtype):
+    with np.errstate(over="ignore", under="ignore"):
+        return np.array([sign * x for x in SPECIAL for sign in (1, -1)]).astype(dtype)
+
+
+def ordinary(name, dtype, count):
+    """Arguments of all sizes, most of them near 1, in the domain."""
+    rng = np.random.default_rng(0)
+    low, high = {"log1p": (-0.99, 3), "arcsin": (-1, 1), "arccos": (-1, 1), "arctanh": (-0.99, 0.99), "arccosh": (1, 4)}.get(
+        name, (0.01, 3) if name.startswith("log") else (-3, 3)
+    )
+    return rng.uniform(low, high, count).astype(dtype)
+
+
+def warned(call):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        y = call()
+    return y, sorted(str(warning.message) for warning in found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_special_values_and_warnings_are_those_of_numpy(name, dtype):
+    """One by one and all at once; what is finite and normal may differ by the last digits."""
+    for x in (*special(dtype)[:, None], special(dtype)):
+        (found, said), (expected, wanted) = (warned(lambda f=f: f(x)) for f in (function(name), getattr(np, name)))
+        assert said == wanted, x
+        np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
+        np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps, atol=2 * np.finfo(dtype).smallest_subnormal)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_result_depends_on_the_argument_alone(name, dtype):
+    """Not on neighbours, length, strides, alignment, threads, or on the way: alone, in place, into `out`, in a program."""
+    rng = np.random.default_rng(1)
+    x = np.concatenate([ordinary(name, dtype, 1500), special(dtype)])
+    rng.shuffle(x)
+    f = function(name)
+    with np.errstate(all="ignore"):
+        y = f(x)
+        for start, stop, step in [(0, 1, 1), (1, 4, 1), (3, 20, 1), (5, 700, 1), (0, None, 2), (0, None, -3), (700, 20, -1)]:
+            for part in (x[start:stop:step], x[start:stop:step].copy()):
+                np.testing.assert_array_equal(f(part).view(np.uint8), y[start:stop:step].copy().view(np.uint8))
+        out = np.empty((len(x), 3), dtype)[:, 1]
+        f.function(x, out=out)
+        np.testing.assert_array_equal(out.copy().view(np.uint8), y.view(np.uint8))
+        inside = x.copy()
+        f.function(inside, out=inside)
+        np.testing.assert_array_equal(inside.view(np.uint8), y.view(np.uint8))
+        threads = gs.get_num_threads()
+        for count in (1, 2, 3):
+            gs.set_num_threads(count)
+            np.testing.assert_array_equal(f(np.tile(x, 150)).view(np.uint8), np.tile(y, 150).view(np.uint8))
+        gs.set_num_threads(threads)
+        own = getattr(gs, name)(gs.tensor(x))
+        np.testing.assert_array_equal(own.numpy().view(np.uint8), y.view(np.uint8))
+        np.testing.assert_array_equal(getattr(np, name)(gs.tensor(x)).numpy().view(np.uint8), y.view(np.uint8))
+
+
+@pytest.mark.parametrize("name", [name for name, dtype in OURS if dtype == "float32"])
+def test_floats_of_every_exponent(name):
+    """A sample of those that `python -m tests.ulps --all` tries.  Ours are rounded once; NumPy's take what is extreme."""
+    assert ulps.worst_of_floats(name, stride=4099) < 1.5
+
+
+@pytest.mark.parametrize("name", [name for name, dtype in OURS if dtype == "float64"])
+def test_doubles_are_within_one_ulp(name):
+    assert ulps.worst_of_doubles(name, 20000) < 1
+
+
+def test_hard_doubles():
+    """Near multiples of half pi, whose sine and cosine are nearly 0, and where a logarithm nearly vanishes."""
+    mpmath.mp.prec = 300
+    near = [float(k * mpmath.pi / 2) for k in (1, 2, 3, 355 * 2, 573204, 1048577, 683565275)]
+    for name, points in {"sin": near, "cos": near, "tan": near, "log": [1 - 2**-53, 1 + 2**-52, 0.5, 2], "log1p": [-0.5, 2**-53]}.items():
+        for x in np.array([*points, *np.nextafter(points, 0), *np.nextafter(points, 1e10)]):
+            assert ulps.errors(function(name)(np.array([x])), [getattr(mpmath, name)(mpmath.mpf(x))]).max() < 1, (name, x)
+
+
+@pytest.mark.parametrize("name, dtype", OURS)
+def test_ends_of_every_range(name, dtype):
+    """The largest and the least numbers, and what stands on both sides of each power of two."""
+    dtype = np.dtype(dtype).type
+    powers = np.ldexp(np.ones(1, dtype), np.arange(np.finfo(dtype).minexp - np.finfo(dtype).nmant, np.finfo(dtype).maxexp))
+    x = np.concatenate([powers, np.nextafter(powers, dtype(0)), np.nextafter(powers, dtype(np.inf)), [np.finfo(dtype).max]]).astype(dtype)
+    with np.errstate(all="ignore"):
+        for points in (x, -x):
+            expected = getattr(np, name)(points)
+            np.testing.assert_allclose(function(name)(points), expected, rtol=4 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).tiny)
+
+
+def test_what_it_takes_to_have_numpys_own():
+    code = "import gradspec as gs, numpy as np; x = np.linspace(0.1, 0.9, 1000); print((gs.exp(x).numpy() == np.exp(x)).all())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"GRADSPEC_ELEMENTARY": "numpy"}, text=True, capture_output=True, check=True
+    )
+    assert done.stdout.strip() == "True"

@@ -1,0 +1,54 @@
+"""Programs as people type them from memory who come from PyTorch, HIPS autograd, JAX, and NumPy with SciPy: the imports alone are changed.
+
+Each of the 32 in `tests/newcomers` runs, or stops with an error that says what to write.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent / "newcomers"
+PROGRAMS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.py"))
+# What the last line of the error says of those that stop; all but the last two say what to write.
+STOPS = {
+    "hips/black_box_svi.py": "not there yet; write the density",
+    "hips/defvjp.py": "write a subclass of gs.autograd.Function",
+    "hips/ode_fit.py": "not there yet; write the steps in a loop",
+    "hips/rosenbrock.py": "write gs.autograd.gradcheck(f, inputs)",
+    "jax/batched_predict.py": "not there yet; write f for a whole batch",
+    "jax/custom_jvp.py": "write a subclass of gs.autograd.Function",
+    "jax/jitted_loss.py": "write f itself",
+    "jax/pytree_sgd.py": "write the nest itself",
+    "jax/random_keys.py": "write rng = gs.random.default_rng(seed)",
+    "jax/scanned_rnn.py": "functions are in the main namespace, and loops are Python's",
+    "numpy/heat_equation.py": "begin with a tensor",
+    "numpy/normal_likelihood.py": "a list of tensors becomes one by gradspec.stack(list)",
+    "numpy/solve_ivp.py": "a list of tensors becomes one by gradspec.stack(list)",
+    "pytorch/classifier_module.py": "write a class that holds gs.tensor(..., requires_grad=True)",
+    "pytorch/data_loader.py": "write a loop over slices",
+    "pytorch/per_sample_gradients.py": "not there yet; write f for a whole batch",
+    "numpy/least_squares.py": "type not understood",  # SciPy's words for a Jacobian that is a tensor; gs.scipy.objective gives it arrays
+    "jax/autodiff_cookbook.py": "AssertionError",  # a pullback of one argument gives one gradient, as in PyTorch, and not a tuple
+}
+
+
+def run(name):
+    environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run([sys.executable, FOLDER / name], capture_output=True, text=True, env=environment)
+
+
+def test_there_are_eight_of_each():
+    assert len(PROGRAMS) == 32 and {name.partition("/")[0]: 8 for name in PROGRAMS} == dict.fromkeys(("hips", "jax", "numpy", "pytorch"), 8)
+    assert STOPS.keys() <= set(PROGRAMS)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_runs_or_is_told_what_to_write(name):
+    done = run(name)
+    if name in STOPS:
+        assert done.returncode == 1 and STOPS[name] in done.stderr.splitlines()[-1], done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
