@@ -6,6 +6,8 @@
     python -m benchmarks --before PYTHON          beside the gradspec that another interpreter has
     python -m benchmarks --list                   the names
     python -m benchmarks kernels [WORD ...]       kernels beside the NumPy expressions that they replace
+    python -m benchmarks threads [WORD ...]       our threads beside BLAS's, 1, 2 and 4 of each
+    python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` makes them.
 """
@@ -19,7 +21,7 @@ import platform
 import sys
 from pathlib import Path
 
-from . import kernels, table
+from . import kernels, sweep, table, threads
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -84,6 +86,10 @@ def progress(text: str) -> None:
 def main() -> int:
     if sys.argv[1:2] == ["kernels"]:
         return kernels.main(sys.argv[2:])
+    if sys.argv[1:2] == ["threads"]:
+        return threads.main(sys.argv[2:])
+    if sys.argv[1:2] == ["sweep"]:
+        return sweep.main(sys.argv[2:])
     options = arguments()
     cases = {name: importlib.import_module(f"benchmarks.cases.{name}") for name in options.case or CASES}
     titles = {name: case.title for name, case in cases.items()}

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .turns import in_turns
+
 TURNS = 15
 SECONDS = 0.005  # that a turn takes about
 
@@ -67,6 +69,7 @@ CASES = {
     ],
     "program.program": [("formula(x, a)", "x * a + np.tanh(x) * (1 - a)")],
     "program.ufunc": [("add(x, a)", "np.add(x, a)")],
+    "program.vectors": [("exp(x)", "np.exp(x)"), ("sinh(x)", "np.sinh(x)")],
     "reductions.reductions_loops": [
         ("kernels.sum_along(x, None, False)", "np.sum(x)"),
         ("kernels.sum_along(x, 0, False)", "np.sum(x, axis=0)"),
@@ -112,6 +115,7 @@ def elements(n: int) -> dict[str, Any]:
         "x": x, "a": np.abs(x) + 1, "y": np.zeros_like(x), "m": x > 0, "losses": np.abs(x[0]), "one": np.ones((), np.float32),
         "places": rng.integers(0, n, n), "across": rng.integers(0, n, (n, n)), "classes": rng.integers(0, n, n),
         "add": Ufunc(np.add, "add"), "formula": Program("x, a -> y", formula),
+        "exp": Ufunc(np.exp, "exp"), "sinh": Ufunc(np.sinh, "sinh"),
     }  # fmt: skip
 
 
@@ -146,13 +150,9 @@ def settings(module: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def compared(ours: str, theirs: str, names: dict[str, Any]) -> tuple[float, float, float]:
     """Microseconds of both, and their ratio: medians over turns."""
     timers = [Timer(ours, globals=names), Timer(theirs, globals=names)]
-    counts = []
-    for timer in timers:
-        timer.timeit(3)
-        once = max(timer.timeit(3) / 3, 1e-8)
-        counts.append(max(1, round(SECONDS / once)))
-    turns = [[timer.timeit(count) / count * 1e6 for timer, count in zip(timers, counts)] for _ in range(TURNS)]
-    return (*(statistics.median(turn[side] for turn in turns) for side in (0, 1)), statistics.median(a / b for a, b in turns))
+    turns = in_turns(timers, SECONDS, TURNS)
+    medians = (statistics.median(turn[side] * 1e6 for turn in turns) for side in (0, 1))
+    return (*medians, statistics.median(a / b for a, b in turns))
 
 
 def modules() -> dict[str, Any]:

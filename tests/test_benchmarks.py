@@ -4,10 +4,15 @@ import importlib
 
 import pytest
 
+from benchmarks import sweep, threads
+from benchmarks.calls import calls
 from benchmarks.cases import CASES
+from benchmarks.operands import SHAPES, differentiable, operands
 from benchmarks.rounds import Figures, difference
 from benchmarks.table import markdown, multiples
+from benchmarks.turns import in_turns
 from benchmarks.worker import digest
+from gradspec.generated.op_info import OPS
 
 INFINITY = float("inf")
 LIBRARIES = ("gradspec", "torch", "jax", "autograd")
@@ -70,3 +75,67 @@ def test_an_earlier_gradspec_stands_beside_this_one():
 def test_bases_come_before_what_they_are_bases_of(name):
     base = getattr(case_of(name), "multiple_of", None)
     assert base is None or CASES.index(base) < CASES.index(name)
+
+
+@pytest.mark.parametrize("work", threads.WORKS)
+def test_work_that_threads_share_runs(work):
+    assert all(bool((gradient == gradient).all()) for gradient in work()())
+
+
+@pytest.mark.parametrize("call", calls(), ids=lambda call: call.label)
+def test_call_of_the_sweep_is_differentiable_and_has_operands(call):
+    (op,) = (op for op in OPS if op.name == call.operator)
+    arrays = operands(8, "float64")
+    assert op.inputs and any(differentiable(name, arrays[name]) for name in call.names & set(arrays))
+
+
+def test_calls_of_the_sweep_agree_with_torch(monkeypatch):
+    """On eight elements; what raises in one of the three libraries has a note, too."""
+    pytest.importorskip("torch", reason="compares with PyTorch's results, and torch is not installed")
+    monkeypatch.setattr(sweep, "TURNS", 1)
+    monkeypatch.setattr(sweep, "SECONDS", 0)
+    cells = [cell for found in sweep.measured(calls(), [8], ["float64"]) for cell in found]
+    assert [cell for cell in cells if cell.note] == [] and len(cells) == 3 * len(calls())
+
+
+def test_operands_of_the_sweep_have_about_their_size():
+    for size in SHAPES:
+        arrays = operands(size, "float32")
+        for name in ("x", "d", "square", "general", "image", "signal", "volume", "query"):
+            assert 0.4 < arrays[name].size / size <= 2, (size, name)
+            assert arrays[name].dtype == "float32"
+
+
+def test_sweep_refuses_what_differs():
+    torch = pytest.importorskip("torch", reason="needs PyTorch's tensors, and torch is not installed")
+    x = torch.tensor([1.0, 2.0])
+    assert sweep.far(x, x) == 0
+    assert sweep.far(x, torch.tensor([1.0, 2.001])) > 1e-4
+    assert sweep.far(x, x[:1]) == sweep.far(x, x * float("nan")) == INFINITY
+    sides = sweep.Sides(8, "float64")
+    (call,) = (call for call in calls() if call.label == "tanh(x)")
+    cell = sides.cell(call, "forward", (x, x + 1), [])
+    assert cell.to_torch is None and cell.note.startswith("WRONG")
+
+
+def test_summary_of_the_sweep_names_goals_and_the_worst():
+    cells = [sweep.Cell(f"f{i}(x)", 8, "float32", "forward", to_torch=i / 4, to_numpy=1.0, seconds=1e-6) for i in range(1, 21)]
+    text = sweep.summary([*cells, sweep.Cell("g(x)", 8, "float32", "forward", note="WRONG: far")])
+    assert "| 8 | forward | 20 | 2.62 | 35.0% | 4 | 1.00 |" in text
+    assert "Goals: a median of at most 0.8 at 100000 elements, 92% of the cells under 2, none over 4." in text
+    worst = text[text.index("Worst of forward at 8") :].splitlines()
+    assert worst[1].split()[:2] == ["5.00", "f20(x)"] and worst[10].split()[:2] == ["2.75", "f11(x)"]
+    assert worst[-1].endswith("g(x): WRONG: far")
+
+
+def test_turns_are_fewer_where_they_would_take_too_long():
+    class Takes:
+        def __init__(self, seconds):
+            self.seconds = seconds
+
+        def timeit(self, count):
+            return count * self.seconds
+
+    assert in_turns([Takes(1e-3), Takes(1e-4)], 1e-2, 5) == [[1e-3, 1e-4]] * 5
+    assert len(in_turns([Takes(0.2), Takes(0.1)], 1e-2, 5, 1.0)) == 3
+    assert in_turns([Takes(7), Takes(9)], 1e-2, 5, 1.0) == [[7, 9]]
