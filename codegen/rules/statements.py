@@ -88,9 +88,7 @@ def forward_statements(op: Op) -> tuple[Statement, ...]:
     return _Placement(op.let_expressions).block([Target(RESULT, formula.expression)])
 
 
-def vjp_statements(
-    op: Op, inputs: Iterable[str] | None = None, unpack: bool = True, last: str = ""
-) -> tuple[Statement, ...]:
+def vjp_statements(op: Op, inputs: Iterable[str] | None = None, unpack: bool = True, last: str = "") -> tuple[Statement, ...]:
     """The cotangents `grad_<input>` of some inputs, of all that have a rule where None is given; that of `last` comes last."""
     rules = {name: rule for name, rule in op.derived.vjp.items() if inputs is None or name in set(inputs)}
     rules = dict(sorted(rules.items(), key=lambda item: item[0] == last))
@@ -141,7 +139,6 @@ class _Placement:
                  saved: Iterable[Saved] = ()):  # fmt: skip
         self.absent, self.inputs = tuple(absent), tuple(inputs)
         # Saved values first: lets read them.
-        self.lets = lets
         self.definitions: dict[str, Expression | Saved] = {s.field: s for s in saved} | dict(lets)
 
     # What may be absent.
@@ -182,8 +179,9 @@ class _Placement:
         """What an item reads itself: definitions, and what may be absent."""
         if isinstance(item, Saved):
             return set()
-        described = {node.name for node in walk(item) if isinstance(node, Metadata) and node.name in self.lets}
-        return {n for n in _read(item) if n in self.definitions or n in self.absent} | described
+        described = {node.name for node in walk(item) if isinstance(node, Metadata)}
+        lets = {name for name in described if isinstance(self.definitions.get(name), Expression)}
+        return {n for n in _read(item) if n in self.definitions or n in self.absent} | lets
 
     def _parts(self, item: Expression | Saved, known: Iterable[str] = ()) -> set[str]:
         """What an item needs, through lets too, beside what is known."""
@@ -279,7 +277,7 @@ class _Placement:
         A let of arrays that some way does without is computed in the ways that read it, so that nothing is computed for nothing.
         """
         inside = _Placement({}, self.absent)
-        inside.lets, inside.definitions = self.lets, self.definitions
+        inside.definitions = self.definitions
         then, orelse = (Target(word, part, is_branch=True) for word, part in (("then", value.body), ("else", value.orelse)))
         level = inside._level([Target("if", value.test), then, orelse], known)
         always = {*self._certain(value), *self._parts(value.test)}
