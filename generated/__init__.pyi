@@ -1302,7 +1302,7 @@ def average(x: Operand, axis: int | Sequence[int] | None = None, weights: Operan
     """Mean in which each element has a weight."""
 def corrcoef(x: Operand, y: Operand | None = None, rowvar: _bool = True, *, dtype: Any = None) -> Tensor:
     """Correlation coefficients of the variables in the rows of `x` and `y`."""
-def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: float | None = None, *, fweights: Any = None, aweights: Any = None, dtype: Any = None) -> Tensor:
+def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: float | None = None, *, fweights: Operand | None = None, aweights: Operand | None = None, dtype: Any = None) -> Tensor:
     """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
 def histc(x: Operand, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
     """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest element where these are equal."""
@@ -1653,7 +1653,7 @@ def msort(x: Operand) -> Tensor:
 def partition(x: Operand, kth: int, axis: int = -1, *, kind: Any = None, order: Any = None) -> Tensor:
     """Element `kth` where sorting would put it, smaller ones before it and larger ones behind."""
 def searchsorted(sorted_sequence: Operand, values: Operand, side: str = 'left', *, sorter: Any = None) -> Tensor:
-    """Where to insert each value so that the sorted sequence stays sorted."""
+    """Where to insert each value so that the sorted sequence stays sorted; of rows of sequences, each row's values in its own."""
 def sort(x: Operand, axis: int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
     """Sorted along `axis`; equal elements keep their order."""
 def topk(x: Operand, k: int, axis: int = -1, *, largest: _bool = True) -> _results.TopkResult:

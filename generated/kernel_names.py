@@ -129,7 +129,7 @@ PYTHON = {
         "cummax", "cummin", "logcumsumexp",
     ),
     "reductions.sorting": (
-        "argsort", "bincount", "bins", "first_places", "histc", "segment", "sort", "topk", "unique_counts", "unique_inverse",
+        "argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk", "unique_counts", "unique_inverse",
     ),
     "rows.class_losses": (
         "class_or_zero", "class_pairs", "is_class",

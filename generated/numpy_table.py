@@ -329,8 +329,8 @@ FUNCTIONS = {
         "a=x axis keepdims", 2, {}, {},
     ),
     "cov": (
-        "cov", "cov", 1, 5, "y rowvar bias ddof",
-        "m=x y rowvar bias ddof fweights= aweights= dtype=", 7, {}, {},
+        "cov", "cov", 1, 5, "y rowvar bias ddof fweights aweights",
+        "m=x y rowvar bias ddof fweights aweights dtype=", 7, {}, {},
     ),
     "cross": (
         "cross", "cross", 2, 2, "a b axis",
@@ -557,8 +557,8 @@ FUNCTIONS = {
         "a=x upper=", 1, {"upper": False}, {},
     ),
     "linalg.cond": (
-        "cond", "linalg.cond", 1, 1, "x",
-        "x p=", 2, {}, {},
+        "cond", "linalg.cond", 1, 2, "x p",
+        "x p", 2, {}, {},
     ),
     "linalg.cross": (
         "cross", "cross", 2, 2, "axis",
@@ -609,8 +609,8 @@ FUNCTIONS = {
         "x ord axis keepdims", 4, {}, {},
     ),
     "linalg.pinv": (
-        "pinv", "linalg.pinv", 1, 1, "rtol hermitian",
-        "a=x rcond= hermitian rtol", 3, {}, {},
+        "pinv", "linalg.pinv", 1, 3, "rcond hermitian rtol",
+        "a=x rcond hermitian rtol", 3, {}, {},
     ),
     "linalg.qr": (
         "qr", "linalg.qr", 1, 1, "",
@@ -637,8 +637,8 @@ FUNCTIONS = {
         "a=x ind", 2, {}, {},
     ),
     "linalg.tensorsolve": (
-        "tensorsolve", "linalg.tensorsolve", 2, 2, "a b",
-        "a b axes=", 3, {}, {},
+        "tensorsolve", "linalg.tensorsolve", 2, 3, "a b axes",
+        "a b axes", 3, {}, {},
     ),
     "linalg.vector_norm": (
         "vector_norm", "linalg.vector_norm", 1, 1, "x ord axis keepdims",

@@ -701,11 +701,13 @@ describe({
     "huber_loss": docstring('Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it.',
         'x : array_like\n' '    Predictions.\n' 'target : array_like\n' '    What is to be predicted.\n'
         "reduction : str, default 'mean'\n" "    'mean', 'sum', or 'none' for one loss an element.\n"
-        'delta : float, default 1.0\n' '    Error from which the loss is linear.',
-        "huber_loss(x, target, str reduction='mean', float delta=1.0) -> y\n"
-        'composite: _reduce_loss(near * (error - near / 2), reduction)\n' 'where error = x - target\n'
-        'where near = clip(error, -delta, delta)', examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n"
-        'tensor([0.125, 1.5  ])', references='Huber (1964), Robust estimation of a location parameter.'),
+        'delta : float, default 1.0\n' '    Error from which the loss is linear.\n' 'weight : array_like or None, default None\n'
+        '    Factor of each loss; none when it is None.',
+        "huber_loss(x, target, str reduction='mean', float delta=1.0, Array? weight=None) -> y\n"
+        'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n' 'where error = x - target\n'
+        'where near = clip(error, -delta, delta)\n' 'where loss = near * (error - near / 2)',
+        examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n" 'tensor([0.125, 1.5  ])',
+        references='Huber (1964), Robust estimation of a location parameter.'),
     "kl_div": docstring('target * (log(target) - x) of log-probabilities x.', 'x : array_like\n' '    Log-probabilities.\n'
         'target : array_like\n' '    Probabilities, or their logarithms where `log_target`.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', 'none', or 'batchmean': the sum over the length of axis 0.\n" 'log_target : bool, default False\n'
@@ -715,9 +717,11 @@ describe({
         examples=">>> gs.nn.kl_div([[-1.0], [-2.0]], [[0.0], [1.0]], 'batchmean', True)\n" 'tensor(4.57742274)'),
     "l1_loss": docstring('Absolute error.', 'x : array_like\n' '    Predictions.\n' 'target : array_like\n'
         '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.", "l1_loss(x, target, str reduction='mean') -> y\n"
-        'composite: _reduce_loss(absolute(x - target), reduction)', examples='>>> gs.nn.l1_loss([1.0, 5.0], [3.0, 1.0])\n'
-        'tensor(3.)'),
+        "    'mean', 'sum', or 'none' for one loss an element.\n" 'weight : array_like or None, default None\n'
+        '    Factor of each loss, by whose sum a mean is divided; none when it is None.',
+        "l1_loss(x, target, str reduction='mean', Array? weight=None) -> y\n"
+        'composite: _reduce_weighted(absolute(x - target), weight, reduction)',
+        examples='>>> gs.nn.l1_loss([1.0, 5.0], [3.0, 1.0])\n' 'tensor(3.)'),
     "margin_ranking_loss": docstring('How far target * (a - b) is below `margin`.', 'a : array_like\n'
         '    First of two scores.\n' 'b : array_like\n' '    Second of them.\n' 'target : array_like\n'
         '    1 where the first is to be the higher one, else -1.\n' 'margin : float, default 0.0\n' '    By how much.\n'
@@ -727,19 +731,23 @@ describe({
         examples='>>> gs.nn.margin_ranking_loss([3.0, 1.0], [1.0, 0.0], [1.0, -1.0])\n' 'tensor(0.5)'),
     "mse_loss": docstring('Squared error.', 'x : array_like\n' '    Predictions.\n' 'target : array_like\n'
         '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.", "mse_loss(x, target, str reduction='mean') -> y\n"
-        'composite: _reduce_loss(square(x - target), reduction)', examples='>>> gs.nn.mse_loss([1.0, 5.0], [3.0, 1.0])\n'
-        'tensor(10.)'),
+        "    'mean', 'sum', or 'none' for one loss an element.\n" 'weight : array_like or None, default None\n'
+        '    Factor of each loss, by whose sum a mean is divided; none when it is None.',
+        "mse_loss(x, target, str reduction='mean', Array? weight=None) -> y\n"
+        'composite: _reduce_weighted(square(x - target), weight, reduction)',
+        examples='>>> gs.nn.mse_loss([1.0, 5.0], [3.0, 1.0])\n' 'tensor(10.)'),
     "multi_margin_loss": docstring(
         'The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`.',
         'x : array_like\n' '    Scores, classes along the last axis.\n' 'target : index\n' '    The class of each example.\n'
         'p : int, default 1\n' '    Exponent, 1 or 2.\n' 'margin : float, default 1.0\n'
         "    By how much the class's score has to be above the others.\n" "reduction : str, default 'mean'\n"
-        "    'mean', 'sum', or 'none' for one loss an element.",
-        "multi_margin_loss(x, Index target, int p=1, float margin=1.0, str reduction='mean') -> y\n"
-        "composite: _reduce_loss(sum(where(own, 0, above ** p), -1) / checked_axes(x.shape, 'x', 1)[-1], reduction)\n"
+        "    'mean', 'sum', or 'none' for one loss an element.\n" 'weight : array_like or None, default None\n'
+        '    A factor for each class; none when it is None.',
+        "multi_margin_loss(x, Index target, int p=1, float margin=1.0, str reduction='mean', Array? weight=None) -> y\n"
+        'composite: _reduce_loss(loss if weight is None else loss * take(weight, target), reduction)\n'
         "where own = one_hot(target, x.shape[-1], dtype='bool')\n"
-        'where above = clip(x - expand_dims(_pick(x, target, -1), -1) + margin, 0)',
+        'where above = clip(x - expand_dims(_pick(x, target, -1), -1) + margin, 0)\n'
+        "where loss = sum(where(own, 0, above ** p), -1) / checked_axes(x.shape, 'x', 1)[-1]",
         examples='>>> gs.nn.multi_margin_loss([[1.0, 3.0], [5.0, 4.5]], [0, 0])\n' 'tensor(0.875)'),
     "multilabel_margin_loss": docstring(
         'The sum over the classes of an example and all others of how far less than 1 their scores differ, over the number of\n'

@@ -35,9 +35,12 @@ describe({
         'where half_t = mH(solve_triangular(y, _hermitian_part(x_t), lower=True))',
         examples='>>> gs.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]])\n' 'tensor([[2., 0.],\n' '        [1., 2.]])',
         references='Murray (2016), Differentiation of the Cholesky decomposition.'),
-    "cond": docstring('Largest singular value over the smallest.', 'x : array_like\n' 'p : optional\n'
-        '    As `numpy.linalg.cond` takes them.', 'cond(x) -> y\n' 'composite: select(s, -1, 0) / select(s, -1, -1)\n'
-        'where s = svdvals(x)', examples='>>> gs.linalg.cond([[2.0, 0.0], [0.0, -4.0]])\n' 'tensor(2.)'),
+    "cond": docstring('Largest singular value over the smallest; by another norm, that of `x` times that of its inverse.',
+        'x : array_like\n' 'p : scalar or str or None, default None\n'
+        '    The norm, as matrix_norm names it; None and 2 are that of the singular values.', 'cond(x, Scalar|str? p=None) -> y\n'
+        'composite: select(s, -1, 0) / select(s, -1, -1) if p is None or p == 2 else select(s, -1, -1) / select(s, -1, 0)\n'
+        '  if p == -2 else matrix_norm(x, p) * matrix_norm(inv(x), p)\n' 'where s = svdvals(x)',
+        examples='>>> gs.linalg.cond([[8.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 0.0, 2.0]])\n' 'tensor(4.)'),
     "det": docstring('Determinant; every derivative is exact at singular matrices too.', 'x : array_like', 'det(x) -> y\n'
         'grad_x = expand_dims(grad, (-2, -1)) * conj(_cofactor(x))\n' 'y_t = sum(_cofactor(x) * x_t, (-2, -1))',
         examples='>>> gs.linalg.det([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor(-2.)',
@@ -91,8 +94,10 @@ describe({
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
     "lstsq": docstring(
         'The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns.',
-        'a : array_like\n' '    Matrices.\n' 'b : array_like\n' '    Right-hand sides.', 'lstsq(a, b) -> y\n'
-        'composite: pinv(a) @ b', examples='>>> gs.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0])\n' 'tensor([2.])',
+        'a : array_like\n' '    Matrices.\n' 'b : array_like\n' '    Right-hand sides.\n' 'rcond : float or None, default None\n'
+        '    Up to which part of the largest one a singular value counts as 0; max(m, n) * eps when it is None.',
+        'lstsq(a, b, float? rcond=None) -> y\n' 'composite: pinv(a, rcond) @ b',
+        examples='>>> gs.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0])\n' 'tensor([2.])',
         references='Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.'),
     "lu": docstring(
         'Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy.',
@@ -159,13 +164,14 @@ describe({
         examples='>>> gs.linalg.multi_dot([[[1.0, 2.0]], [[3.0], [4.0]], [[5.0]]])\n' 'tensor([[55.]])',
         references='Cormen, Leiserson, Rivest and Stein (2009), Introduction to Algorithms, section 15.2.'),
     "pinv": docstring('Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank.',
-        'x : array_like\n' 'rtol : float or None, default None\n'
+        'x : array_like\n' 'rcond : float or None, default None\n'
         '    Up to which part of the largest one a singular value is taken as 0; max(m, n) * eps when it is None.\n'
         'hermitian : bool, default False\n' '    Whether `x` is known to be Hermitian, so that eigenvalues do.\n'
-        'rcond : optional\n' '    As `numpy.linalg.pinv` takes them.', 'pinv(x, *, float? rtol=None, bool hermitian=False) -> y\n'
+        'rtol : float or None, default None\n' '    Another name of `rcond`; one of them is given.',
+        'pinv(x, float? rcond=None, bool hermitian=False, *, float? rtol=None) -> y\n'
         'grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)\n' 'where g = mH(grad)\n'
         'y_t = y @ mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ mH(y) @ y - y @ x_t @ y\n' 'where h = mH(x_t)',
-        examples='>>> gs.linalg.pinv([[2.0, 0.0], [0.0, 0.0]])\n' 'tensor([[0.5, 0. ],\n' '        [0. , 0. ]])',
+        examples='>>> gs.linalg.pinv([[2.0, 0.0], [0.0, 0.5]], 0.3)\n' 'tensor([[0.5, 0. ],\n' '        [0. , 0. ]])',
         references='Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.'),
     "qr": docstring('Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`.',
         'x : array_like\n' 'mode : optional\n' '    As `numpy.linalg.qr` takes them.', 'qr(x) -> Q, R\n'
@@ -239,8 +245,10 @@ describe({
         'composite: reshape(inv(reshape(x, square_shape(x.shape, ind))), x.shape[ind:] + x.shape[:ind])',
         examples='>>> gs.linalg.tensorinv([[2.0]], 1)\n' 'tensor([[0.5]])'),
     "tensorsolve": docstring('The y for which tensordot(a, y, y.ndim) is b.', 'a : array_like\n' 'b : array_like\n'
-        'axes : optional\n' '    As `numpy.linalg.tensorsolve` takes them.', 'tensorsolve(a, b) -> y\n'
-        'composite: reshape(solve(reshape(a, (b.size, -1)), ravel(b)), a.shape[b.ndim:])',
+        'axes : int or sequence of int or None, default None\n' '    Axes of `a` that are moved behind the others first.',
+        'tensorsolve(a, b, int[]? axes=None) -> y\n'
+        'composite: reshape(solve(reshape(moved, (b.size, -1)), ravel(b)), moved.shape[b.ndim:])\n'
+        'where moved = a if axes is None else moveaxis(a, axes, axes_behind(axes))',
         examples='>>> gs.linalg.tensorsolve([[[2.0, 0.0], [0.0, 4.0]]], [[2.0, 8.0]])\n' 'tensor([1., 2.])'),
     "vandermonde": docstring('Powers of each element, from 0 on, along a new last axis.', 'x : array_like\n'
         'N : int or None, default None\n'

@@ -469,12 +469,21 @@ describe({
         'x : array_like\n' 'y : array_like or None, default None\n' '    More variables.\n' 'rowvar : bool, default True\n'
         '    Whether each row is a variable, or each column.\n' 'bias : bool, default False\n'
         '    Whether the count is the divisor, and not one less.\n' 'ddof : float or None, default None\n'
-        '    Subtracted from the count; 0 where `bias`, else 1, when it is None.\n' 'fweights, aweights, dtype : optional\n'
-        '    As `numpy.cov` takes them.', 'cov(x, Array? y=None, bool rowvar=True, bool bias=False, float? ddof=None) -> c\n'
-        'composite: squeeze(rest @ mH(rest)) / divisor\n' 'where own = _variables(x, rowvar)\n'
-        'where rows = own if y is None else concat([own, _variables(y, rowvar)])\n' 'where rest = rows - mean(rows, 1, True)\n'
-        'where divisor = cov_divisor(x.shape, rowvar, bias, ddof)', examples='>>> gs.cov([1.0, 3.0])\n' 'tensor(2.)',
-        returns='c : Tensor'),
+        '    Subtracted from the count; 0 where `bias`, else 1, when it is None.\n'
+        'fweights : array_like or None, default None\n' '    How often each observation counts.\n'
+        'aweights : array_like or None, default None\n' '    The weight of each observation.\n' 'dtype : optional\n'
+        '    As `numpy.cov` takes them.',
+        'cov(x, Array? y=None, bool rowvar=True, bool bias=False, float? ddof=None, *, Array? fweights=None, Array?\n'
+        '  aweights=None) -> c\n'
+        'composite: squeeze(rest @ mH(rest)) / cov_divisor(x.shape, rowvar, bias, ddof) if fweights is None and aweights\n'
+        '  is None else squeeze((apart * weights) @ mH(apart)) / where(real(left) > 0, left, nan)\n'
+        'where own = _variables(x, rowvar)\n' 'where rows = own if y is None else concat([own, _variables(y, rowvar)])\n'
+        'where rest = rows - mean(rows, 1, True)\n'
+        'where weights = aweights if fweights is None else fweights if aweights is None else fweights * aweights\n'
+        'where total = sum(weights)\n'
+        'where left = total - cov_ddof(bias, ddof) if aweights is None else total - cov_ddof(bias, ddof) * sum(weights *\n'
+        '  aweights) / total\n' 'where apart = rows - sum(rows * weights, 1, True) / total', examples='>>> gs.cov([1.0, 3.0])\n'
+        'tensor(2.)', returns='c : Tensor'),
     "histc": docstring(
         'How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest\n'
         'element where these are equal.', 'x : array_like\n' 'bins : int, default 100\n' '    Number of bins.\n'
@@ -1469,11 +1478,12 @@ describe({
         '    Axis along which the elements are compared.\n' 'kind, order : optional\n' '    As `numpy.partition` takes them.',
         'partition(x, int kth, int axis=-1) -> y\n' 'composite: take_along_axis(x, argpartition(x, kth, axis), axis)',
         examples='>>> gs.partition([3.0, 1.0], 0)\n' 'tensor([1., 3.])'),
-    "searchsorted": docstring('Where to insert each value so that the sorted sequence stays sorted.',
+    "searchsorted": docstring(
+        "Where to insert each value so that the sorted sequence stays sorted; of rows of sequences, each row's values in its own.",
         'sorted_sequence : array_like\n' '    Numbers in rising order.\n' 'values : array_like\n' '    Numbers to insert.\n'
         "side : str, default 'left'\n" "    Whether equal ones go to the 'left' or to the 'right'.\n" 'sorter : optional\n'
         '    As `numpy.searchsorted` takes them.', "searchsorted(sorted_sequence, values, str side='left') -> Index indices\n"
-        'not differentiable', examples='>>> gs.searchsorted([1.0, 2.0, 3.0], [1.5, 2.0])\n' 'tensor([1, 1])',
+        'not differentiable', examples=">>> gs.searchsorted([1.0, 2.0, 3.0], [1.5, 2.0], 'right')\n" 'tensor([1, 2])',
         returns='indices : Tensor'),
     "sort": docstring('Sorted along `axis`; equal elements keep their order.', 'x : array_like\n' 'axis : int, default -1\n'
         '    Axis along which the elements are compared.\n' 'descending : bool, default False\n'

@@ -841,7 +841,7 @@ cdef class OuterBackward(Node):
 cdef Program pinv_grad_x = Program("given_0, given_1, given_2 -> grad_x", "grad_x = subtract(add(given_0, given_1), given_2)")
 
 cdef class PinvBackward(Node):
-    """pinv(x, *, float? rtol=None, bool hermitian=False) -> y
+    """pinv(x, float? rcond=None, bool hermitian=False, *, float? rtol=None) -> y
 
     grad_x = (g - x @ y @ g) @ y @ mH(y) + mH(y) @ y @ (g - g @ y @ x) - mH(y @ g @ y)
     where g = mH(grad)

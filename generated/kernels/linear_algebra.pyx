@@ -170,9 +170,14 @@ cdef object forward__checkerboard(object x):
     except Exception as error_:
         raise explain(error_, "_checkerboard", x=x) from None
 
-cdef object forward_cond(object x):
-    s = forward_svdvals(x)
-    return forward_divide(forward_select(s, -1, 0), forward_select(s, -1, -1))
+cdef object forward_cond(object x, object p):
+    if p is None or p == 2:
+        s = forward_svdvals(x)
+        return forward_divide(forward_select(s, -1, 0), forward_select(s, -1, -1))
+    if p == -2:
+        s = forward_svdvals(x)
+        return forward_divide(forward_select(s, -1, -1), forward_select(s, -1, 0))
+    return forward_multiply(forward_matrix_norm(x, p, False), forward_matrix_norm(forward_inv(x), p, False))
 
 cdef Program cosine_similarity_y = Program("a_all, a_norm, eps, b_all, b_norm -> y", """
     y = multiply(divide(a_all, maximum(a_norm, eps)), divide(b_all, maximum(b_norm, eps)))""")
@@ -337,8 +342,8 @@ cdef object forward__lower_half(object x):
     except Exception as error_:
         raise explain(error_, "_lower_half", x=x) from None
 
-cdef object forward_lstsq(object a, object b):
-    return forward_matmul(forward_pinv(a, None, False), b)
+cdef object forward_lstsq(object a, object b, object rcond):
+    return forward_matmul(forward_pinv(a, rcond, False, None), b)
 
 cdef object forward_lu(object x):
     if shape_of(x)[-2] == shape_of(x)[-1]:
@@ -560,11 +565,11 @@ cdef object forward__phase_turn_backward(object x, object vectors):
         phase_turn_backward_y.run((x, forward_take_along_axis(vectors, rows, -2))), rows, shape_of(vectors), -2
     )
 
-cdef object forward_pinv(object x, object rtol, object hermitian):
+cdef object forward_pinv(object x, object rcond, object hermitian, object rtol):
     try:
-        return as_array(kernels.pinv(x, rtol, hermitian))
+        return as_array(kernels.pinv(x, rcond, hermitian, rtol))
     except Exception as error_:
-        raise explain(error_, "pinv", x=x, rtol=rtol, hermitian=hermitian) from None
+        raise explain(error_, "pinv", x=x, rcond=rcond, hermitian=hermitian, rtol=rtol) from None
 
 cdef object forward__pivot_rows(object pivots, object count):
     try:
@@ -658,8 +663,14 @@ cdef object forward_tensorinv(object x, object ind):
         forward_inv(forward_reshape(x, formulas.square_shape(shape_of(x), ind))), shape_of(x)[ind:] + shape_of(x)[:ind]
     )
 
-cdef object forward_tensorsolve(object a, object b):
-    return forward_reshape(forward_solve(forward_reshape(a, (size_of(b), -1)), forward_ravel(b)), shape_of(a)[ndim_of(b):])
+cdef object forward_tensorsolve(object a, object b, object axes):
+    if axes is None:
+        moved = a
+    else:
+        moved = forward_moveaxis(a, axes, formulas.axes_behind(axes))
+    return forward_reshape(
+        forward_solve(forward_reshape(moved, (size_of(b), -1)), forward_ravel(b)), shape_of(moved)[ndim_of(b):]
+    )
 
 cdef object forward_trace(object x, object offset, object axis1, object axis2):
     return forward_sum(forward_diagonal(x, offset, axis1, axis2), -1, False)

@@ -29,6 +29,7 @@ cdef Forward4 forward_cosine_similarity = <Forward4> load_forward(
 cdef Forward5 forward_pairwise_distance = <Forward5> load_forward(
     "gradspec.generated.kernels.linear_algebra", "pairwise_distance", 5
 )
+cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward3 forward_take = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take", 3)
 cdef Forward3 forward_take_along_axis = <Forward3> load_forward("gradspec.generated.kernels.indexing", "take_along_axis", 3)
@@ -165,11 +166,12 @@ cdef object forward_hinge_embedding_loss(object x, object target, object margin,
         reduction
     )
 
-cdef Program huber_loss_y = Program("near, error -> y", "y = multiply(near, subtract(error, divide(near, 2)))")
-cdef object forward_huber_loss(object x, object target, object reduction, object delta):
+cdef Program huber_loss_loss = Program("near, error -> loss", "loss = multiply(near, subtract(error, divide(near, 2)))")
+cdef object forward_huber_loss(object x, object target, object reduction, object delta, object weight):
     error = forward_subtract(x, target)
     near = forward_clip(error, -delta, delta)
-    return forward__reduce_loss(huber_loss_y.run((near, error)), reduction)
+    loss = huber_loss_loss.run((near, error))
+    return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
 
 cdef object forward__is_class(object target, object ignore_index):
     try:
@@ -201,8 +203,8 @@ cdef object forward_kl_div(object x, object target, object reduction, object log
     return forward__reduce_loss(terms, reduction)
 
 cdef Program l1_loss_y = Program("x, target -> y", "y = absolute(subtract(x, target))")
-cdef object forward_l1_loss(object x, object target, object reduction):
-    return forward__reduce_loss(l1_loss_y.run((x, target)), reduction)
+cdef object forward_l1_loss(object x, object target, object reduction, object weight):
+    return forward__reduce_weighted(l1_loss_y.run((x, target)), weight, reduction)
 
 cdef Program margin_ranking_loss_y = Program("margin, target, a, b -> y", """
     y = subtract(margin, multiply(target, subtract(a, b)))""")
@@ -210,19 +212,18 @@ cdef object forward_margin_ranking_loss(object a, object b, object target, objec
     return forward__reduce_loss(forward_clip(margin_ranking_loss_y.run((margin, target, a, b)), 0, None), reduction)
 
 cdef Program mse_loss_y = Program("x, target -> y", "y = square(subtract(x, target))")
-cdef object forward_mse_loss(object x, object target, object reduction):
-    return forward__reduce_loss(mse_loss_y.run((x, target)), reduction)
+cdef object forward_mse_loss(object x, object target, object reduction, object weight):
+    return forward__reduce_weighted(mse_loss_y.run((x, target)), weight, reduction)
 
 cdef Program multi_margin_loss_above = Program("x, given_1, margin -> above", "above = add(subtract(x, given_1), margin)")
-cdef Program multi_margin_loss_y = Program("own, above, p -> y", "y = where(own, 0, pow(above, p))")
-cdef object forward_multi_margin_loss(object x, object target, object p, object margin, object reduction):
+cdef Program multi_margin_loss_loss = Program("own, above, p -> loss", "loss = where(own, 0, pow(above, p))")
+cdef object forward_multi_margin_loss(object x, object target, object p, object margin, object reduction, object weight):
     own = forward_one_hot(target, shape_of(x)[-1], 'bool')
     above = forward_clip(multi_margin_loss_above.run((x, forward_expand_dims(forward__pick(x, target, -1), -1), margin)), 0, None)
-    return forward__reduce_loss(
-        forward_divide(
-            forward_sum(multi_margin_loss_y.run((own, above, p)), -1, False), formulas.checked_axes(shape_of(x), 'x', 1)[-1]
-        ), reduction
+    loss = forward_divide(
+        forward_sum(multi_margin_loss_loss.run((own, above, p)), -1, False), formulas.checked_axes(shape_of(x), 'x', 1)[-1]
     )
+    return forward__reduce_loss(loss if weight is None else forward_multiply(loss, forward_take(weight, target, None)), reduction)
 
 cdef object forward_multilabel_margin_loss(object x, object target, object reduction):
     counted = forward__class_pairs(target)
@@ -296,11 +297,24 @@ cdef object forward__reduce_loss(object x, object reduction):
         return forward_sum(x, None, False)
     return x
 
+cdef object forward__reduce_weighted(object x, object weight, object reduction):
+    if weight is None:
+        return forward__reduce_loss(x, reduction)
+    kind = formulas.checked_reduction(reduction)
+    if kind == 'mean':
+        return forward_divide(
+            forward_sum(forward_multiply(weight, x), None, False),
+            forward_sum(forward_broadcast_to(weight, shape_of(x)), None, False)
+        )
+    if kind == 'sum':
+        return forward_sum(forward_multiply(weight, x), None, False)
+    return forward_multiply(weight, x)
+
 cdef Program smooth_l1_loss_y = Program("near, beta, error -> y", """
     y = multiply(divide(near, beta), subtract(error, divide(near, 2)))""")
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
     if beta == 0:
-        return forward_l1_loss(x, target, reduction)
+        return forward_l1_loss(x, target, reduction, None)
     error = forward_subtract(x, target)
     near = forward_clip(error, -beta, beta)
     return forward__reduce_loss(smooth_l1_loss_y.run((near, beta, error)), reduction)

@@ -112,7 +112,7 @@ cdef object forward__ranks_of_unique(object x):
 
 cdef object forward_searchsorted(object sorted_sequence, object values, object side):
     try:
-        return as_array(np.searchsorted(sorted_sequence, values, side))
+        return as_array(kernels.searchsorted(sorted_sequence, values, side))
     except Exception as error_:
         raise explain(error_, "searchsorted", sorted_sequence=sorted_sequence, values=values, side=side) from None
 

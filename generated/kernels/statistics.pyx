@@ -4,6 +4,8 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import math
+
 import numpy as np
 
 from gradspec import formulas, kernels
@@ -13,7 +15,6 @@ from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forw
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
-cdef Forward1 forward_ceil = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "ceil", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_floor = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "floor", 1)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
@@ -74,21 +75,46 @@ cdef object forward_average(object x, object axis, object weights, object keepdi
 
 cdef Program corrcoef_y = Program("c, given_1, width -> y", "y = divide(c, multiply(given_1, width))")
 cdef object forward_corrcoef(object x, object y, object rowvar):
-    c = forward_cov(x, y, rowvar, False, None)
+    c = forward_cov(x, y, rowvar, False, None, None, None)
     if ndim_of(c) == 0:
         return forward_divide(c, c)
     width = forward_sqrt(forward_real(forward_diagonal(c, 0, 0, 1)))
     return corrcoef_y.run((c, forward_expand_dims(width, -1), width))
 
-cdef object forward_cov(object x, object y, object rowvar, object bias, object ddof):
+cdef Program cov_left = Program("total, given_1, given_2 -> left", """
+    left = subtract(total, divide(multiply(given_1, given_2), total))""")
+cdef Program cov_apart = Program("rows, given_1, total -> apart", "apart = subtract(rows, divide(given_1, total))")
+cdef Program cov_y = Program("given_0, given_1, left, given_3 -> y", """
+    y = divide(given_0, where(greater(given_1, 0), left, given_3))""")
+cdef object forward_cov(object x, object y, object rowvar, object bias, object ddof, object fweights, object aweights):
     own = forward__variables(x, rowvar)
     if y is None:
         rows = own
     else:
         rows = forward_concat([own, forward__variables(y, rowvar)], 0)
-    rest = forward_subtract(rows, forward_mean(rows, 1, True))
-    divisor = formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
-    return forward_divide(forward_squeeze(forward_matmul(rest, forward_mH(rest)), None), divisor)
+    if fweights is None and aweights is None:
+        rest = forward_subtract(rows, forward_mean(rows, 1, True))
+        return forward_divide(
+            forward_squeeze(forward_matmul(rest, forward_mH(rest)), None), formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
+        )
+    if fweights is None:
+        weights = aweights
+    elif aweights is None:
+        weights = fweights
+    else:
+        weights = forward_multiply(fweights, aweights)
+    total = forward_sum(weights, None, False)
+    if aweights is None:
+        left = forward_subtract(total, formulas.cov_ddof(bias, ddof))
+    else:
+        left = cov_left.run((total, formulas.cov_ddof(bias, ddof), forward_sum(forward_multiply(weights, aweights), None, False)))
+    apart = cov_apart.run((rows, forward_sum(forward_multiply(rows, weights), 1, True), total))
+    return cov_y.run(
+        (
+            forward_squeeze(forward_matmul(forward_multiply(apart, weights), forward_mH(apart)), None), forward_real(left), left,
+            math.nan
+        )
+    )
 
 cdef object forward__variables(object x, object rowvar):
     if ndim_of(x) < 2:
@@ -250,22 +276,44 @@ cdef object forward__quantiles_of(object x, object count, object q, object shape
 cdef Program place_y = Program("q, count, offset, slope -> y", """
     y = subtract(add(add(multiply(q, count), offset), multiply(q, slope)), 1)""")
 cdef Program place_y_2 = Program("count -> y", "y = maximum(subtract(count, 1), 0)")
+cdef Program place_y_3 = Program("q, count -> y", """
+    exact = multiply(q, maximum(subtract(count, 1), 0))
+    y = floor(exact)""")
+cdef Program place_y_4 = Program("q, count -> y", """
+    exact = multiply(q, maximum(subtract(count, 1), 0))
+    y = ceil(exact)""")
 cdef Program place_exact = Program("q, count -> exact", "exact = multiply(q, maximum(subtract(count, 1), 0))")
-cdef Program place_y_3 = Program("exact -> y", "y = divide(add(floor(exact), ceil(exact)), 2)")
+cdef Program place_y_5 = Program("q, count -> y", """
+    whole = subtract(multiply(q, count), 1)
+    y = maximum(ceil(whole), 0)""")
+cdef Program place_whole = Program("q, count -> whole", "whole = subtract(multiply(q, count), 1)")
+cdef Program place_y_6 = Program("whole -> y", "y = divide(add(add(floor(whole), ceil(whole)), 1), 2)")
+cdef Program place_y_7 = Program("count -> y", "y = maximum(subtract(count, 1), 0)")
+cdef Program place_y_8 = Program("given_0 -> y", "y = maximum(subtract(given_0, 1), 0)")
+cdef Program place_y_9 = Program("q, count -> y", """
+    exact = multiply(q, maximum(subtract(count, 1), 0))
+    y = divide(add(floor(exact), ceil(exact)), 2)""")
 cdef object forward__place(object count, object q, object method):
     kind = formulas.quantile_kind(method)
     if kind == 'between':
         offset = formulas.quantile_offset(method)
         slope = formulas.quantile_slope(method)
         return forward_clip(place_y.run((q, count, offset, slope)), 0, place_y_2.run((count,)))
-    exact = place_exact.run((q, count))
     if kind == 'lower':
-        return forward_floor(exact)
+        return place_y_3.run((q, count))
     if kind == 'higher':
-        return forward_ceil(exact)
+        return place_y_4.run((q, count))
     if kind == 'nearest':
+        exact = place_exact.run((q, count))
         return forward_round(exact, 0)
-    return place_y_3.run((exact,))
+    if kind == 'inverted_cdf':
+        return place_y_5.run((q, count))
+    if kind == 'averaged_inverted_cdf':
+        whole = place_whole.run((q, count))
+        return forward_clip(place_y_6.run((whole,)), 0, place_y_7.run((count,)))
+    if kind == 'closest_observation':
+        return place_y_8.run((forward_round(forward_multiply(q, count), 0),))
+    return place_y_9.run((q, count))
 
 cdef object forward__rows(object x, object axis):
     places = formulas.axes_tuple(axis, ndim_of(x))

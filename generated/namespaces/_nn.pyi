@@ -207,17 +207,17 @@ def gaussian_nll_loss(x: Operand, target: Operand, var: Operand, full: _bool = F
     """Half of log(var) + (x - target)^2 / var."""
 def hinge_embedding_loss(x: Operand, target: Operand, margin: float = 1.0, reduction: str = 'mean') -> Tensor:
     """x where the target is positive, else how far x is below `margin`."""
-def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: float = 1.0) -> Tensor:
+def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: float = 1.0, weight: Operand | None = None) -> Tensor:
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
 def kl_div(x: Operand, target: Operand, reduction: str = 'mean', log_target: _bool = False) -> Tensor:
     """target * (log(target) - x) of log-probabilities x."""
-def l1_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
+def l1_loss(x: Operand, target: Operand, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:
     """Absolute error."""
 def margin_ranking_loss(a: Operand, b: Operand, target: Operand, margin: float = 0.0, reduction: str = 'mean') -> Tensor:
     """How far target * (a - b) is below `margin`."""
-def mse_loss(x: Operand, target: Operand, reduction: str = 'mean') -> Tensor:
+def mse_loss(x: Operand, target: Operand, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:
     """Squared error."""
-def multi_margin_loss(x: Operand, target: Index, p: int = 1, margin: float = 1.0, reduction: str = 'mean') -> Tensor:
+def multi_margin_loss(x: Operand, target: Index, p: int = 1, margin: float = 1.0, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:
     """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
 def multilabel_margin_loss(x: Operand, target: Index, reduction: str = 'mean') -> Tensor:
     """The sum over the classes of an example and all others of how far less than 1 their scores differ, over the number of classes."""

@@ -21,8 +21,8 @@ def array_norm(x: Operand, ord: complex | str | None = None, axis: int | Sequenc
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
 def cholesky(x: Operand, *, upper: Any = None) -> Tensor:
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
-def cond(x: Operand, *, p: Any = None) -> Tensor:
-    """Largest singular value over the smallest."""
+def cond(x: Operand, p: complex | str | None = None) -> Tensor:
+    """Largest singular value over the smallest; by another norm, that of `x` times that of its inverse."""
 def det(x: Operand) -> Tensor:
     """Determinant; every derivative is exact at singular matrices too."""
 def eig(x: Operand) -> _results.EigResult:
@@ -37,7 +37,7 @@ def householder_product(x: Operand, tau: Operand) -> Tensor:
     """The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`."""
 def inv(x: Operand) -> Tensor:
     """Inverse."""
-def lstsq(a: Operand, b: Operand) -> Tensor:
+def lstsq(a: Operand, b: Operand, rcond: float | None = None) -> Tensor:
     """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns."""
 def lu(x: Operand) -> _results.LuResult:
     """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy."""
@@ -55,7 +55,7 @@ def matrix_rank(x: Operand, *, tol: float | None = None, rtol: float | None = No
     """Number of singular values above the rounding errors of the largest."""
 def multi_dot(arrays: Sequence[Operand], *, out: Any = None) -> Tensor:
     """Matrix product of several, in the order that needs the fewest multiplications; the first and the last may be vectors."""
-def pinv(x: Operand, *, rtol: float | None = None, hermitian: _bool = False, rcond: Any = None) -> Tensor:
+def pinv(x: Operand, rcond: float | None = None, hermitian: _bool = False, *, rtol: float | None = None) -> Tensor:
     """Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank."""
 def qr(x: Operand, *, mode: Any = None) -> _results.QrResult:
     """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`."""
@@ -75,7 +75,7 @@ def svdvals(x: Operand) -> Tensor:
     """Singular values, falling."""
 def tensorinv(x: Operand, ind: int = 2) -> Tensor:
     """The y for which tensordot(y, x, ind) is the identity."""
-def tensorsolve(a: Operand, b: Operand, *, axes: Any = None) -> Tensor:
+def tensorsolve(a: Operand, b: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
     """The y for which tensordot(a, y, y.ndim) is b."""
 def vandermonde(x: Operand, N: int | None = None) -> Tensor:
     """Powers of each element, from 0 on, along a new last axis."""

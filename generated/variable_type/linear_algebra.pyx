@@ -582,23 +582,27 @@ def _checkerboard(x):
     return op__checkerboard(x)
 
 
-cdef object op_cond(object x):
+cdef object op_cond(object x, object p):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "cond", "x")
+    p = None if p is None else p if isinstance(p, str) else as_scalar(p, "cond", "p")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            s = ops.svdvals(x)
-            return ops.select(s, -1, 0) / ops.select(s, -1, -1)
-        return wrap_forward(forward_cond(array_of(x)))
+            if p is None or p == 2:
+                s = ops.svdvals(x)
+                return ops.select(s, -1, 0) / ops.select(s, -1, -1)
+            if p == -2:
+                s = ops.svdvals(x)
+                return ops.select(s, -1, -1) / ops.select(s, -1, 0)
+            return ops.matrix_norm(x, p) * ops.matrix_norm(ops.inv(x), p)
+        return wrap_forward(forward_cond(array_of(x), p))
     except Exception as error_:
-        raise explain(error_, "cond", x=x) from None
+        raise explain(error_, "cond", x=x, p=p) from None
 
-def cond(x, *, p=None):
-    """Largest singular value over the smallest."""
-    if p is not None:
-        return call_method("linalg.cond", x, dict(), dict(p=p))
-    return op_cond(x)
+def cond(x, p=None):
+    """Largest singular value over the smallest; by another norm, that of `x` times that of its inverse."""
+    return op_cond(x, p)
 
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
@@ -1244,21 +1248,22 @@ def _lower_half(x):
     return op__lower_half(x)
 
 
-cdef object op_lstsq(object a, object b):
+cdef object op_lstsq(object a, object b, object rcond):
     cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "lstsq", "a")
     b = as_operand(b, "lstsq", "b")
+    rcond = None if rcond is None else as_float(rcond, "lstsq", "rcond")
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops.pinv(a) @ b
-        return wrap_forward(forward_lstsq(array_of(a), array_of(b)))
+            return ops.pinv(a, rcond) @ b
+        return wrap_forward(forward_lstsq(array_of(a), array_of(b), rcond))
     except Exception as error_:
-        raise explain(error_, "lstsq", a=a, b=b) from None
+        raise explain(error_, "lstsq", a=a, b=b, rcond=rcond) from None
 
-def lstsq(a, b):
+def lstsq(a, b, rcond=None):
     """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns."""
-    return op_lstsq(a, b)
+    return op_lstsq(a, b, rcond)
 
 
 cdef object op_lu(object x):
@@ -1886,26 +1891,27 @@ def _phase_turn_backward(x, vectors):
     return op__phase_turn_backward(x, vectors)
 
 
-cdef object op_pinv(object x, object rtol, object hermitian):
+cdef object op_pinv(object x, object rcond, object hermitian, object rtol):
     cdef ThreadState* state_ = thread_state()
     cdef PinvBackward node_ = None
     cdef TensorBase y
     x = as_operand(x, "pinv", "x")
-    rtol = None if rtol is None else as_float(rtol, "pinv", "rtol")
+    rcond = None if rcond is None else as_float(rcond, "pinv", "rcond")
     hermitian = as_bool(hermitian, "pinv", "hermitian")
+    rtol = None if rtol is None else as_float(rtol, "pinv", "rtol")
 
     if needs_grad(state_, x):
         node_ = PinvBackward.__new__(PinvBackward)
         connect_one(node_, state_, x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
-    y = wrap_forward(forward_pinv(array_of(x), rtol, hermitian))
+    y = wrap_forward(forward_pinv(array_of(x), rcond, hermitian, rtol))
 
     if node_ is not None:
         set_history(y, node_, 0)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_pinv, (y,), (x, rtol, hermitian))
+        push_forward(jvp_pinv, (y,), (x, rcond, hermitian, rtol))
     return y
 
 cdef tuple jvp_pinv(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1913,11 +1919,9 @@ cdef tuple jvp_pinv(tuple outputs_, tuple inputs_, tuple tangents_):
     h = ops.mH(x_t)
     return (y @ ops.mH(y) @ (h - h @ x @ y) + (h - y @ x @ h) @ ops.mH(y) @ y - y @ x_t @ y,)
 
-def pinv(x, *, rtol=None, hermitian=False, rcond=None):
+def pinv(x, rcond=None, hermitian=False, *, rtol=None):
     """Moore-Penrose inverse, small singular values taken as 0; the derivative is that at constant rank."""
-    if rcond is not None:
-        return call_method("linalg.pinv", x, dict(rtol=rtol, hermitian=hermitian), dict(rcond=rcond))
-    return op_pinv(x, rtol, hermitian)
+    return op_pinv(x, rcond, hermitian, rtol)
 
 
 cdef object op__pivot_rows(object pivots, object count):
@@ -2390,23 +2394,26 @@ def tensorinv(x, ind=2):
     return op_tensorinv(x, ind)
 
 
-cdef object op_tensorsolve(object a, object b):
+cdef object op_tensorsolve(object a, object b, object axes):
     cdef ThreadState* state_ = thread_state()
     a = as_operand(a, "tensorsolve", "a")
     b = as_operand(b, "tensorsolve", "b")
+    axes = None if axes is None else as_ints(axes, "tensorsolve", "axes", -1)
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops.reshape(ops.solve(ops.reshape(a, (size_of(b), -1)), ops.ravel(b)), shape_of(a)[ndim_of(b):])
-        return wrap_forward(forward_tensorsolve(array_of(a), array_of(b)))
+            if axes is None:
+                moved = a
+            else:
+                moved = ops.moveaxis(a, axes, formulas.axes_behind(axes))
+            return ops.reshape(ops.solve(ops.reshape(moved, (size_of(b), -1)), ops.ravel(b)), shape_of(moved)[ndim_of(b):])
+        return wrap_forward(forward_tensorsolve(array_of(a), array_of(b), axes))
     except Exception as error_:
-        raise explain(error_, "tensorsolve", a=a, b=b) from None
+        raise explain(error_, "tensorsolve", a=a, b=b, axes=axes) from None
 
-def tensorsolve(a, b, *, axes=None):
+def tensorsolve(a, b, axes=None):
     """The y for which tensordot(a, y, y.ndim) is b."""
-    if axes is not None:
-        return call_method("linalg.tensorsolve", a, dict(b=b), dict(axes=axes))
-    return op_tensorsolve(a, b)
+    return op_tensorsolve(a, b, axes)
 
 
 cdef object op_trace(object x, object offset, object axis1, object axis2):

@@ -282,7 +282,8 @@ cdef object op_searchsorted(object sorted_sequence, object values, object side):
     return wrap_forward(forward_searchsorted(array_of(sorted_sequence), array_of(values), side))
 
 def searchsorted(sorted_sequence, values, side='left', *, sorter=None):
-    """Where to insert each value so that the sorted sequence stays sorted."""
+    """Where to insert each value so that the sorted sequence stays sorted; of rows of sequences, each row's values in
+    its own."""
     if sorter is not None:
         return call_method("searchsorted", sorted_sequence, dict(v=values, side=side), dict(sorter=sorter))
     return op_searchsorted(sorted_sequence, values, side)

@@ -4,6 +4,8 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
@@ -105,35 +107,55 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     return op_corrcoef(x, y, rowvar)
 
 
-cdef object op_cov(object x, object y, object rowvar, object bias, object ddof):
+cdef object op_cov(object x, object y, object rowvar, object bias, object ddof, object fweights, object aweights):
     cdef ThreadState* state_ = thread_state()
     x = as_operand(x, "cov", "x")
     y = None if y is None else as_operand(y, "cov", "y")
     rowvar = as_bool(rowvar, "cov", "rowvar")
     bias = as_bool(bias, "cov", "bias")
     ddof = None if ddof is None else as_float(ddof, "cov", "ddof")
+    fweights = None if fweights is None else as_operand(fweights, "cov", "fweights")
+    aweights = None if aweights is None else as_operand(aweights, "cov", "aweights")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, y) or state_.flags & DUAL:
+        if (
+            needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, fweights) or needs_grad(state_, aweights)
+            or state_.flags & DUAL
+        ):
             own = ops._variables(x, rowvar)
             if y is None:
                 rows = own
             else:
                 rows = ops.concat([own, ops._variables(y, rowvar)])
-            rest = rows - ops.mean(rows, 1, True)
-            divisor = formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
-            return ops.squeeze(rest @ ops.mH(rest)) / divisor
-        return wrap_forward(forward_cov(array_of(x), array_of(y), rowvar, bias, ddof))
+            if fweights is None and aweights is None:
+                rest = rows - ops.mean(rows, 1, True)
+                return ops.squeeze(rest @ ops.mH(rest)) / formulas.cov_divisor(shape_of(x), rowvar, bias, ddof)
+            if fweights is None:
+                weights = aweights
+            elif aweights is None:
+                weights = fweights
+            else:
+                weights = fweights * aweights
+            total = ops.sum(weights)
+            if aweights is None:
+                left = total - formulas.cov_ddof(bias, ddof)
+            else:
+                left = total - formulas.cov_ddof(bias, ddof) * ops.sum(weights * aweights) / total
+            apart = rows - ops.sum(rows * weights, 1, True) / total
+            return ops.squeeze(apart * weights @ ops.mH(apart)) / ops.where(ops.real(left) > 0, left, math.nan)
+        return wrap_forward(forward_cov(array_of(x), array_of(y), rowvar, bias, ddof, array_of(fweights), array_of(aweights)))
     except Exception as error_:
-        raise explain(error_, "cov", x=x, y=y, rowvar=rowvar, bias=bias, ddof=ddof) from None
+        raise explain(
+            error_, "cov", x=x, y=y, rowvar=rowvar, bias=bias, ddof=ddof, fweights=fweights, aweights=aweights
+        ) from None
 
 def cov(x, y=None, rowvar=True, bias=False, ddof=None, *, fweights=None, aweights=None, dtype=None):
     """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
-    if fweights is not None or aweights is not None or dtype is not None:
+    if dtype is not None:
         return call_method(
-            "cov", x, dict(y=y, rowvar=rowvar, bias=bias, ddof=ddof), dict(fweights=fweights, aweights=aweights, dtype=dtype)
+            "cov", x, dict(y=y, rowvar=rowvar, bias=bias, ddof=ddof, fweights=fweights, aweights=aweights), dict(dtype=dtype)
         )
-    return op_cov(x, y, rowvar, bias, ddof)
+    return op_cov(x, y, rowvar, bias, ddof, fweights, aweights)
 
 
 cdef object op__variables(object x, object rowvar):
@@ -638,13 +660,24 @@ cdef object op__place(object count, object q, object method):
                 offset = formulas.quantile_offset(method)
                 slope = formulas.quantile_slope(method)
                 return ops.clip(q * count + offset + q * slope - 1, 0, ops.maximum(count - 1, 0))
-            exact = q * ops.maximum(count - 1, 0)
             if kind == 'lower':
+                exact = q * ops.maximum(count - 1, 0)
                 return ops.floor(exact)
             if kind == 'higher':
+                exact = q * ops.maximum(count - 1, 0)
                 return ops.ceil(exact)
             if kind == 'nearest':
+                exact = q * ops.maximum(count - 1, 0)
                 return ops.round(exact)
+            if kind == 'inverted_cdf':
+                whole = q * count - 1
+                return ops.maximum(ops.ceil(whole), 0)
+            if kind == 'averaged_inverted_cdf':
+                whole = q * count - 1
+                return ops.clip((ops.floor(whole) + ops.ceil(whole) + 1) / 2, 0, ops.maximum(count - 1, 0))
+            if kind == 'closest_observation':
+                return ops.maximum(ops.round(q * count) - 1, 0)
+            exact = q * ops.maximum(count - 1, 0)
             return (ops.floor(exact) + ops.ceil(exact)) / 2
         return wrap_forward(forward__place(array_of(count), array_of(q), method))
     except Exception as error_:

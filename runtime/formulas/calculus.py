@@ -36,7 +36,7 @@ def convolved_part(m, n, mode):
 def gradient_axis(shape, axis, edge_order):
     """The one axis along which a gradient is taken, which holds the samples that differences at its ends are made of."""
     if axis is None and len(shape) != 1:
-        raise ValueError(f"axis must be given for an array of {len(shape)} dimensions")
+        raise ValueError(f"axis must be given for an array of {len(shape)} dimensions; np.gradient(x) goes along all of them")
     if _length(shape, axis or 0) <= edge_order:
         raise ValueError(f"edge_order {edge_order} wants more than the {shape[axis or 0]} samples along axis {axis or 0}")
     return axis or 0

@@ -9,18 +9,24 @@ _QUANTILES = {
     "linear": (1, 1), "hazen": (0.5, 0.5), "weibull": (0, 0), "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8), "interpolated_inverted_cdf": (0, 1),
     "lower": None, "higher": None, "nearest": None, "midpoint": None,
+    "inverted_cdf": None, "averaged_inverted_cdf": None, "closest_observation": None,
 }  # fmt: skip
 
 
 def cov_divisor(shape, rowvar, bias, ddof):
     """What the products of deviations are divided by; NaN where there are too few observations."""
     count = math.prod(shape) if len(shape) < 2 else shape[1] if rowvar else shape[0]
-    divisor = count - (ddof if ddof is not None else 0 if bias else 1)
+    divisor = count - cov_ddof(bias, ddof)
     return divisor if divisor > 0 else math.nan
 
 
+def cov_ddof(bias, ddof):
+    """By how much the count of observations is lessened."""
+    return ddof if ddof is not None else 0 if bias else 1
+
+
 def quantile_kind(method):
-    """How a quantile is found: 'between' two elements, or at the 'lower', 'higher' or 'nearest' one, or at their 'midpoint'."""
+    """How a quantile is found: 'between' two elements, or by the rule of that name, which rounds."""
     if method not in _QUANTILES:
         raise ValueError(f"method must be one of {', '.join(_QUANTILES)}, got {method!r}")
     return "between" if _QUANTILES[method] else method

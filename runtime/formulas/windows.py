@@ -81,6 +81,11 @@ def is_bool(dtype):
     return dtype.kind == "b"
 
 
+def axes_behind(axes):
+    """Where the given axes stand once they are behind all others."""
+    return last_axes(len(axes) if isinstance(axes, tuple) else 1)
+
+
 def last_axes(count):
     """The last axes, counted from the end."""
     if count > 64:
@@ -206,8 +211,8 @@ def transposed_shape(shape, weight, stride, padding, output_padding, dilation, g
     spatial = len(stride)
     if len(weight) != spatial + 2 or len(shape) not in (spatial + 1, spatial + 2) or groups < 1:
         raise ValueError(f"no {spatial} axes stand behind the channels of {tuple(shape)} and of the weight, {tuple(weight)}")
-    if any(not 0 <= o < max(s, d) for o, s, d in zip(output_padding, stride, dilation)):
-        raise ValueError(f"output_padding {output_padding} must be smaller than stride or dilation")
+    if any(not 0 <= o < s for o, s in zip(output_padding, stride)):
+        raise ValueError(f"output_padding {output_padding} must be smaller than the stride, {stride}; `padding` leaves less out")
     ends = zip(shape[-spatial:], weight[2:], stride, padding, output_padding, dilation)
     lengths = tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, o, d in ends)
     if min(lengths) < 1:

@@ -158,13 +158,13 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def lstsq(a, b, rcond=None):
-    if rcond is not None:
-        return NotImplemented
     a, b = asarray(a), asarray(b)
     values, rows, columns = ops.svdvals(a), *a.shape
-    limit = max(rows, columns) * np.finfo(values.dtype).eps * np.max(values_of(values), initial=0)
+    eps = np.finfo(values.dtype).eps
+    rcond = max(rows, columns) * eps if rcond is None else eps if rcond == -1 else rcond
+    limit = rcond * np.max(values_of(values), initial=0)
     rank = int(np.count_nonzero(values_of(values) > limit))
-    x = ops.lstsq(a, b)
+    x = ops.lstsq(a, b, rcond)
     rest = ops.subtract(b, ops.matmul(a, x))
     squares = ops.real(ops.sum(ops.multiply(rest, ops.conj(rest)), 0, b.ndim == 1))
     return x, squares if rank == columns < rows else ops.zeros((0,), dtype=values.dtype), rank, values

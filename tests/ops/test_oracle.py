@@ -199,8 +199,9 @@ def test_same_values_and_gradients(case):
     try:
         wanted = torch.autograd.grad([z for _, z in live], theirs, given, materialize_grads=True)
     except RuntimeError as error:
-        # PyTorch cannot view an empty gradient of strides of its own as complex, nor clip by bounds that broadcast beyond x.
-        known = ("is not implemented", "must have a last dimension with stride 1", "doesn't match the broadcast shape")
+        # PyTorch cannot view an empty gradient of strides of its own as complex, nor clip by bounds that broadcast beyond x, and its
+        # cond() of another norm writes to the inverse that it has saved.
+        known = ("is not implemented", "must have a last dimension with stride 1", "doesn't match the broadcast shape", "output 0 of LinalgInvEx")
         assert any(words in str(error) for words in known)
         pytest.skip(f"values agree; {error}")
     kept = [(y, gs.asarray(w.astype(y.dtype))) for w, (y, _) in zip(weights, live) if y.requires_grad]

@@ -48,22 +48,25 @@ def eigh(x):
     return values, vectors
 
 
-def pinv(x, rtol, hermitian):
-    """Moore-Penrose inverse; singular values up to `rtol` of the largest count as 0.
+def pinv(x, rcond, hermitian, rtol):
+    """Moore-Penrose inverse; singular values up to `rcond` of the largest count as 0.
 
     Parameters
     ----------
     x : (..., m, n) ndarray
-    rtol : float or None
-        ``max(m, n) * eps`` of the dtype when it is None.
+    rcond, rtol : float or None
+        Two names of one number, ``max(m, n) * eps`` of the dtype when both are None.
     hermitian : bool
 
     Returns
     -------
     (..., n, m) ndarray
     """
+    if rcond is not None and rtol is not None:
+        raise ValueError(f"rtol and rcond mean the same: give one of them, not rcond={rcond!r} and rtol={rtol!r}")
     x = np.asarray(x, np.result_type(x, np.float32))
-    return np.linalg.pinv(x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps if rtol is None else rtol, hermitian=hermitian)
+    given = rtol if rcond is None else rcond
+    return np.linalg.pinv(x, rtol=max(x.shape[-2:]) * np.finfo(x.dtype).eps if given is None else given, hermitian=hermitian)
 
 
 def pivots(x):

@@ -4,7 +4,8 @@ import numpy as np
 
 from .sorting_loops import select_along_rows
 
-__all__ = ["argsort", "bincount", "bins", "first_places", "histc", "segment", "sort", "topk", "unique_counts", "unique_inverse"]
+__all__ = ["argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk",
+           "unique_counts", "unique_inverse"]  # fmt: skip
 
 _FEW_TO_SORT = 128  # elements up to which a stable sort is as fast as any
 _FEW = 32  # elements up to which keeping the best in order costs less than a sort
@@ -107,6 +108,32 @@ def bins(x, edges):
     count = len(edges) - 1
     places = np.searchsorted(edges, x, "right") - 1
     return np.where(x == edges[-1], count - 1, np.where((places < 0) | (places >= count), count, places))
+
+
+def searchsorted(sorted_sequence, values, side):
+    """Where to insert values so that what is sorted stays sorted.
+
+    Parameters
+    ----------
+    sorted_sequence : (..., n) ndarray
+    values : ndarray
+        Of any shape where there is one sequence, else with the same axes before the last.
+    side : {'left', 'right'}
+
+    Returns
+    -------
+    ndarray of int
+        Of the shape of `values`.
+    """
+    if np.ndim(sorted_sequence) < 2:
+        return np.searchsorted(sorted_sequence, values, side)
+    rows, values = np.asarray(sorted_sequence), np.asarray(values)
+    if rows.shape[:-1] != values.shape[:-1]:
+        raise ValueError(f"rows of sequences {rows.shape} and of values {values.shape} must agree in all axes but the last")
+    places = np.empty(values.shape, np.intp)
+    for row in np.ndindex(rows.shape[:-1]):
+        places[row] = np.searchsorted(rows[row], values[row], side)
+    return places
 
 
 def histc(x, bins, min, max):
