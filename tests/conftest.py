@@ -6,6 +6,7 @@ often than that list says, is a failure on CI, and printed everywhere.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import tomllib
@@ -37,6 +38,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((i for i, start in enumerate(FIRST) if item.path.stem.startswith(start)), len(FIRST))
 
     items.sort(key=rank)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_of_earlier_modules_is_collected() -> None:
+    """A collection looks at what came since: with all that the other modules keep it takes a second, and tests collect often."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
