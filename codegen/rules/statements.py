@@ -140,6 +140,7 @@ class _Placement:
         self.absent, self.inputs = tuple(absent), tuple(inputs)
         # Saved values first: lets read them.
         self.definitions: dict[str, Expression | Saved] = {s.field: s for s in saved} | dict(lets)
+        self._found: dict[int, tuple[Expression | Saved, set[str]]] = {}  # by identity, so each item is held
 
     # What may be absent.
 
@@ -177,8 +178,11 @@ class _Placement:
 
     def _reads(self, item: Expression | Saved) -> set[str]:
         """What an item reads itself: definitions, and what may be absent."""
-        if isinstance(item, Saved):
-            return set()
+        if id(item) not in self._found:
+            self._found[id(item)] = item, set() if isinstance(item, Saved) else self._read_by(item)
+        return self._found[id(item)][1]
+
+    def _read_by(self, item: Expression) -> set[str]:
         described = {node.name for node in walk(item) if isinstance(node, Metadata)}
         lets = {name for name in described if isinstance(self.definitions.get(name), Expression)}
         return {n for n in _read(item) if n in self.definitions or n in self.absent} | lets
@@ -277,7 +281,7 @@ class _Placement:
         A let of arrays that some way does without is computed in the ways that read it, so that nothing is computed for nothing.
         """
         inside = _Placement({}, self.absent)
-        inside.definitions = self.definitions
+        inside.definitions, inside._found = self.definitions, self._found
         then, orelse = (Target(word, part, is_branch=True) for word, part in (("then", value.body), ("else", value.orelse)))
         level = inside._level([Target("if", value.test), then, orelse], known)
         always = {*self._certain(value), *self._parts(value.test)}
