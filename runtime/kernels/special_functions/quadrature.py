@@ -27,10 +27,13 @@ def integral(fall, factor, parts, end):
 
 
 def newton(function, rate, start):
-    """Where a convex function that grows reaches FALL, from beyond."""
-    x = start
+    """Where a convex function that grows reaches FALL, from beyond, to a millionth: each element stops by itself."""
+    x, moves = start, True
     for _ in range(60):
-        x = x - np.maximum((function(x) - FALL) / rate(x), 0)
+        step = np.where(moves, np.maximum((function(x) - FALL) / rate(x), 0), 0)
+        x, moves = x - step, step > 1e-6 * x
+        if not np.any(moves):
+            break
     return x
 
 
