@@ -22,10 +22,15 @@ cdef enum:
     DEPTH = 64      # of nested lists, as many as NumPy's arrays have axes: a list that holds itself ends there
 
 cdef TensorBase as_tensor(object data, str op, str argument):
-    """`data` as a tensor, without a copy where it is an array."""
+    """`data` as a tensor, without a copy where it is an array; a list of tensors with a history is stacked, recorded."""
     cdef ndarray array
     if isinstance(data, TensorBase):
         return data
+    if (type(data) is list or type(data) is tuple) and holds_history(data, 0):
+        try:
+            return stacked(data, 0)
+        except (TypeError, ValueError) as error:
+            raise explain(error, op, **{argument: data}) from None
     array = data if PyArray_CheckExact(data) else array_from(data, op, argument)
     if array.dtype.kind not in "fciub":
         raise TypeError(f"{op}: argument '{argument}' must be a tensor, an array or a number, "
@@ -72,8 +77,10 @@ cdef bint holds_history(object data, int depth) except -1:
 
 cdef object stacked(object data, int depth):
     """Nested lists of tensors and numbers as one tensor, recorded."""
-    if type(data) is not list and type(data) is not tuple or depth >= DEPTH:
+    if type(data) is not list and type(data) is not tuple:
         return data
+    if depth >= DEPTH:
+        raise ValueError("a sequence is nested too deeply")
     return ops.stack([stacked(item, depth + 1) for item in data])
 
 

@@ -17,7 +17,7 @@ import gradspec as gs
 from gradspec.autograd import forward_ad
 from gradspec.support.dispatch import ops
 
-from .calls import REAL, applied, array, in_place_only, samples_of
+from .calls import REAL, applied, array, flat, in_place_only, samples_of
 from .questions import of_entries
 
 SECONDS = 5.0
@@ -47,7 +47,7 @@ JUNK = {
 STRANGERS = ["text", "digits", "no text", "bytes", "object", "dict", "dict of 0", "function", "type", "object array", "text array",
              "time", "record", "endless"]  # fmt: skip
 REFUSED = {
-    "Array": [*STRANGERS, "None", "ragged", "masked", "matrix", "circle", "set", "slice", "...", "leaves"],
+    "Array": [*STRANGERS, "None", "ragged", "masked", "matrix", "circle", "set", "slice", "..."],
     "Mask": [*STRANGERS, "None", "ragged", "slice", "...", "set", "circle"],
     "Index": [name for name in STRANGERS if name != "endless"] + ["fraction", "imaginary", "set", "circle", "floats", "nan"],
     "int": [*STRANGERS, "None", "fraction", "whole", "true", "huge", "nan", "imaginary", "empty", "slice", "two", "floats", "ragged"],
@@ -169,7 +169,7 @@ def test_a_number_without_a_derivative_drops_neither_gradient_nor_tangent(op):
 
 
 def test_a_list_made_an_array_drops_neither_gradient_nor_tangent():
-    """A new leaf refuses what it would drop; `asarray` stacks."""
+    """A new leaf refuses what it would drop; `asarray` and operators stack."""
     x = gs.tensor(0.5, requires_grad=True)
     with pytest.raises((TypeError, RuntimeError), match="requires grad"):
         gs.tensor([x, 1.0])
@@ -181,8 +181,28 @@ def test_a_list_made_an_array_drops_neither_gradient_nor_tangent():
         with pytest.raises((TypeError, RuntimeError), match="tangent"):
             gs.tensor([dual, 1.0])
         assert forward_ad.unpack_dual(gs.asarray([dual, 1.0])).tangent.tolist() == [1.0, 0.0]
-        with pytest.raises(TypeError, match="multiply: argument 'b' is a sequence .* tangent"):
-            ops.multiply(1.0, [dual])
+        assert forward_ad.unpack_dual(ops.multiply(2.0, [dual])).tangent.tolist() == [2.0]
+
+
+@of_entries(lambda op: op.inputs and op.samples and op.form not in ("nondifferentiable", "unimplemented") and not in_place_only(op))
+def test_a_list_of_tensors_is_what_stack_makes_of_it(op):
+    """The same bits, and the same history: nothing that a list holds is dropped."""
+    case = samples_of(op)[0]
+    for place, (argument, position) in enumerate(case.places):
+        if position is not None or case.arrays[place].ndim == 0 or not case.arrays[place].size:
+            continue
+        found = []
+        for made in (list, gs.stack):
+            pieces = [gs.asarray(piece, requires_grad=True) for piece in case.arrays[place]]
+            values = case.leaves(requires_grad=False)
+            values[place] = made(pieces)
+            outputs = flat(case.apply(case.with_arrays(values)))
+            roots = [y for y in outputs if isinstance(y, gs.Tensor) and y.requires_grad]
+            grads = gs.autograd.grad([y.real.sum() for y in roots], pieces, allow_unused=True) if roots else []
+            found.append([array(y) for y in (*outputs, *(g for g in grads if g is not None))])
+        assert len(found[0]) == len(found[1])
+        for one, other in zip(*found):
+            np.testing.assert_array_equal(one, other)
 
 
 class TestRecursionEnds:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.autograd import forward_ad, grad
 
 
 class TestClaimedDtypes:
@@ -68,3 +69,53 @@ class TestSubclasses:
         stored = np.memmap(tmp_path / "numbers", float, "w+", shape=3)
         stored[:] = 2
         assert (gs.ones(3) * stored).tolist() == [2, 2, 2]
+
+
+class TestLists:
+    """A list of tensors with a history is an operand: it is stacked, recorded, where NumPy would make an array of it."""
+
+    @pytest.mark.parametrize("function", [gs.mean, gs.std, gs.linalg.norm, lambda x: gs.append(x, [1.0])[1]])
+    @pytest.mark.parametrize("sequence", [list, tuple])
+    def test_is_what_stack_makes_of_it(self, function, sequence):
+        x = gs.tensor(2.0, requires_grad=True)
+        found, wanted = function(sequence([x, x * x])), function(gs.stack([x, x * x]))
+        assert found.item() == wanted.item()
+        assert grad(found, x)[0].item() == grad(wanted, x)[0].item() != 0
+
+    def test_nests_numbers_and_arrays(self):
+        x = gs.tensor(2.0, requires_grad=True)
+        y = gs.tensor([[1.0, 2.0], [3.0, 4.0]]) @ [[x, 1], (np.float32(0), x * x)]
+        assert y.tolist() == [[2, 9], [6, 19]]
+        assert grad(y.sum(), x)[0].item() == 4 + 6 * 4
+
+    def test_tangents(self):
+        with forward_ad.dual_level():
+            x = forward_ad.make_dual(gs.tensor(3.0), gs.tensor(1.0))
+            assert forward_ad.unpack_dual(gs.prod([x, 2.0, x])).tangent.item() == 12
+
+    def test_written_by_an_assignment(self):
+        x = gs.tensor(2.0, requires_grad=True)
+        y = gs.zeros(3)
+        y[1:] = [x, x * x]
+        assert grad(y.sum(), x)[0].item() == 5
+
+    def test_no_history_is_lost_unrecorded(self):
+        x = gs.tensor(2.0, requires_grad=True)
+        with gs.no_grad():
+            assert not gs.mean([x, 4.0]).requires_grad
+
+    @pytest.mark.parametrize(("rest", "error", "match"), [
+        ([1.0, 2.0], ValueError, "^mean: all input arrays must have the same shape"),
+        ("text", TypeError, "^mean: .*str"),
+    ])  # fmt: skip
+    def test_what_makes_no_array_is_refused_by_name(self, rest, error, match):
+        with pytest.raises(error, match=match):
+            gs.mean([gs.tensor(1.0, requires_grad=True), rest])
+
+    def test_one_that_holds_itself_ends(self):
+        endless = [gs.tensor(1.0, requires_grad=True)]
+        endless.append(endless)
+        with pytest.raises(ValueError, match="^mean: a sequence is nested too deeply"):
+            gs.mean(endless)
+        with pytest.raises(ValueError, match="a sequence is nested too deeply"):
+            gs.asarray(endless)
