@@ -337,12 +337,12 @@ class Tensor(ArrayTensor):
     def logsumexp(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
         """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
     def max(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-        """Largest element, NaN if there is one; ties share the gradient equally."""
+        """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
     amax = max
     def mean(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
         """Arithmetic mean."""
     def min(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
-        """Smallest element, NaN if there is one; ties share the gradient equally."""
+        """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
     amin = min
     def nanmean(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
         """Arithmetic mean of the elements that are not NaN."""
@@ -1271,11 +1271,11 @@ def logmeanexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _b
 def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
 def max(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Largest element, NaN if there is one; ties share the gradient equally."""
+    """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
 def mean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Arithmetic mean."""
 def min(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
-    """Smallest element, NaN if there is one; ties share the gradient equally."""
+    """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
 def nanmean(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
     """Arithmetic mean of the elements that are not NaN."""
 def nansum(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:

@@ -120,7 +120,7 @@ PYTHON = {
         "matrix_exp",
     ),
     "matrices.matrix_functions": (
-        "solve_sylvester", "sqrtm",
+        "slant", "solve_bands", "solve_sylvester", "sqrtm",
     ),
     "random": (
         "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",

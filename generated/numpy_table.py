@@ -180,6 +180,7 @@ SPECIAL = {
     "xlogy": "xlogy",
     "y0": "y0",
     "y1": "y1",
+    "yn": "yv",
     "yv": "yv",
     "zeta": "zeta",
 }

@@ -1052,7 +1052,8 @@ cdef class Tensor(ArrayTensor):
         return op_logsumexp(self, axis, keepdims)
 
     def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-        """Largest element, NaN if there is one; ties share the gradient equally."""
+        """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
+        equally."""
         if out is not None or initial is not None or where is not None:
             return call_method("max", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_max(self, axis, keepdims)
@@ -1065,7 +1066,8 @@ cdef class Tensor(ArrayTensor):
         return op_mean(self, axis, keepdims)
 
     def min(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-        """Smallest element, NaN if there is one; ties share the gradient equally."""
+        """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
+        equally."""
         if out is not None or initial is not None or where is not None:
             return call_method("min", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_min(self, axis, keepdims)

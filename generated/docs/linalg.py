@@ -191,6 +191,15 @@ describe({
         '    Square matrices.\n' 'b : array_like\n' '    Right-hand sides.', 'solve(a, b) -> y\n'
         'composite: squeeze(_solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b)',
         examples='>>> gs.linalg.solve([[2.0, 1.0], [0.0, 4.0]], [4.0, 8.0])\n' 'tensor([1., 2.])'),
+    "solve_banded": docstring(
+        'The solution of a @ x = b for a matrix of few diagonals, of which only these are stored. Needs SciPy.',
+        'l_and_u : int or sequence of 2\n' '    How many diagonals stand below and above the main one.\n' 'ab : array_like\n'
+        '    Diagonals in rows from the top one on, a[i, j] at ab[u + i - j, j]; what no element of a stands for is not read.\n'
+        'b : array_like\n' '    A vector, or right-hand sides in columns.', 'solve_banded(int[2] l_and_u, ab, b) -> x\n'
+        'composite: squeeze(_solve_bands(ab, expand_dims(b, -1), l_and_u[0], l_and_u[1]), -1) if b.ndim == 1 else\n'
+        '  _solve_bands(ab, b, l_and_u[0], l_and_u[1])',
+        examples='>>> gs.linalg.solve_banded((0, 1), [[gs.nan, 1.0, 2.0], [1.0, 2.0, 4.0]], [3.0, 8.0, 8.0])\n'
+        'tensor([1., 2., 2.])', returns='x : Tensor'),
     "solve_sylvester": docstring('The solution of a @ x + x @ b = q. Needs SciPy.', 'a : array_like\n' 'b : array_like\n'
         'q : array_like\n' '    The right side.', 'solve_sylvester(a, b, q) -> x\n' 'grad_a = -rest @ mH(x)\n'
         'grad_b = -mH(x) @ rest\n' 'grad_q = rest\n' 'where rest = solve_sylvester(mH(a), mH(b), grad)\n'

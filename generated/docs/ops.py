@@ -349,9 +349,11 @@ describe({
         'grad_x = _logsumexp_backward(grad, conj(x) if is_complex(x.dtype) else x, axis, keepdims)\n'
         'y_t = sum(_logsumexp_backward(ones_like(y), x, axis, keepdims) * x_t, axis, keepdims)',
         examples='>>> gs.logsumexp([0.0, 0.0])\n' 'tensor(0.69314718)'),
-    "max": docstring('Largest element, NaN if there is one; ties share the gradient equally.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+    "max": docstring(
+        'Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally.',
+        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.max` takes them.\n' + OUT, 'max(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where top = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == top) | isnan(x), y.dtype)\n'
@@ -363,9 +365,11 @@ describe({
         '    As `numpy.mean` takes them.\n' + OUT, 'mean(x, int[]? axis=None, bool keepdims=False) -> y\n' 'linear in x\n'
         'grad_x = _unreduce(grad / reduced_count(x.shape, axis), x.shape, axis, keepdims)',
         examples='>>> gs.mean([[1.0, 2.0], [3.0, 6.0]], 0)\n' 'tensor([2., 4.])'),
-    "min": docstring('Smallest element, NaN if there is one; ties share the gradient equally.', 'x : array_like\n'
-        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+    "min": docstring(
+        'Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally.',
+        'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
+        '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
+        '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
         '    As `numpy.min` takes them.\n' + OUT, 'min(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where bottom = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == bottom) | isnan(x), y.dtype)\n'

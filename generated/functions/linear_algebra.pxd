@@ -123,6 +123,14 @@ cdef class SolveColumnsBackward(Node):
     cdef public object saved_a, saved_y
     cdef readonly uint32_t version_a, version_y
 
+cdef class SolveBandsBackward(Node):
+    cdef public object saved_ab, saved_x
+    cdef readonly uint32_t version_ab, version_x
+    cdef readonly object saved_lower, saved_upper, saved_ab_shape
+
+cdef class SlantBackward(Node):
+    cdef readonly object saved_offset, saved_sign
+
 cdef class SolveSylvesterBackward(Node):
     cdef public object saved_a, saved_b, saved_x
     cdef readonly uint32_t version_a, version_b, version_x

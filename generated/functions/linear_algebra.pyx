@@ -67,6 +67,8 @@ cdef Forward1 forward__reciprocal_gaps = <Forward1> load_forward(
 )
 cdef Forward2 forward_solve = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "solve", 2)
 cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_columns", 2)
+cdef Forward4 forward__solve_bands = <Forward4> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_bands", 4)
+cdef Forward3 forward__slant = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_slant", 3)
 cdef Forward3 forward_solve_sylvester = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "solve_sylvester", 3)
 cdef Forward5 forward_solve_triangular = <Forward5> load_forward(
     "gradspec.generated.kernels.linear_algebra", "solve_triangular", 5
@@ -82,6 +84,7 @@ cdef Forward3 forward__weighted_differences = <Forward3> load_forward(
 cdef Forward1 forward_T = <Forward1> load_forward("gradspec.generated.kernels.views", "T", 1)
 cdef Forward4 forward_diag_embed = <Forward4> load_forward("gradspec.generated.kernels.views", "diag_embed", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
+cdef Forward2 forward_flip = <Forward2> load_forward("gradspec.generated.kernels.views", "flip", 2)
 cdef Forward1 forward_mH = <Forward1> load_forward("gradspec.generated.kernels.views", "mH", 1)
 cdef Forward1 forward_mT = <Forward1> load_forward("gradspec.generated.kernels.views", "mT", 1)
 cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.kernels.views", "moveaxis", 3)
@@ -92,6 +95,7 @@ cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
+cdef Forward3 forward_repeat = <Forward3> load_forward("gradspec.generated.kernels.joining", "repeat", 3)
 cdef Forward4 forward_eye = <Forward4> load_forward("gradspec.generated.kernels.creation", "eye", 4)
 
 
@@ -994,6 +998,69 @@ cdef class SolveColumnsBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_y = True, None, None
+
+
+cdef class SolveBandsBackward(Node):
+    """_solve_bands(ab, b, int lower, int upper) -> x
+
+    grad_ab = -sum(reach * conj(expand_dims(mT(x), -2)), -3)
+    grad_b = rest
+    where rest = _solve_bands(_slant(flip(conj(ab), -2), lower, 1), grad, upper, lower)
+    where reach = _slant(repeat(expand_dims(mT(rest), -2), ab.shape[-2], -2), upper, 1)
+    """
+    saves = ("ab", "lower", "upper", "ab_shape", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_ab = grad_b = None
+        ab = saved_array(self, self.saved_ab, self.version_ab, "ab")
+        lower = self.saved_lower
+        upper = self.saved_upper
+        if wanted_ & 1:
+            ab_shape = self.saved_ab_shape
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+        rest = forward__solve_bands(forward__slant(forward_flip(forward_conj(ab), -2), lower, 1), grad, upper, lower)
+        if wanted_ & 1:
+            reach = forward__slant(forward_repeat(forward_expand_dims(forward_mT(rest), -2), ab_shape[-2], -2), upper, 1)
+            grad_ab = forward_negative(
+                forward_sum(forward_multiply(reach, forward_conj(forward_expand_dims(forward_mT(x), -2))), -3, False)
+            )
+        if wanted_ & 2:
+            grad_b = rest
+        return grad_ab, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_ab = grad_b = None
+        ab = saved_tensor(self, self.saved_ab, self.version_ab, "ab")
+        lower = self.saved_lower
+        upper = self.saved_upper
+        if wanted_ & 1:
+            ab_shape = self.saved_ab_shape
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        rest = ops._solve_bands(ops._slant(ops.flip(conj_of(ab), -2), lower, 1), grad, upper, lower)
+        if wanted_ & 1:
+            reach = ops._slant(ops.repeat(ops.expand_dims(ops.mT(rest), -2), ab_shape[-2], -2), upper, 1)
+            grad_ab = -ops.sum(reach * conj_of(ops.expand_dims(ops.mT(x), -2)), -3)
+        if wanted_ & 2:
+            grad_b = rest
+        return grad_ab, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_ab, self.saved_x = True, None, None
+
+
+cdef class SlantBackward(Node):
+    """_slant(x, int offset, int sign) -> y; linear in x; grad_x = _slant(grad, offset, -sign)"""
+    saves = ("offset", "sign")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        offset = self.saved_offset
+        sign = self.saved_sign
+        return forward__slant(grad, offset, -sign)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        offset = self.saved_offset
+        sign = self.saved_sign
+        return ops._slant(grad, offset, -sign)
 
 
 cdef class SolveSylvesterBackward(Node):

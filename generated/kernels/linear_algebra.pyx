@@ -625,6 +625,23 @@ cdef object forward__solve_columns(object a, object b):
     except Exception as error_:
         raise explain(error_, "_solve_columns", a=a, b=b) from None
 
+cdef object forward_solve_banded(object l_and_u, object ab, object b):
+    if ndim_of(b) == 1:
+        return forward_squeeze(forward__solve_bands(ab, forward_expand_dims(b, -1), l_and_u[0], l_and_u[1]), -1)
+    return forward__solve_bands(ab, b, l_and_u[0], l_and_u[1])
+
+cdef object forward__solve_bands(object ab, object b, object lower, object upper):
+    try:
+        return as_array(kernels.solve_bands(ab, b, lower, upper))
+    except Exception as error_:
+        raise explain(error_, "_solve_bands", ab=ab, b=b, lower=lower, upper=upper) from None
+
+cdef object forward__slant(object x, object offset, object sign):
+    try:
+        return as_array(kernels.slant(x, offset, sign))
+    except Exception as error_:
+        raise explain(error_, "_slant", x=x, offset=offset, sign=sign) from None
+
 cdef object forward_solve_sylvester(object a, object b, object q):
     try:
         return as_array(kernels.solve_sylvester(a, b, q))

@@ -40,6 +40,7 @@ from .generated.variable_type.special import kl_terms as kl_div
 from .generated.variable_type.special import multigammaln as mvlgamma
 from .generated.variable_type.special import y0 as bessel_y0
 from .generated.variable_type.special import y1 as bessel_y1
+from .generated.variable_type.special import yv as yn
 
 from .generated.docs import _special as _docs  # once the functions are there
 
@@ -121,4 +122,5 @@ __all__ = [
     "mvlgamma",
     "bessel_y0",
     "bessel_y1",
+    "yn",
 ]

@@ -166,6 +166,8 @@ def bessel_y0(x: Operand) -> Tensor:
     """Bessel function of the second kind of order 0."""
 def bessel_y1(x: Operand) -> Tensor:
     """Bessel function of the second kind of order 1."""
+def yn(v: float, x: Operand) -> Tensor:
+    """Bessel function of the second kind."""
 __all__ = [
     "beta",
     "betainc",
@@ -242,4 +244,5 @@ __all__ = [
     "mvlgamma",
     "bessel_y0",
     "bessel_y1",
+    "yn",
 ]

@@ -5,7 +5,7 @@ import gradspec  # waits for it
 
 from .generated.variable_type.linear_algebra import (
     array_norm, cholesky, cond, det, eig, eigh, eigvals, eigvalsh, householder_product, inv, lstsq, lu, lu_factor, lu_solve,
-    matrix_exp, matrix_norm, matrix_power, matrix_rank, multi_dot, pinv, qr, slogdet, solve, solve_sylvester,
+    matrix_exp, matrix_norm, matrix_power, matrix_rank, multi_dot, pinv, qr, slogdet, solve, solve_banded, solve_sylvester,
     solve_triangular, sqrtm, svd, svdvals, tensorinv, tensorsolve, vandermonde,
 )
 from .generated.variable_type.reductions import vector_norm
@@ -45,6 +45,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_banded",
     "solve_sylvester",
     "solve_triangular",
     "sqrtm",

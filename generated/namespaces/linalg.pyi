@@ -63,6 +63,8 @@ def slogdet(x: Operand) -> _results.SlogdetResult:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
 def solve(a: Operand, b: Operand) -> Tensor:
     """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
+def solve_banded(l_and_u: int | Sequence[int], ab: Operand, b: Operand) -> Tensor:
+    """The solution of a @ x = b for a matrix of few diagonals, of which only these are stored. Needs SciPy."""
 def solve_sylvester(a: Operand, b: Operand, q: Operand) -> Tensor:
     """The solution of a @ x + x @ b = q. Needs SciPy."""
 def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
@@ -112,6 +114,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_banded",
     "solve_sylvester",
     "solve_triangular",
     "sqrtm",

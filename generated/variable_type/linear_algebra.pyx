@@ -28,10 +28,11 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward_matvec, forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
     forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
     forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
-    forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns,
-    forward_solve_sylvester, forward_solve_triangular, forward_sqrtm, forward_svd, forward_svdvals, forward_tensordot,
-    forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle, forward_triangular_solve, forward_tril,
-    forward_triu, forward_vander, forward_vdot, forward_vecdot, forward_vecmat, forward__weighted_differences,
+    forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_banded,
+    forward__solve_bands, forward__slant, forward_solve_sylvester, forward_solve_triangular, forward_sqrtm, forward_svd,
+    forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle,
+    forward_triangular_solve, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot, forward_vecmat,
+    forward__weighted_differences,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     AlongDifferencesBackward, BlockDiagBackward, BlockDiagBackwardBackward, RowDistancesBackward, CholeskyBackward,
@@ -39,8 +40,8 @@ from gradspec.generated.functions.linear_algebra cimport (
     EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, HermitianPartBackward, InvBackward,
     LinearBackward, LowerHalfBackward, LuPartsBackward, MatmulBackward, MatrixExpBackward, MinorsBackward,
     MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward, SlogdetBackward,
-    SolveColumnsBackward, SolveSylvesterBackward, SolveTriangularBackward, SqrtmBackward, SvdBackward, TensordotBackward,
-    TrilBackward, TriuBackward, VecdotBackward, WeightedDifferencesBackward,
+    SolveColumnsBackward, SolveBandsBackward, SlantBackward, SolveSylvesterBackward, SolveTriangularBackward, SqrtmBackward,
+    SvdBackward, TensordotBackward, TrilBackward, TriuBackward, VecdotBackward, WeightedDifferencesBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
@@ -2147,6 +2148,101 @@ def _solve_columns(a, b):
     return op__solve_columns(a, b)
 
 
+cdef object op_solve_banded(object l_and_u, object ab, object b):
+    cdef ThreadState* state_ = thread_state()
+    l_and_u = as_ints(l_and_u, "solve_banded", "l_and_u", 2)
+    ab = as_operand(ab, "solve_banded", "ab")
+    b = as_operand(b, "solve_banded", "b")
+
+    try:
+        if needs_grad(state_, ab) or needs_grad(state_, b) or state_.flags & DUAL:
+            if ndim_of(b) == 1:
+                return ops.squeeze(ops._solve_bands(ab, ops.expand_dims(b, -1), l_and_u[0], l_and_u[1]), -1)
+            return ops._solve_bands(ab, b, l_and_u[0], l_and_u[1])
+        return wrap_forward(forward_solve_banded(l_and_u, array_of(ab), array_of(b)))
+    except Exception as error_:
+        raise explain(error_, "solve_banded", l_and_u=l_and_u, ab=ab, b=b) from None
+
+def solve_banded(l_and_u, ab, b):
+    """The solution of a @ x = b for a matrix of few diagonals, of which only these are stored. Needs SciPy."""
+    return op_solve_banded(l_and_u, ab, b)
+
+
+cdef object op__solve_bands(object ab, object b, object lower, object upper):
+    cdef ThreadState* state_ = thread_state()
+    cdef SolveBandsBackward node_ = None
+    cdef TensorBase x
+    ab = as_operand(ab, "_solve_bands", "ab")
+    b = as_operand(b, "_solve_bands", "b")
+    lower = as_int(lower, "_solve_bands", "lower")
+    upper = as_int(upper, "_solve_bands", "upper")
+
+    if needs_grad(state_, ab) or needs_grad(state_, b):
+        node_ = SolveBandsBackward.__new__(SolveBandsBackward)
+        connect_two(node_, state_, ab, b)
+        node_.saved_ab = save_input(state_, ab, &node_.version_ab)
+        node_.saved_lower = lower
+        node_.saved_upper = upper
+        if node_.needs(0):
+            node_.saved_ab_shape = shape_of(ab)
+
+    x = wrap_forward(forward__solve_bands(array_of(ab), array_of(b), lower, upper))
+
+    if node_ is not None:
+        set_history(x, node_, 0)
+        if node_.needs(0):
+            node_.saved_x = save_output(x)
+    if state_.flags & DUAL and (has_tangent(ab) or has_tangent(b)):
+        push_forward(jvp__solve_bands, (x,), (ab, b, lower, upper))
+    return x
+
+cdef tuple jvp__solve_bands(tuple outputs_, tuple inputs_, tuple tangents_):
+    ab_t, b_t, ab, lower, upper, x = tangents_[0], tangents_[1], inputs_[0], inputs_[2], inputs_[3], outputs_[0]
+    load = (
+        None if ab_t is None
+        else ops.mT(ops.sum(ops._slant(ops.expand_dims(ab_t, -3) * ops.expand_dims(ops.mT(x), -2), upper, -1), -2))
+    )
+    x_t = None if b_t is None else ops._solve_bands(ab, b_t, lower, upper)
+    if load is not None:
+        x_t = minus(x_t, ops._solve_bands(ab, load, lower, upper))
+    return (x_t,)
+
+def _solve_bands(ab, b, lower, upper):
+    """solve_banded for columns."""
+    return op__solve_bands(ab, b, lower, upper)
+
+
+cdef object op__slant(object x, object offset, object sign):
+    cdef ThreadState* state_ = thread_state()
+    cdef SlantBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_slant", "x")
+    offset = as_int(offset, "_slant", "offset")
+    sign = as_int(sign, "_slant", "sign")
+
+    if needs_grad(state_, x):
+        node_ = SlantBackward.__new__(SlantBackward)
+        connect_one(node_, state_, x)
+        node_.saved_offset = offset
+        node_.saved_sign = sign
+
+    y = wrap_forward(forward__slant(array_of(x), offset, sign))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__slant, (y,), (x, offset, sign))
+    return y
+
+cdef tuple jvp__slant(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, offset, sign = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._slant(x_t, offset, sign),)
+
+def _slant(x, offset, sign):
+    """Row d moved back by sign * (d - offset) places, zeros moving in."""
+    return op__slant(x, offset, sign)
+
+
 cdef object op_solve_sylvester(object a, object b, object q):
     cdef ThreadState* state_ = thread_state()
     cdef SolveSylvesterBackward node_ = None
@@ -2731,9 +2827,10 @@ register({
     "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix,
     "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows,
     "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet":
-    slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_sylvester": solve_sylvester, "solve_triangular":
-    solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv,
-    "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril,
-    "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat,
-    "_weighted_differences": _weighted_differences,
+    slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands,
+    "_slant": _slant, "solve_sylvester": solve_sylvester, "solve_triangular": solve_triangular, "sqrtm": sqrtm, "svd": svd,
+    "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace,
+    "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril, "triu": triu, "vander": vander,
+    "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat, "_weighted_differences":
+    _weighted_differences,
 })

@@ -28,9 +28,7 @@ from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_line
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, writable, write_out
 from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport (
-    array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, star, wrap_forward,
-)
+from gradspec.core.operand cimport array_of, as_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
@@ -243,7 +241,7 @@ cdef object op_max(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef MaxBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "max", "x")
+    x = as_operand(x, "max", "x")
     axis = None if axis is None else as_ints(axis, "max", "axis", -1)
     keepdims = as_bool(keepdims, "max", "keepdims")
 
@@ -273,7 +271,8 @@ cdef tuple jvp_max(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
 def max(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-    """Largest element, NaN if there is one; ties share the gradient equally."""
+    """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
+    equally."""
     if initial is not None or where is not None:
         return call_method("max", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
@@ -327,7 +326,7 @@ cdef object op_min(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef MinBackward node_ = None
     cdef TensorBase y
-    x = as_real_operand(x, "min", "x")
+    x = as_operand(x, "min", "x")
     axis = None if axis is None else as_ints(axis, "min", "axis", -1)
     keepdims = as_bool(keepdims, "min", "keepdims")
 
@@ -357,7 +356,8 @@ cdef tuple jvp_min(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
 def min(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
-    """Smallest element, NaN if there is one; ties share the gradient equally."""
+    """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
+    equally."""
     if initial is not None or where is not None:
         return call_method("min", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:

@@ -283,9 +283,7 @@ NAMES = {
     "write gs.linalg.solve, which raises where there is none": "solve_ex",
     "write gs.linalg.lu_factor, which raises where there is none": "lu_factor_ex",
     "not there yet; write gs.linalg.solve": "ldl_factor ldl_factor_ex ldl_solve",
-    "not there yet; write a gs.autograd.Function around SciPy's": (
-        "airy_ai yn bessel_jn"
-    ),
+    "not there yet; write a gs.autograd.Function around SciPy's": "airy_ai bessel_jn",
     # Random numbers.
     "write gs.manual_seed(seed)": "seed initial_seed",
     "write gs.random.default_rng(seed), whose attribute generator is NumPy's": (

@@ -1,10 +1,61 @@
-"""Square roots of matrices and Sylvester's equation, by SciPy."""
+"""Square roots of matrices, Sylvester's equation and banded systems, by SciPy."""
 
 import numpy as np
 
 from ..loops.elsewhere import scipy_linalg
 
-__all__ = ["solve_sylvester", "sqrtm"]
+__all__ = ["slant", "solve_bands", "solve_sylvester", "sqrtm"]
+
+
+def slant(x, offset, sign):
+    """Each row moved back along the last axis by as many places as it stands behind row `offset`, zeros moving in.
+
+    Parameters
+    ----------
+    x : (..., d, n) ndarray
+    offset : int
+    sign : {1, -1}
+        -1 moves the other way.
+
+    Returns
+    -------
+    (..., d, n) ndarray
+    """
+    y = np.zeros_like(x)
+    length = x.shape[-1]
+    for row in range(x.shape[-2]):
+        places = sign * (row - offset)
+        begin, end = max(-places, 0), min(length - places, length)
+        if begin < end:
+            y[..., row, begin:end] = x[..., row, begin + places : end + places]
+    return y
+
+
+def solve_bands(ab, b, lower, upper):
+    """The solution of ``a @ x = b`` for a matrix of which only some diagonals are stored. Needs SciPy.
+
+    Parameters
+    ----------
+    ab : (..., lower + upper + 1, n) ndarray
+        ``a[i, j]`` stands at ``ab[upper + i - j, j]``; what stands for no element of `a` is not read.
+    b : (..., n, k) ndarray
+    lower, upper : int
+
+    Returns
+    -------
+    (..., n, k) ndarray
+    """
+    rows = max(lower, 0) + max(upper, 0) + 1
+    if lower < 0 or upper < 0 or ab.ndim < 2 or ab.shape[-2] != rows:
+        raise ValueError(f"solve_banded: ab must hold l + u + 1 rows for l_and_u {lower, upper}, neither below 0; its shape is "
+                         f"{ab.shape}")  # fmt: skip
+    dtype = np.result_type(ab, b, np.float16)
+    ab, b = (np.asarray(x, np.result_type(dtype, np.float32)) for x in (ab, b))
+    solve = scipy_linalg("solve_banded").solve_banded
+    inside = slant(slant(np.ones(ab.shape[-2:], bool), upper, -1), upper, 1)  # what is not read may be NaN
+    each = np.vectorize(lambda ab, b: solve((lower, upper), np.where(inside, ab, 0), b) if b.size else b, [dtype],
+                        signature="(d,n),(n,k)->(n,k)")  # fmt: skip
+    return each(ab, b)
 
 
 def solve_sylvester(a, b, q):

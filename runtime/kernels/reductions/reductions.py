@@ -16,7 +16,6 @@ def max_along(x, axis, keepdims):
     Parameters
     ----------
     x : ndarray
-        Real.
     axis : int, tuple of int or None
     keepdims : bool
 
@@ -33,7 +32,6 @@ def min_along(x, axis, keepdims):
     Parameters
     ----------
     x : ndarray
-        Real.
     axis : int, tuple of int or None
     keepdims : bool
 
