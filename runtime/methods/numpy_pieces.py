@@ -178,8 +178,16 @@ def real_if_close(a, tol=100):
     return ops.real(a) if (np.abs(values_of(a).imag) < limit).all() else a
 
 
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
+    ar = asarray(ar)
+    _, *found = np.unique(values_of(ar), True, True, True, axis, equal_nan=equal_nan)
+    y = ops.take(ops.ravel(ar) if axis is None else ar, found[0], axis or 0)
+    asked = [asarray(part) for part, wanted in zip(found, (return_index, return_inverse, return_counts)) if wanted]
+    return (y, *asked) if asked else y
+
+
 PIECED = {
     np.apply_along_axis: apply_along_axis, np.block: block, np.choose: choose, np.cross: cross, np.einsum: einsum,
     np.gradient: gradient, np.histogram: histogram, np.linalg.lstsq: lstsq, np.linspace: linspace, np.piecewise: piecewise,
-    np.real_if_close: real_if_close, np.select: select,
+    np.real_if_close: real_if_close, np.select: select, np.unique: unique,
 }  # fmt: skip

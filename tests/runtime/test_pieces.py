@@ -141,6 +141,25 @@ def test_unique_consecutive():
     assert gs.unique_consecutive(np.ones((0,))).shape == (0,)
 
 
+@pytest.mark.parametrize("function", [gs.unique, np.unique])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_unique_says_what_numpys_says(function, axis):
+    values = np.array([[2.0, 1.0, 2.0], [2.0, 1.0, 2.0], [3.0, 1.0, 3.0]])
+    x = gs.tensor(values, requires_grad=True)
+    y, *found = function(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)
+    wanted, *places = np.unique(values, True, True, True, axis)
+    np.testing.assert_array_equal(y.detach().numpy(), wanted)
+    for one, other in zip(found, places):
+        np.testing.assert_array_equal(one, other)
+        assert not one.requires_grad
+    y.sum().backward()
+    kept = np.zeros(9 if axis is None else 3)
+    kept[places[0]] = 1
+    by = kept.reshape(3, 3) if axis is None else np.broadcast_to(kept[:, None] if axis == 0 else kept, (3, 3))
+    np.testing.assert_array_equal(x.grad.numpy(), by)
+    assert [part.tolist() for part in function(x, return_counts=True)] == [[1, 2, 3], [3, 4, 2]]
+
+
 def test_questions():
     assert gs.is_nonzero([[2.0]]) is True and gs.is_nonzero(0) is False
     assert gs.is_same_size(A, B) is True and gs.is_same_size(A, B[0]) is False
