@@ -21,10 +21,12 @@ from ..methods.dual_level import innermost_level
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
 from ..support.generator import as_generator, numpy_random
 from ..support.later import answer
+from .checkpoint_settings import set_checkpoint_debug_enabled, set_checkpoint_early_stop
 from .mutation import SavedValues, watching
 from .nest import flatten, rebuild
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
+__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled",
+           "set_checkpoint_early_stop"]  # fmt: skip
 answer(__name__)
 
 CHECKS = ("default", "none")
@@ -32,8 +34,6 @@ NO_CHOICE = (
     "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; without it the "
     "default is use_reentrant=True, as in PyTorch."
 )
-
-_early_stop = None  # what set_checkpoint_early_stop says
 
 
 def __dir__():
@@ -54,26 +54,6 @@ class _Stop(BaseException):
 def noop_context_fn() -> tuple[Any, Any]:
     """Two contexts that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
-
-
-class set_checkpoint_early_stop:
-    """Whether checkpoints whose forward runs inside the block stop their second run as soon as it has what is needed.
-
-    Parameters
-    ----------
-    enable : bool
-    """
-
-    def __init__(self, enable: bool) -> None:
-        self.enable = enable
-
-    def __enter__(self) -> None:
-        global _early_stop
-        self._previous, _early_stop = _early_stop, self.enable
-
-    def __exit__(self, *exc_info: object) -> None:
-        global _early_stop
-        _early_stop = self._previous
 
 
 def checkpoint(
@@ -130,8 +110,8 @@ def checkpoint(
         with forward_context:
             return function(*args, **kwargs)
     region = _Region(function, args, kwargs, second_context, preserve_rng_state)
-    region.early_stop = early_stop if _early_stop is None else _early_stop
-    region.check, region.debug = determinism_check == "default", debug
+    region.early_stop = set_checkpoint_early_stop.or_else(early_stop)
+    region.check, region.debug = determinism_check == "default", set_checkpoint_debug_enabled.or_else(debug)
     with saved_tensors_hooks(region.pack, _unpack), forward_context:
         result = function(*args, **kwargs)
     region.complete = True
@@ -320,7 +300,8 @@ class _Run:
         if not region.debug:
             return "\nTo see all that was saved, pass debug=True to checkpoint."
         runs = (("forward", region.saved), ("recomputation", self.saved))
-        return "".join(f"\nsaved during {name}:\n  " + "\n  ".join(map(_shown, saved)) for name, saved in runs)
+        listed = "".join(f"\nsaved during {name}:\n  " + "\n  ".join(map(_shown, saved)) for name, saved in runs)
+        return f"\nYou are seeing this error because you passed `debug=True` to checkpoint, which lists{listed}"
 
     def take(self, index):
         handle = self.handles.pop(index, None)

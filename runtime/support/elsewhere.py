@@ -52,7 +52,7 @@ NAMES = {
     "write gs.utils.checkpoint.checkpoint(f, *args)": "remat",
     "write gs.utils.checkpoint": (
         "checkpoint_policies CheckpointPolicy CheckpointFunction SelectiveCheckpointContext "
-        "create_selective_checkpoint_contexts region_activation_memory_budget set_checkpoint_debug_enabled "
+        "create_selective_checkpoint_contexts region_activation_memory_budget "
         "check_backward_validity detach_variable get_device_states set_device_states GraphExecGroup LoggingTensorMode "
         "capture_logs TorchDispatchMode"
     ),

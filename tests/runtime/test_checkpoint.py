@@ -12,7 +12,13 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, backward, forward_ad, grad, graph
-from gradspec.autograd.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, set_checkpoint_early_stop
+from gradspec.autograd.checkpoint import (
+    CheckpointError,
+    checkpoint,
+    checkpoint_sequential,
+    set_checkpoint_debug_enabled,
+    set_checkpoint_early_stop,
+)
 from gradspec.support.generator import as_generator
 
 A = np.linspace(0.2, 1.1, 4)
@@ -272,6 +278,22 @@ def test_early_stop_is_chosen_when_the_forward_runs():
     assert calls == ["end"]
     keep_inputs(function, leaf()).sum().backward()
     assert calls == ["end", "end"]  # the forward's
+
+
+@pytest.mark.parametrize(("setting", "debug", "listed"), [(True, False, True), (False, True, False), (None, True, True), (None, False, False)])
+def test_whether_errors_list_what_was_saved_is_chosen_when_the_forward_runs(setting, debug, listed):
+    calls = []
+
+    def function(x):
+        calls.append(x)
+        return gs.sin(x if len(calls) == 1 else gs.concat([x, x]))[:1]
+
+    with set_checkpoint_debug_enabled(setting):
+        y = keep_inputs(function, leaf(), debug=debug)
+    with pytest.raises(CheckpointError) as caught:
+        y.sum().backward()
+    assert ("You are seeing this error because you passed `debug=True` to checkpoint" in str(caught.value)) is listed
+    assert ("saved during recomputation:" in str(caught.value)) is listed
 
 
 def test_early_stop_passes_through_the_users_handlers():
