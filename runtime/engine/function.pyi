@@ -4,6 +4,7 @@ from typing import Any, TypeVar
 _Backward = TypeVar("_Backward", bound=Callable[..., Any])
 
 class Function:
+    clear_saved_tensors_on_access: bool
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any: ...
     @staticmethod

@@ -42,6 +42,8 @@ class Function:
     tensor([1.], grad_fn=<ExpBackward>)
     """
 
+    clear_saved_tensors_on_access = False  # True: ctx.saved_tensors may be read once, and the node lets go of them then
+
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         cls._backward_cls = type(cls.__name__ + "Backward", (FunctionNode,), {"_forward_cls": cls, "__module__": cls.__module__})
@@ -161,6 +163,9 @@ cdef tuple finish_outputs(ThreadState* state, FunctionNode node, tuple inputs, t
             raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The "
                                "inputs that are modified inplace must all be outputs of the Function.")
         if not holds(inputs, tensor):
+            if (<TensorBase> tensor).flags & VIEW:
+                raise RuntimeError(f"{type(node).__name__}: mark_dirty received a tensor that was not an input. It is a view, "
+                                   "and a write to it would have to reach the base: mark inputs only.")
             warnings.warn(f"{type(node).__name__}: a tensor that is not an input of the forward was given to mark_dirty; only "
                           "inputs that are modified in place should be", stacklevel=3)
     node.set_outputs(len(values))
@@ -297,7 +302,7 @@ cdef int check_tangent(FunctionNode node, int i, tuple args, list inputs_t, obje
                 raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                                    "returning a view.")
             if not same_base(tangent, input_t):
-                whose = "same base as the given grad input" if source.flags & VIEW else "given grad input"
+                whose = "same base as the given grad input" if (<TensorBase> input_t).flags & VIEW else "given grad input"
                 raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                                    f"returning a view of the {whose}, which is the tangent: both must be views of one base.")
     return 0

@@ -78,9 +78,16 @@ cdef class FunctionNode(Node):
         """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
         if self.shown is not None:
             return self.shown
+        cdef tuple found
         if self.released:
             return saved_tensor(self, None, 0, "saved_tensors")
-        return tuple([saved_tensor(self, item, version, "saved_tensors") for item, version in self.saved])
+        if self.saved is None:
+            raise RuntimeError(f"{type(self).__name__}: saved_tensors of a Function with clear_saved_tensors_on_access can only "
+                               "be accessed once: keep them in a variable.")
+        found = tuple([saved_tensor(self, item, version, "saved_tensors") for item, version in self.saved])
+        if found and type(self)._forward_cls.clear_saved_tensors_on_access:
+            self.saved = None
+        return found
 
     @property
     def saved_variables(self):
@@ -92,6 +99,8 @@ cdef class FunctionNode(Node):
     def _raw_saved_tensors(self):
         if self.released:
             return saved_tensor(self, None, 0, "_raw_saved_tensors")
+        if self.saved is None:
+            return ()
         self.saved = tuple([(as_variable(self, item, version), version) for item, version in self.saved])
         return tuple([item for item, _ in self.saved])
 

@@ -26,7 +26,7 @@ cdef class SavedVariable:
     cdef bint requires_grad
     cdef bint had_history
     cdef object packed
-    cdef object unpack_hook
+    cdef readonly object unpack_hook
     cdef object owner               # weak reference to the node, once users have seen this object
 
     cdef pack(self, pack_hook, unpack_hook)

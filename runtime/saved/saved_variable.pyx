@@ -37,6 +37,13 @@ cdef class SavedVariable:
     def __init__(self):
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
 
+    @property
+    def data(self):
+        """What is kept: what the pack hook gave, else the tensor, of an output one without a history."""
+        if self.unpack_hook is not None:
+            return self.packed
+        return wrap(self.array) if self.variable is None and self.array is not None else self.variable
+
     def register_hooks(self, pack_hook=None, unpack_hook=None):
         """Replace the saved tensor by `pack_hook(tensor)` now, and by `unpack_hook` of that when it is needed.
 

@@ -718,6 +718,61 @@ def test_dirty_non_input_warns():
         Odd.apply(leaf(1.0) * 1)
 
 
+def test_dirty_view_that_is_no_input_is_refused():
+    class Odd(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.clone()[...]
+            ctx.mark_dirty(y)
+            return y
+
+    with pytest.raises(RuntimeError, match="^OddBackward: mark_dirty received a tensor that was not an input. It is a view"):
+        Odd.apply(leaf(1.0) * 1)
+
+
+# Saved tensors that are let go at their first access.
+
+
+class OnceRead(Function):
+    clear_saved_tensors_on_access = True
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        alive = weakref.ref(x)
+        del x
+        assert alive() is None
+        return grad
+
+
+def test_saved_tensors_can_be_let_go_at_the_first_access():
+    x = leaf(2.0)
+    y = OnceRead.apply(x * 1)
+    y.backward(gs.tensor([3.0]))
+    same(x.grad, [3.0])
+    assert not Function.clear_saved_tensors_on_access
+
+
+def test_saved_tensors_that_were_let_go_are_read_once():
+    class Twice(OnceRead):
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.saved_tensors[0] * ctx.saved_tensors[0]
+
+    with pytest.raises(RuntimeError, match="^TwiceBackward: .* can only be accessed once"):
+        Twice.apply(leaf(2.0)).sum().backward()
+    y = OnceRead.apply(leaf(2.0) * 1)
+    y.sum().backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="can only be accessed once"):
+        y.sum().backward()
+    assert y.grad_fn._raw_saved_tensors == ()
+
+
 # Forward mode.
 
 

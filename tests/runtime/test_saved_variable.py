@@ -179,6 +179,23 @@ def test_none_takes_no_hooks():
         node._raw_saved_a.register_hooks(lambda t: t, lambda t: t)
 
 
+def test_what_is_kept_and_the_hook_that_unpacks_it():
+    def unpack(packed):
+        return gs.tensor(packed)
+
+    x = leaf(2.0)
+    with saved_tensors_hooks(lambda t: t.tolist(), unpack):
+        packed = gs.square(x).grad_fn._raw_saved_x
+    assert packed.data == [2.0] and packed.unpack_hook is unpack
+    y = gs.exp(x)
+    z = gs.square(y)
+    of_input, of_output = z.grad_fn._raw_saved_x, y.grad_fn._raw_saved_y
+    assert of_input.data is y and of_input.unpack_hook is None
+    assert of_output.data is not y and not of_output.data.requires_grad
+    same(of_output.data, y.tolist())
+    assert (x * gs.tensor([3.0])).grad_fn._raw_saved_a.data is None
+
+
 def test_saved_tensors_cannot_be_made_from_python():
     with pytest.raises(
         RuntimeError, match="Trying to create a SavedTensor object from Python is forbidden"
