@@ -138,14 +138,14 @@ cdef object run_forward(cls, tuple args, bint separate):
     finally:
         state.flags = (state.flags & ~modes) | before
 
-    outputs = finish_outputs(state, node, tensors, output if isinstance(output, tuple) else (output,), recording)
-    if recording:
-        node.save()
-    else:
-        node.to_save = None
-    if tangents:
-        push_forward(cls, node, args, outputs, tangents)
-    node.for_forward = node.dirty = node.non_differentiable = None
+    try:
+        outputs = finish_outputs(state, node, tensors, output if isinstance(output, tuple) else (output,), recording)
+        if recording:
+            node.save()
+        if tangents:
+            push_forward(cls, node, args, outputs, tangents)
+    finally:  # an output among them holds the node: an error, of a pack hook as well, must leave no circle
+        node.to_save = node.for_forward = node.dirty = node.non_differentiable = None
     return outputs if isinstance(output, tuple) else outputs[0]
 
 

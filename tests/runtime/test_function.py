@@ -730,6 +730,35 @@ def test_dirty_view_that_is_no_input_is_refused():
         Odd.apply(leaf(1.0) * 1)
 
 
+@pytest.mark.parametrize("mark", ["save_for_backward", "save_for_forward", "mark_dirty", "mark_non_differentiable"])
+def test_an_error_after_the_forward_leaves_no_circle(mark):
+    made = []
+
+    class Marked(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x.mul_(2) if mark == "mark_dirty" else x * 2
+            ctx.save_for_backward(gs.ones(3), y)
+            getattr(ctx, mark)(y)
+            made.append(weakref.ref(y))
+            return y
+
+    def refuse(tensor):
+        raise ValueError("no")
+
+    def call():
+        with saved_tensors_hooks(refuse, lambda packed: packed), pytest.raises(ValueError, match="no"):
+            Marked.apply(leaf(1.0) * 1)
+
+    gc.collect()
+    gc.disable()
+    try:
+        call()
+        assert made[0]() is None
+    finally:
+        gc.enable()
+
+
 # Saved tensors that are let go at their first access.
 
 
