@@ -239,7 +239,7 @@ class _Check(Case):
             for name, value in self.inputs.items():
                 key, formula = self.vjp_rule(name)
                 got = self.run(lambda: self.vjp(name, absent), key, formula)  # noqa: B023
-                got = numeric.scaled(0.0, value) if got is None else numeric.reduced(got, value)
+                got = numeric.scaled(0.0, value) if got is None else self.run(lambda: numeric.reduced(got, value), key, formula)  # noqa: B023
                 expected = numeric.reduced(self.vjp(name, zeros), value)
                 if numeric.is_finite(expected) and not numeric.same(got, expected):
                     output = self.op.signature.outputs[self.differentiable[place]].name

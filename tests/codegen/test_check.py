@@ -597,6 +597,22 @@ derivatives.yaml:17:8: error: f: vjp: x: an absent cotangent of z does not count
        ^"""
 
 
+def test_what_comes_of_an_absent_cotangent_has_the_shape_of_the_input(small):
+    """The other term may have made the shape of both."""
+    assert small.refusal("check", """\
+- op: f(x) -> y, z
+  doc: F.
+  shape: x -> x, ()
+  forward: (2 * x, np.sum(x) * 0)
+  linear: [x]
+  vjp:
+    x: 2 * grad_y + 0 * grad_z
+  samples: one
+""").startswith("""\
+derivatives.yaml:18:8: error: f: vjp: x: fails at f(x(3, 4)) in float64: ValueError: has the shape (), which does not reduce to (3, 4)
+""")
+
+
 def test_a_tangent_of_a_real_result_is_real(small):
     assert small.refusal("check", """\
 - op: f(x) -> y
