@@ -51,7 +51,7 @@ COMPILED = {
         "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",
     ),
     "rows.moments_loops": (
-        "centred", "euclidean_norm", "std", "var",
+        "centred", "euclidean_norm", "std", "std_mean", "var", "var_mean",
     ),
     "rows.normalisers_loops": (
         "standardize", "standardize_affine", "standardize_affine_backward", "standardize_backward",

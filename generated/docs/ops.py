@@ -416,7 +416,10 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.',
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
-        'composite: (std(x, axis, keepdims, correction=correction), mean(x, axis, keepdims))',
+        'grad_x = residual * _unreduce(slope, x.shape, axis, keepdims) * _unreduce(grad_std, x.shape, axis, keepdims) +\n'
+        '  _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
+        'where slope = _divide_or_zero(1, reduced_count(x.shape, axis, correction) * std)\n'
+        'std_t = slope * sum(real(conj(residual) * x_t), axis, keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)',
         examples='>>> gs.std_mean([1.0, 3.0])\n' 'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n'
         'mean : Tensor'),
     "sum": docstring('Sum.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
@@ -443,7 +446,10 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.',
         'var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> var, mean\n'
-        'composite: (var(x, axis, keepdims, correction=correction), mean(x, axis, keepdims))',
+        'grad_x = residual * _unreduce(grad_var / half_count, x.shape, axis, keepdims) + _unreduce(grad_mean /\n'
+        '  reduced_count(x.shape, axis), x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
+        'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
+        'var_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' 'mean_t = mean(x_t, axis, keepdims)',
         examples='>>> gs.var_mean([1.0, 5.0])\n' 'VarMeanResult(var=tensor(4.), mean=tensor(3.))', returns='var : Tensor\n'
         'mean : Tensor'),
     "aminmax": docstring('Smallest and largest element; ties share the gradient equally.', 'x : array_like\n'

@@ -44,6 +44,11 @@ cdef class StdBackward(Node):
     cdef readonly uint32_t version_x, version_y
     cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims
 
+cdef class StdMeanBackward(Node):
+    cdef public object saved_x, saved_std
+    cdef readonly uint32_t version_x, version_std
+    cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims
+
 cdef class SumBackward(Node):
     cdef readonly object saved_x_shape, saved_axis, saved_keepdims
 
@@ -54,6 +59,11 @@ cdef class UnreduceBackward(Node):
     cdef readonly object saved_axis, saved_keepdims
 
 cdef class VarBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+    cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims
+
+cdef class VarMeanBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_axis, saved_x_shape, saved_correction, saved_keepdims

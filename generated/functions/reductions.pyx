@@ -8,7 +8,8 @@ it is None).
 from gradspec import formulas
 from gradspec.support.dispatch import ops
 
-from gradspec.engine.input_buffer cimport conj_of
+from gradspec.core.forward_ad cimport plus
+from gradspec.engine.input_buffer cimport conj_of, plus_array
 from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
@@ -346,6 +347,74 @@ cdef class StdBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program std_mean_slope = Program("given_0, std -> slope", "slope = _divide_or_zero(1, multiply(given_0, std))")
+cdef Program std_mean_grad_x = Program("residual, given_1, given_2 -> grad_x", """
+    grad_x = multiply(multiply(residual, given_1), given_2)""")
+
+cdef class StdMeanBackward(Node):
+    """std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean
+
+    grad_x = residual * _unreduce(slope, x.shape, axis, keepdims) * _unreduce(grad_std, x.shape, axis, keepdims) +
+      _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
+    where residual = _centred(x, axis)
+    where slope = _divide_or_zero(1, reduced_count(x.shape, axis, correction) * std)
+    """
+    saves = ("x", "axis", "x_shape", "correction", "std", "keepdims")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_std, grad_mean = grad
+        if grad_std is not None:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        if grad_std is not None:
+            correction = self.saved_correction
+            std = saved_array(self, self.saved_std, self.version_std, "std")
+        keepdims = self.saved_keepdims
+        if grad_std is not None:
+            residual = forward__centred(x, axis)
+            slope = std_mean_slope.run((formulas.reduced_count(x_shape, axis, correction), std))
+        grad_x = (
+            None if grad_std is None
+            else std_mean_grad_x.run(
+                (
+                    residual, forward__unreduce(slope, x_shape, axis, keepdims),
+                    forward__unreduce(grad_std, x_shape, axis, keepdims)
+                )
+            )
+        )
+        if grad_mean is not None:
+            grad_x = plus_array(
+                grad_x,
+                forward__unreduce(forward_divide(grad_mean, formulas.reduced_count(x_shape, axis)), x_shape, axis, keepdims)
+            )
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_std, grad_mean = grad
+        if grad_std is not None:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        if grad_std is not None:
+            correction = self.saved_correction
+            std = saved_tensor(self, self.saved_std, self.version_std, "std")
+        keepdims = self.saved_keepdims
+        if grad_std is not None:
+            residual = ops._centred(x, axis)
+            slope = ops._divide_or_zero(1, formulas.reduced_count(x_shape, axis, correction) * std)
+        grad_x = (
+            None if grad_std is None
+            else residual * ops._unreduce(slope, x_shape, axis, keepdims) * ops._unreduce(grad_std, x_shape, axis, keepdims)
+        )
+        if grad_mean is not None:
+            grad_x = plus(grad_x, ops._unreduce(grad_mean / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims))
+        return grad_x
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_std = True, None, None
+
+
 cdef class SumBackward(Node):
     """sum(x, int[]? axis=None, bool keepdims=False) -> y
 
@@ -447,6 +516,60 @@ cdef class VarBackward(Node):
         residual = ops._centred(x, axis)
         half_count = formulas.reduced_count(x_shape, axis, correction) / 2
         return residual * ops._unreduce(grad / half_count, x_shape, axis, keepdims)
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class VarMeanBackward(Node):
+    """var_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> var, mean
+
+    grad_x = residual * _unreduce(grad_var / half_count, x.shape, axis, keepdims) + _unreduce(grad_mean /
+      reduced_count(x.shape, axis), x.shape, axis, keepdims)
+    where residual = _centred(x, axis)
+    where half_count = reduced_count(x.shape, axis, correction) / 2
+    """
+    saves = ("x", "axis", "x_shape", "correction", "keepdims")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_var, grad_mean = grad
+        if grad_var is not None:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        if grad_var is not None:
+            correction = self.saved_correction
+        keepdims = self.saved_keepdims
+        if grad_var is not None:
+            residual = forward__centred(x, axis)
+            half_count = formulas.reduced_count(x_shape, axis, correction) / 2
+        grad_x = (
+            None if grad_var is None
+            else forward_multiply(residual, forward__unreduce(forward_divide(grad_var, half_count), x_shape, axis, keepdims))
+        )
+        if grad_mean is not None:
+            grad_x = plus_array(
+                grad_x,
+                forward__unreduce(forward_divide(grad_mean, formulas.reduced_count(x_shape, axis)), x_shape, axis, keepdims)
+            )
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_var, grad_mean = grad
+        if grad_var is not None:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        if grad_var is not None:
+            correction = self.saved_correction
+        keepdims = self.saved_keepdims
+        if grad_var is not None:
+            residual = ops._centred(x, axis)
+            half_count = formulas.reduced_count(x_shape, axis, correction) / 2
+        grad_x = None if grad_var is None else residual * ops._unreduce(grad_var / half_count, x_shape, axis, keepdims)
+        if grad_mean is not None:
+            grad_x = plus(grad_x, ops._unreduce(grad_mean / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims))
+        return grad_x
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None

@@ -130,7 +130,10 @@ cdef object forward_std(object x, object axis, object keepdims, object correctio
         raise explain(error_, "std", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 cdef object forward_std_mean(object x, object axis, object keepdims, object correction):
-    return (forward_std(x, axis, keepdims, correction), forward_mean(x, axis, keepdims))
+    try:
+        return as_array(kernels.std_mean(x, axis, correction, keepdims))
+    except Exception as error_:
+        raise explain(error_, "std_mean", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 cdef object forward_sum(object x, object axis, object keepdims):
     try:
@@ -160,7 +163,10 @@ cdef object forward_var(object x, object axis, object keepdims, object correctio
         raise explain(error_, "var", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 cdef object forward_var_mean(object x, object axis, object keepdims, object correction):
-    return (forward_var(x, axis, keepdims, correction), forward_mean(x, axis, keepdims))
+    try:
+        return as_array(kernels.var_mean(x, axis, correction, keepdims))
+    except Exception as error_:
+        raise explain(error_, "var_mean", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
 
 cdef object forward_vector_norm(object x, object ord, object axis, object keepdims):
     if ord == 2:

@@ -20,7 +20,8 @@ from gradspec.generated.kernels.reductions cimport (
 )
 from gradspec.generated.functions.reductions cimport (
     CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
-    MinBackward, ProdBackward, StdBackward, SumBackward, SumToBackward, UnreduceBackward, VarBackward, PowerNormBackward,
+    MinBackward, ProdBackward, StdBackward, StdMeanBackward, SumBackward, SumToBackward, UnreduceBackward, VarBackward,
+    VarMeanBackward, PowerNormBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -539,17 +540,40 @@ def std(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddo
 
 cdef object op_std_mean(object x, object axis, object keepdims, object correction):
     cdef ThreadState* state_ = thread_state()
+    cdef StdMeanBackward node_ = None
+    cdef TensorBase std, mean
     x = as_operand(x, "std_mean", "x")
     axis = None if axis is None else as_ints(axis, "std_mean", "axis", -1)
     keepdims = as_bool(keepdims, "std_mean", "keepdims")
     correction = as_float(correction, "std_mean", "correction")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return (ops.std(x, axis, keepdims, correction=correction), ops.mean(x, axis, keepdims))
-        return wrap_forward(forward_std_mean(array_of(x), axis, keepdims, correction))
-    except Exception as error_:
-        raise explain(error_, "std_mean", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
+    if needs_grad(state_, x):
+        node_ = StdMeanBackward.__new__(StdMeanBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_correction = correction
+        node_.saved_keepdims = keepdims
+
+    std, mean = wrap_forward(forward_std_mean(array_of(x), axis, keepdims, correction))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(std, node_, 0)
+        set_history(mean, node_, 1)
+        node_.saved_std = save_output(std)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_std_mean, (std, mean), (x, axis, keepdims, correction))
+    return std, mean
+
+cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, axis, keepdims, correction, std = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
+    residual = ops._centred(x, axis)
+    slope = ops._divide_or_zero(1, formulas.reduced_count(shape_of(x), axis, correction) * std)
+    std_t = slope * ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims)
+    mean_t = ops.mean(x_t, axis, keepdims)
+    return (std_t, mean_t)
 
 def std_mean(x, axis=None, keepdims=False, *, correction=0):
     """Standard deviation and arithmetic mean."""
@@ -736,17 +760,39 @@ def var(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, ddo
 
 cdef object op_var_mean(object x, object axis, object keepdims, object correction):
     cdef ThreadState* state_ = thread_state()
+    cdef VarMeanBackward node_ = None
+    cdef TensorBase var, mean
     x = as_operand(x, "var_mean", "x")
     axis = None if axis is None else as_ints(axis, "var_mean", "axis", -1)
     keepdims = as_bool(keepdims, "var_mean", "keepdims")
     correction = as_float(correction, "var_mean", "correction")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
-            return (ops.var(x, axis, keepdims, correction=correction), ops.mean(x, axis, keepdims))
-        return wrap_forward(forward_var_mean(array_of(x), axis, keepdims, correction))
-    except Exception as error_:
-        raise explain(error_, "var_mean", x=x, axis=axis, keepdims=keepdims, correction=correction) from None
+    if needs_grad(state_, x):
+        node_ = VarMeanBackward.__new__(VarMeanBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_correction = correction
+        node_.saved_keepdims = keepdims
+
+    var, mean = wrap_forward(forward_var_mean(array_of(x), axis, keepdims, correction))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(var, node_, 0)
+        set_history(mean, node_, 1)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp_var_mean, (var, mean), (x, axis, keepdims, correction))
+    return var, mean
+
+cdef tuple jvp_var_mean(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, axis, keepdims, correction = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    residual = ops._centred(x, axis)
+    half_count = formulas.reduced_count(shape_of(x), axis, correction) / 2
+    var_t = ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims) / half_count
+    mean_t = ops.mean(x_t, axis, keepdims)
+    return (var_t, mean_t)
 
 def var_mean(x, axis=None, keepdims=False, *, correction=0):
     """Variance and arithmetic mean."""

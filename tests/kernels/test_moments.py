@@ -70,3 +70,13 @@ def test_a_count_of_nothing_is_numpys():
         assert np.isnan(kernels.var(np.array([2.0]), None, 1, False))
     assert np.isnan(kernels.var(np.array([1.0, np.nan]), None, 0, False))
     assert kernels.euclidean_norm(np.array([np.inf, 1.0]), None, False) == np.inf
+
+
+@pytest.mark.parametrize("axis", [None, 0, (0, 2)])
+@pytest.mark.parametrize("keepdims", [True, False])
+def test_pairs_are_the_single_ones(axis, keepdims):
+    x = np.random.default_rng(5).normal(size=(2, 3, 4))
+    for pair, single in ((kernels.var_mean, kernels.var), (kernels.std_mean, kernels.std)):
+        spread, mean = pair(x, axis, 0.5, keepdims)
+        np.testing.assert_array_equal(spread, single(x, axis, 0.5, keepdims))
+        np.testing.assert_array_equal(mean, np.mean(x, axis=axis, keepdims=keepdims))

@@ -517,3 +517,17 @@ def test_saved_tensor_hooks_that_unpack_enters_or_exits_are_as_before():
         assert len(packed) == 2
         z = gs.exp(x)
         z.grad_fn._raw_saved_y.register_hooks(lambda t: t, lambda t: t)  # none has been set
+
+
+@pytest.mark.parametrize("function", [gs.var_mean, gs.std_mean])
+def test_both_results_of_one_node_pass_its_hooks_together(function):
+    x = gs.tensor(np.random.default_rng(0).normal(size=(3, 4)), requires_grad=True)
+    spread, mean = function(x, 0)
+    assert spread.grad_fn is mean.grad_fn and (spread.output_nr, mean.output_nr) == (0, 1)
+    wanted = grad((spread + 3 * mean).sum(), x, retain_graph=True)[0]
+    seen = []
+    handle = mean.grad_fn.register_prehook(lambda grads: seen.append(len(grads)) or tuple(2 * g for g in grads))
+    np.testing.assert_allclose(grad((spread + 3 * mean).sum(), x, retain_graph=True)[0], 2 * wanted)
+    handle.remove()
+    np.testing.assert_allclose(grad(mean.sum(), x)[0], np.full((3, 4), 1 / 3))
+    assert seen == [2]

@@ -10,6 +10,7 @@ from libc.math cimport isinf, sqrt
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from . import moments
+from ..reductions import reductions_loops
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
@@ -17,7 +18,7 @@ from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN
 from ..loops.wide cimport dot, excess, moment, real, total
 
-__all__ = ["centred", "euclidean_norm", "std", "var"]
+__all__ = ["centred", "euclidean_norm", "std", "std_mean", "var", "var_mean"]
 
 cnp.import_array()
 
@@ -54,6 +55,16 @@ def var(x, axis, correction, keepdims):
     """Mean squared distance from the mean, as `moments.var`."""
     y = by_rows(VAR, x, axis, keepdims, correction)
     return moments.var(x, axis, correction, keepdims) if y is None else y
+
+
+def std_mean(x, axis, correction, keepdims):
+    """`std` and the mean, which has the bits of `mean_along`."""
+    return std(x, axis, correction, keepdims), reductions_loops.mean_along(x, axis, keepdims)
+
+
+def var_mean(x, axis, correction, keepdims):
+    """`var` and the mean, which has the bits of `mean_along`."""
+    return var(x, axis, correction, keepdims), reductions_loops.mean_along(x, axis, keepdims)
 
 
 cdef ndarray by_rows(Kind kind, object x, object axis, bint keepdims, double correction):
