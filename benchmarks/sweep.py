@@ -224,7 +224,8 @@ def machine() -> str:
     versions = f"Python {platform.python_version()}, NumPy {np.__version__}, PyTorch {torch.__version__}"
     return (
         f"{facts.get('model name', platform.machine())}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {versions}.\n"
-        f"AVX-512: {'in' if has else 'not in'} the processor, {numpys} in NumPy's loops, {torchs} in PyTorch's. Off for both:\n"
+        f"AVX-512: {'in' if has else 'not in'} the processor, {numpys} in NumPy's loops, {torchs} in PyTorch's. Off for all,\n"
+        "where gradspec was built with -Csetup-args=-Davx512=false:\n"
         f"  NPY_DISABLE_CPU_FEATURES={off} ATEN_CPU_CAPABILITY=avx2 python -m benchmarks sweep"
     )
 

@@ -22,6 +22,7 @@ CASES = (
     "mlp_small",
     "mlp_large",
     "cross_entropy",
+    "cross_entropy_gather",
     "layer_norm",
     "layer_norm_op",
     "elementwise",

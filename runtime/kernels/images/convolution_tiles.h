@@ -80,9 +80,11 @@ typedef double gradspec_least_double __attribute__((vector_size(16), aligned(8),
 
 static int gradspec_vectors(void) {
     __builtin_cpu_init();
+#ifndef GRADSPEC_WITHOUT_AVX512
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
             && __builtin_cpu_supports("avx512bw"))
         return 64;
+#endif
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32 : 16;
 }
 

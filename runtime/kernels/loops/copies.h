@@ -3,8 +3,13 @@
 #define GRADSPEC_COPIES_H
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+#ifdef GRADSPEC_WITHOUT_AVX512 /* to see how the loops do elsewhere: the option avx512 of meson.options */
+#define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define GRADSPEC_COPIES 2
+#else
 #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #define GRADSPEC_COPIES 3
+#endif
 #else
 #define GRADSPEC_WIDE
 #define GRADSPEC_COPIES 1
