@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.loops.threads import get_num_threads
-from ..kernels.program.vectors import chosen
+from ..kernels.program.vectors import chosen, chosen_of_two
 
 
 def show_config() -> None:
@@ -25,7 +25,7 @@ def show_config() -> None:
     print(f"gradspec {version('gradspec')}, threads: {get_num_threads()}")
     print(f"NumPy {np.__version__}, BLAS: {blas.get('name', 'unknown')} {blas.get('version', '')}".rstrip())
     print(f"processor: {' '.join(facts.get('SIMD Extensions', {}).get('found', ())) or 'unknown'}")
-    rows = chosen()
+    rows = chosen() | chosen_of_two()
     for dtype in ("float32", "float64"):
         for owner in ("gradspec", "NumPy"):
             names = [name for name, owners in rows.items() if owners[dtype] == owner]

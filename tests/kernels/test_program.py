@@ -13,14 +13,14 @@ from gradspec.kernels.program.program import Program
 from gradspec.kernels.program.ufunc import Ufunc
 
 # The universal functions that the operators are made of: NumPy's, or with loops of ours.
-EXP, LOG, TANH = (Ufunc(function, function.__name__).function for function in (np.exp, np.log, np.tanh))
+EXP, LOG, TANH, HYPOT = (Ufunc(function, function.__name__).function for function in (np.exp, np.log, np.tanh, np.hypot))
 OPS = {
     "negative": np.negative, "absolute": np.absolute, "exp": EXP, "log": LOG, "tanh": TANH, "sqrt": np.sqrt,
     "square": np.square, "conj": lambda x: np.conjugate(x) if np.iscomplexobj(x) else x, "sign": np.sign, "isnan": np.isnan, "add": np.add, "subtract": np.subtract,
     "multiply": np.multiply, "divide": np.divide, "maximum": np.maximum, "minimum": np.minimum, "pow": kernels.power,
     "greater": np.greater, "equal": np.equal, "less_equal": np.less_equal, "bitwise_and": np.bitwise_and,
     "logical_or": np.logical_or, "where": np.where, "sigmoid": kernels.sigmoid, "_tanh_slope": kernels.tanh_slope,
-    "logaddexp": kernels.logaddexp, "_sigmoid_slope": kernels.sigmoid_slope, "_divide_or_zero": kernels.divide_or_zero, "hypot": np.hypot,
+    "logaddexp": kernels.logaddexp, "_sigmoid_slope": kernels.sigmoid_slope, "_divide_or_zero": kernels.divide_or_zero, "hypot": HYPOT,
 }  # fmt: skip
 UNARY = ("negative", "absolute", "exp", "log", "tanh", "sqrt", "square", "conj", "sign", "isnan", "sigmoid", "_tanh_slope",
          "_sigmoid_slope")  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.kernels.program.ufunc import Ufunc
-from gradspec.kernels.program.vectors import chosen
+from gradspec.kernels.program.vectors import chosen, chosen_of_two
 from tests import ulps
 
 NAMES = sorted(chosen())
@@ -96,6 +96,88 @@ def test_floats_of_every_exponent(name):
 @pytest.mark.parametrize("name", [name for name, dtype in OURS if dtype == "float64"])
 def test_doubles_are_within_one_ulp(name):
     assert ulps.worst_of_doubles(name, 20000) < 1
+
+
+EXACT_PAIRS = {"hypot": mpmath.hypot, "arctan2": mpmath.atan2}
+
+
+def pairs(dtype):
+    """Every special number with every other, and ordinary ones."""
+    values = np.concatenate([special(dtype), np.array([0.3, -0.7, 5.0, -3.25, 1e-3, 4096, -(2.0**-24), 2.0**24], dtype)])
+    a, b = (part.reshape(-1) for part in np.meshgrid(values, values))
+    rng = np.random.default_rng(0)
+    return np.concatenate([a, rng.normal(size=2000).astype(dtype)]), np.concatenate([b, rng.normal(size=2000).astype(dtype)])
+
+
+@pytest.mark.parametrize("name", [*sorted(chosen_of_two()), "remainder", "floor_divide"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pairs_have_numpys_special_values_and_warnings(name, dtype):
+    a, b = pairs(dtype)
+    ours, numpys = function(name), getattr(np, name)
+    (found, said), (expected, wanted) = (warned(lambda f=f: f(a, b)) for f in (ours, numpys))
+    assert said == wanted
+    if name in EXACT_PAIRS:
+        np.testing.assert_array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
+        np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps, atol=2 * np.finfo(dtype).smallest_subnormal)
+    else:  # what is left of a division is exact
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(expected[expected == 0]))
+    with np.errstate(all="ignore"):
+        for part in (np.s_[::3], np.s_[::-2], np.s_[5:6]):
+            np.testing.assert_array_equal(ours(a[part], b[part]), found[part])
+        np.testing.assert_array_equal(ours(a, dtype(0.7)), ours(a, np.full(a.shape, 0.7, dtype)))
+        np.testing.assert_array_equal(ours(dtype(0.7), b), ours(np.full(b.shape, 0.7, dtype), b))
+        np.testing.assert_array_equal(ours(np.tile(a, 30), np.tile(b, 30)), np.tile(found, 30))
+        inside = a.copy()
+        if name in EXACT_PAIRS:
+            ours.function(inside, b, out=inside)
+        else:
+            inside = ours(inside, b)
+        np.testing.assert_array_equal(inside, found)
+
+
+@pytest.mark.parametrize("name", ["remainder", "floor_divide"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_divisions_with_a_rest_have_numpys_bits(name, dtype):
+    """Multiples and what stands beside them, where a rounded quotient is one too many."""
+    rng = np.random.default_rng(0)
+    b = rng.uniform(0.01, 30, 20000).astype(dtype) * rng.choice([-1, 1], 20000).astype(dtype)
+    a = b * rng.integers(-5000, 5000, 20000).astype(dtype)
+    for numbers in (
+        a,
+        np.nextafter(a, dtype(np.inf)),
+        np.nextafter(a, dtype(-np.inf)),
+        rng.normal(size=20000).astype(dtype) * dtype(100),
+    ):
+        np.testing.assert_array_equal(function(name)(numbers, b), getattr(np, name)(numbers, b))
+
+
+@pytest.mark.parametrize("name", EXACT_PAIRS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pairs_are_within_one_ulp(name, dtype):
+    rng = np.random.default_rng(0)
+    a, b = ((rng.normal(size=1000) * 10.0 ** rng.integers(-6, 6, 1000)).astype(dtype) for _ in range(2))
+    with mpmath.workprec(300):
+        exact = [EXACT_PAIRS[name](mpmath.mpf(float(p)), mpmath.mpf(float(q))) for p, q in zip(a, b)]
+    assert ulps.errors(function(name)(a, b), exact).max() < 1
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "sign", "copysign"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_choices_have_numpys_bits(name, dtype):
+    x = np.tile(special(dtype), 9)
+    ours, numpys = function(name), getattr(np, name)
+    for other in (0, 1.5, -np.inf, np.nan, np.inf):
+        for given in (
+            [(x,)]
+            if name == "sign"
+            else [(x, dtype(other)), (dtype(other), x), (x, np.full_like(x, other)), (x[::2], dtype(other))]
+        ):
+            (found, said), (expected, wanted) = (warned(lambda f=f: f(*given)) for f in (ours, numpys))
+            assert said == wanted
+            np.testing.assert_array_equal(found, expected)
+            keeps = expected != 0 if name in ("maximum", "minimum") else np.ones(expected.shape, bool)  # of two zeros either
+            np.testing.assert_array_equal(np.signbit(found[keeps]), np.signbit(expected[keeps]))
 
 
 def test_hard_doubles():

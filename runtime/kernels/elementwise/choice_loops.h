@@ -2,6 +2,7 @@
 #ifndef GRADSPEC_CHOICE_LOOPS_H
 #define GRADSPEC_CHOICE_LOOPS_H
 
+#include "../loops/copies.h"
 #include "../loops/typed.h"
 #include <float.h>
 #include <stdint.h>

@@ -31,9 +31,9 @@ cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
 
 where = pointwise(
     np.where, ("mask", "a", "b"),
-    [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], masks=True)
+    [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], True, False)
 divide_or_zero = pointwise(
-    choice.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL])
+    choice.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL], False, False)
 cdef Ufunc multiply = Ufunc(np.multiply, "multiply")
 cdef Ufunc power = powers.power
 cdef Ufunc raised = Ufunc(np.maximum, "clip", operands=("x", "min"))

@@ -1,6 +1,6 @@
 /* For a T: a quotient that is 0 where the divisor is, and whether numbers may have lost digits. */
 
-static void TYPED(divide)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+GRADSPEC_WIDE static void TYPED(divide)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *a = (const T *) args[0], *b = (const T *) args[1];
     T *y = (T *) args[2];
     npy_intp n = size[0], i, p = steps[0] != 0, q = steps[1] != 0;

@@ -1,6 +1,6 @@
 /* For a T, of which only the size counts: y = m ? a : b; a step is 0 or that of contiguous elements. */
 
-static void TYPED(where)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+GRADSPEC_WIDE static void TYPED(where)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const npy_bool *m = (const npy_bool *) args[0];
     const T *a = (const T *) args[1], *b = (const T *) args[2];
     T *y = (T *) args[3];

@@ -145,6 +145,11 @@ GRADSPEC_INLINE double gradspec_single_acos(double x) {
     return 2.0 * gradspec_single_angle(sqrt(1.0 - x), sqrt(1.0 + x));
 }
 
+GRADSPEC_INLINE double gradspec_single_atan2(double a, double b) {
+    double angle = gradspec_single_angle(gradspec_size(a), gradspec_size(b));
+    return gradspec_signed(b < 0.0 ? 0x1.921fb54442d18p+1 - angle : angle, a);
+}
+
 /* The sine and the cosine of x less a whole number of quarters, which stands in the low bits of `quarter`. */
 GRADSPEC_INLINE void gradspec_single_turned(double x, uint64_t *quarter, double *sine, double *cosine) {
     double shifted = gradspec_fused(x, 0x1.45f306dc9c883p-1, 0x1.8p52), k = shifted - 0x1.8p52;

@@ -46,6 +46,7 @@ cdef class Plan:
     cdef Step[MOST] steps
     cdef Number[MOST] numbers       # of registers: those that the program knows
     cdef int register_count, step_count
+    cdef int cost                   # of an element, in additions
     cdef int scratch                # bytes of all blocks together, for each element
 
 cdef Plan make_plan(int inputs, list nodes, tuple results, unsigned long long key)

@@ -117,6 +117,7 @@ cdef class _Planner:
         plan.has_uniform = plan.has_uniform or step.uniform
         step.registers[len(operands)] = result
         plan.step_count += 1
+        plan.cost += 1
         return result
 
     cdef int typed(self, int node, int slot) except -1:
@@ -183,6 +184,7 @@ cdef class _Planner:
         registers += [self.typed(operand, slot) for operand in operands[len(registers):]]
         self.kinds.append(slot_or_bool(ufunc.out_types[slot]))
         self.registers.append(self.step(ufunc.loops[slot], ufunc.loop_data[slot], registers, self.kinds[-1]))
+        self.plan.cost += ufunc.cost - 1
         return 0
 
     cdef int finish(self, tuple results) except -1:

@@ -33,7 +33,7 @@ cdef extern from "numpy/arrayobject.h" nogil:
 
 cdef enum:
     BLOCK = 2048            # elements that an inner loop takes at a time
-    CHUNK = 1 << 16         # elements of one step that are worth a thread
+    CHUNK = 1 << 16         # additions that are worth a thread
     NEAR = 8192             # bytes of scratch memory that are taken from the stack
     SHORT = 16              # elements of a row below which whole arrays cost less
 
@@ -350,7 +350,7 @@ cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, nda
     size = PyArray_SIZE(lead)
     if plan.has_uniform:
         run_uniform(frame)
-    chunk = max(<npy_intp> 4 * BLOCK, <npy_intp> (CHUNK // plan.step_count) & ~<npy_intp> (BLOCK - 1))
+    chunk = max(<npy_intp> 4 * BLOCK, <npy_intp> (CHUNK // plan.cost) & ~<npy_intp> (BLOCK - 1))
     if frame.length:  # count rows
         size, chunk = size // frame.length, max(<npy_intp> 1, chunk // frame.length)
     if PyArray_SIZE(lead) < GRAIN:

@@ -19,6 +19,7 @@ cdef class Ufunc:
     cdef void* loop_data[SLOTS]
     cdef int out_types[SLOTS]
     cdef int nargs                      # of operands and results
+    cdef int cost                       # of an element, in additions
     cdef bint masks                     # the first operand is bool, and the dtype that of the others
 
     cdef int find_loops(self) except -1
@@ -29,7 +30,7 @@ cdef class Ufunc:
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps)
     cdef object into(self, tuple operands, ndarray out, str name)
 
-cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=*)
+cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=*, bint costly=*)
 cdef Ufunc offer(Ufunc ufunc)
 cdef Ufunc offered(str name)
 

@@ -22,7 +22,7 @@ from ..loops.memory cimport empty, give_back
 from .numbers cimport Number, is_number, store_number, weak
 from ..loops.plain cimport SLOTS, is_plain, item_size, same_shape, slot_of, slot_or_bool
 from ..loops.threads cimport GRAIN, parallel
-from .vectors cimport vectorised
+from .vectors cimport exchange, vectorised
 from ...support.errors import explain
 
 cnp.import_array()
@@ -42,7 +42,17 @@ cdef extern from "numpy/ufuncobject.h":
 
 _import_umath()
 
-cdef npy_intp CHUNK = 1 << 16  # elements that a thread takes at a time; large arrays are worth several threads from two of them
+cdef npy_intp CHUNK = 1 << 16  # additions that a thread takes at a time; large arrays are worth several threads from two of them
+cdef enum:
+    COSTLY = 8      # additions in the time of a function that is none of the quick ones
+
+# What loops over vectors compute about as fast as memory brings the operands.
+_QUICK = frozenset({
+    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "conjugate", "copysign", "divide", "equal", "fabs", "floor",
+    "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "maximum", "minimum", "multiply", "negative", "not_equal", "positive", "reciprocal", "rint", "sign", "signbit", "sqrt", "square",
+    "subtract", "trunc",
+})
 
 
 cdef inline bint is_real(object x) noexcept:
@@ -116,15 +126,18 @@ cdef class Ufunc:
         cdef Ufunc other
         cdef int i
         self.name, self.claim, self.masks = name, claim, False
+        self.cost = 1 if getattr(function, "__name__", "") in _QUICK else COSTLY
         for i in range(SLOTS):
             self.loops[i] = NULL
         if isinstance(function, np.ufunc):
             self.function = vectorised(function)
             self.keeps_reals = function is np.conjugate
             self.find_loops()
+            exchange(function, self.loops, self.loop_data)
         elif isinstance(function, Ufunc):
             other = function
             self.function, self.nargs, self.masks = other.function, other.nargs, other.masks
+            self.cost = other.cost
             self.loops, self.loop_data, self.out_types = other.loops, other.loop_data, other.out_types
             operands = operands or other.operands
         self.operands = operands or (("x",) if self.nargs == 2 else ("a", "b"))
@@ -265,7 +278,7 @@ cdef class Ufunc:
             run_rows(&job, 0, rows.count)
         else:
             with nogil:
-                parallel(run_rows, &job, rows.count, max(<npy_intp> 1, CHUNK // rows.length))
+                parallel(run_rows, &job, rows.count, max(<npy_intp> 1, CHUNK // self.cost // rows.length))
         return None if job.loop.raised else out
 
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
@@ -281,10 +294,10 @@ cdef class Ufunc:
         for i in range(loop.count):
             loop.args[i], loop.steps[i] = args[i], steps[i]
         with nogil:
-            if size < 2 * CHUNK:
+            if size < 2 * (CHUNK // self.cost):
                 run_part(&loop, 0, size)
             else:
-                parallel(run_part, &loop, size, CHUNK)
+                parallel(run_part, &loop, size, CHUNK // self.cost)
         return not loop.raised
 
     cdef object into(self, tuple operands, ndarray out, str name):
@@ -301,15 +314,16 @@ cdef class Ufunc:
             raise explain(error, name, operands=operands, out=out) from None
 
 
-cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=False):
+cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=False, bint costly=True):
     """A function with inner loops of ours, called on plain arrays of the four inexact dtypes, NULL where there is none.
 
     `function` does what is left, and gives the same numbers.  Results have the dtype of the operands, the first of which is
-    bool where `masks` is set.  A loop takes contiguous operands, and steps of 0 where it has several.
+    bool where `masks` is set; `costly` says that an element takes longer than memory does.  A loop takes contiguous operands, and steps of 0 where it has several.
     """
     cdef Ufunc ufunc = Ufunc(function, function.__name__.lstrip("_"), EVERY, operands)
     cdef int slot
     ufunc.function, ufunc.nargs, ufunc.masks = function, len(operands) + 1, masks
+    ufunc.cost = COSTLY if costly else 1
     for slot in range(4):
         ufunc.loops[slot], ufunc.loop_data[slot] = loops[slot], NULL
         ufunc.out_types[slot] = [cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128][slot]

@@ -2,10 +2,11 @@
 #ifndef GRADSPEC_VECTORS_H
 #define GRADSPEC_VECTORS_H
 
-#include "../loops/copies.h"
 #include "../loops/typed.h"
 #include "elementary.h"
+#include "elementary_inverse.h"
 #include "elementary_single.h"
+#include "fused.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -13,30 +14,11 @@
 
 typedef void (*gradspec_inner_loop)(char **, const npy_intp *, const npy_intp *, void *);
 
-/* GRADSPEC_FUSED: before a function that is only called where the processor multiplies and adds in one instruction. */
-#if GRADSPEC_COPIES > 1
-#define GRADSPEC_FUSED GRADSPEC_WIDE
-#elif defined(__clang__) && defined(__x86_64__)
-#define GRADSPEC_FUSED __attribute__((target("avx2,fma")))
-#else
-#define GRADSPEC_FUSED
-#endif
-
-static int gradspec_has_fused(void) {
-#if defined(__GNUC__) && defined(__x86_64__) && (GRADSPEC_COPIES > 1 || defined(__clang__))
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#elif defined(__GNUC__) && defined(__aarch64__)
-    return 1;
-#else
-    return 0;
-#endif
-}
-
 #define T float
 #define BITS int32_t
 #define MAGNITUDE INT32_C(0x7fffffff)
 #include "vectors_template.h"
+#include "vectors_pair_template.h"
 #undef MAGNITUDE
 #undef BITS
 #undef T
@@ -45,6 +27,7 @@ static int gradspec_has_fused(void) {
 #define BITS int64_t
 #define MAGNITUDE INT64_C(0x7fffffffffffffff)
 #include "vectors_template.h"
+#include "vectors_pair_template.h"
 #undef MAGNITUDE
 #undef BITS
 #undef T
@@ -68,20 +51,44 @@ OVER_BOTH(tanh)
 OVER_BOTH(sin)
 OVER_BOTH(cos)
 OVER_BOTH(tan)
-OVER(float, asin, gradspec_single_asin)
-OVER(float, acos, gradspec_single_acos)
-OVER(float, atan, gradspec_single_atan)
-OVER(float, asinh, gradspec_single_asinh)
-OVER(float, acosh, gradspec_single_acosh)
-OVER(float, atanh, gradspec_single_atanh)
-OVER(float, cbrt, gradspec_single_cbrt)
+OVER_BOTH(asin)
+OVER_BOTH(acos)
+OVER_BOTH(atan)
+OVER_BOTH(asinh)
+OVER_BOTH(acosh)
+OVER_BOTH(atanh)
+OVER_BOTH(cbrt)
 #undef OVER_BOTH
 #undef OVER
 
-#define GRADSPEC_BOTH(name) gradspec_##name##_float, gradspec_##name##_double
-#define GRADSPEC_SINGLE(name) gradspec_##name##_float, NULL
+#define OVER(T, name, function) \
+    GRADSPEC_FUSED static void gradspec_##name##_##T(const T *a, const T *b, T *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = (T) function(a[i], b[i]); \
+    }
+OVER(float, hypot, gradspec_single_hypot)
+OVER(double, hypot, gradspec_hypot)
+OVER(float, atan2, gradspec_single_atan2)
+OVER(double, atan2, gradspec_atan2)
+OVER(float, floor_divide, gradspec_floor_divide)
+OVER(double, floor_divide, gradspec_floor_divide)
+#undef OVER
 
-/* NumPy's names, our loops, NULL where there is none, and their arguments: up to where results are normal and finite, or known.
+/* What is left has the sign of the divisor, a zero too. */
+#define OVER(T) \
+    GRADSPEC_FUSED static void gradspec_remainder_##T(const T *a, const T *b, T *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) { \
+            double whole; \
+            T r = (T) gradspec_signed(gradspec_left(a[i], b[i], &whole), a[i]); \
+            y[i] = r == 0 ? (T) gradspec_signed(0.0, b[i]) : (r < 0) != (b[i] < 0) ? r + b[i] : r; \
+        } \
+    }
+OVER(float)
+OVER(double)
+#undef OVER
+
+#define GRADSPEC_BOTH(name) gradspec_##name##_float, gradspec_##name##_double
+
+/* NumPy's names, our loops, and their arguments: up to where results are normal and finite, or known.
  * A largest argument of -1 says that there is none. */
 static const struct {
     const char *name;
@@ -103,33 +110,61 @@ static const struct {
     {"sin", GRADSPEC_BOTH(sin), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
     {"cos", GRADSPEC_BOTH(cos), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
     {"tan", GRADSPEC_BOTH(tan), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
-    {"arcsin", GRADSPEC_SINGLE(asin), {0, 1}, {0, 1}, 1, 1},
-    {"arccos", GRADSPEC_SINGLE(acos), {0, 1}, {0, 1}, 1, 1},
-    {"arctan", GRADSPEC_SINGLE(atan), {0, INFINITY}, {0, INFINITY}, INFINITY, INFINITY},
-    {"arcsinh", GRADSPEC_SINGLE(asinh), {0, INFINITY}, {0, INFINITY}, 0x1.fffffep127, 0x1.fffffep127},
-    {"arccosh", GRADSPEC_SINGLE(acosh), {1, INFINITY}, {0, -1}, 0x1.fffffep127, -1},
-    {"arctanh", GRADSPEC_SINGLE(atanh), {0, 1}, {0, 1}, 0x1.fffffep-1, 0x1.fffffep-1},
-    {"cbrt", GRADSPEC_SINGLE(cbrt), {0x1p-1022, INFINITY}, {0x1p-1022, INFINITY}, 0x1.fffffep127, 0x1.fffffep127},
+    {"arcsin", GRADSPEC_BOTH(asin), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
+    {"arccos", GRADSPEC_BOTH(acos), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
+    {"arctan", GRADSPEC_BOTH(atan), {0x1p-300, 0x1p1022}, {0x1p-300, 0x1p1022}, INFINITY, INFINITY},
+    {"arcsinh", GRADSPEC_BOTH(asinh), {0x1p-300, 0x1p500}, {0x1p-300, 0x1p500}, 0x1.fffffep127, 0x1.fffffep127},
+    {"arccosh", GRADSPEC_BOTH(acosh), {1, 0x1p500}, {0, -1}, 0x1.fffffep127, -1},
+    {"arctanh", GRADSPEC_BOTH(atanh), {0x1p-300, 0x1.fffffffffffffp-1}, {0x1p-300, 0x1.fffffffffffffp-1}, 0x1.fffffep-1, 0x1.fffffep-1},
+    {"cbrt", GRADSPEC_BOTH(cbrt), {0x1p-1022, 0x1p1022}, {0x1p-1022, 0x1p1022}, 0x1.fffffep127, 0x1.fffffep127},
 };
 
 #define GRADSPEC_OWN_COUNT ((int) (sizeof gradspec_own / sizeof *gradspec_own))
 
-/* Tell an inner loop of one of these; 0 where there is none. */
-static int gradspec_take_float(gradspec_vector_loop_float *loop, int own) {
+/* Functions of two operands, and of each the least and the largest magnitude. */
+static const struct {
+    const char *name;
+    void (*single)(const float *, const float *, float *, npy_intp);
+    void (*twice)(const double *, const double *, double *, npy_intp);
+    float single_first[2], single_second[2];
+    double first[2], second[2];
+    int exact;                          /* whether they have NumPy's bits */
+} gradspec_own_pairs[] = {
+    {"hypot", GRADSPEC_BOTH(hypot), {0, 0x1p126f}, {0, 0x1p126f}, {0x1p-400, 0x1p500}, {0x1p-400, 0x1p500}, 0},
+    {"arctan2", GRADSPEC_BOTH(atan2), {0x1p-50f, 0x1p50f}, {0x1p-50f, 0x1p50f}, {0x1p-150, 0x1p150}, {0x1p-150, 0x1p150}, 0},
+    {"floor_divide", GRADSPEC_BOTH(floor_divide), {0x1p-30f, 0x1p12f}, {0x1p-10f, 0x1p12f}, {0x1p-900, 0x1p24}, {0x1p-24, 0x1p24}, 1},
+    {"remainder", GRADSPEC_BOTH(remainder), {0x1p-120f, 0x1p24f}, {0x1p-24f, 0x1p24f}, {0x1p-900, 0x1p24}, {0x1p-24, 0x1p24}, 1},
+};
+
+#define GRADSPEC_OWN_PAIR_COUNT ((int) (sizeof gradspec_own_pairs / sizeof *gradspec_own_pairs))
+
+/* Tell an inner loop of one of these. */
+static void gradspec_take_pair_float(gradspec_pair_loop_float *loop, int own) {
+    loop->vectors = gradspec_own_pairs[own].single;
+    gradspec_set_magnitudes_float(loop, 0, gradspec_own_pairs[own].single_first[0], gradspec_own_pairs[own].single_first[1]);
+    gradspec_set_magnitudes_float(loop, 1, gradspec_own_pairs[own].single_second[0], gradspec_own_pairs[own].single_second[1]);
+}
+
+static void gradspec_take_pair_double(gradspec_pair_loop_double *loop, int own) {
+    loop->vectors = gradspec_own_pairs[own].twice;
+    gradspec_set_magnitudes_double(loop, 0, gradspec_own_pairs[own].first[0], gradspec_own_pairs[own].first[1]);
+    gradspec_set_magnitudes_double(loop, 1, gradspec_own_pairs[own].second[0], gradspec_own_pairs[own].second[1]);
+}
+
+/* Tell an inner loop of a function of one operand. */
+static void gradspec_take_float(gradspec_vector_loop_float *loop, int own) {
     const double *above = gradspec_own[own].above, *below = gradspec_own[own].below;
     loop->vectors = gradspec_own[own].single;
     loop->harmless = above[0] < 1 ? 0.5f : 1;
     gradspec_set_range_float(loop, above[0] == 0x1p-1022 ? 0x1p-149f : (float) above[0], (float) gradspec_own[own].single_above,
                              below[0] == 0x1p-1022 ? 0x1p-149f : (float) below[0], (float) gradspec_own[own].single_below);
-    return loop->vectors != NULL;
 }
 
-static int gradspec_take_double(gradspec_vector_loop_double *loop, int own) {
+static void gradspec_take_double(gradspec_vector_loop_double *loop, int own) {
     const double *above = gradspec_own[own].above, *below = gradspec_own[own].below;
     loop->vectors = gradspec_own[own].twice;
     loop->harmless = above[0] < 1 ? 0.5 : 1;
     gradspec_set_range_double(loop, above[0], above[1], below[0], below[1]);
-    return loop->vectors != NULL;
 }
 
 #endif

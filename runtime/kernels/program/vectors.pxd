@@ -1,3 +1,9 @@
 """NumPy's elementary functions, with loops over vectors where ours are as accurate as promised and quicker."""
 
+from ...support.capi cimport npy_intp
+
+cdef extern from "numpy/ufuncobject.h" nogil:
+    ctypedef void (*PyUFuncGenericFunction)(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+
 cdef object vectorised(object function)
+cdef int exchange(object function, PyUFuncGenericFunction* loops, void** data) except -1

@@ -1,10 +1,11 @@
-"""NumPy's elementary functions, with loops over vectors where ours are as accurate as promised and quicker.
+"""NumPy's elementary functions, with loops over vectors where ours are as accurate as promised and quicker; a few choices, too.
 
 Owns the choice of an inner loop for each function and dtype, which is made once, from what the processor has.  A function with
 loops of ours is a universal function of its own, with NumPy's loops for all other dtypes: it broadcasts, converts and warns as
 NumPy's.  An argument whose result is extreme goes through NumPy's loop, which has the special values and raises the flags; so
 the result depends on the argument alone, not on its neighbours, the length, the strides or the thread.  The promise is in
-docs/accuracy.md.  Knows no operator.
+docs/accuracy.md.  Loops that have NumPy's bits stand in for NumPy's where they are called directly, and
+nowhere else.  Knows no operator.
 """
 
 import os
@@ -19,7 +20,6 @@ from ...support.capi cimport npy_intp
 cdef extern from "numpy/ufuncobject.h":
     int _import_umath() except -1
     int PyUFunc_None
-    ctypedef void (*PyUFuncGenericFunction)(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     ctypedef struct PyUFuncObject:
         int nin
         int nout
@@ -43,11 +43,37 @@ cdef extern from "gradspec/kernels/program/vectors.h":
     ctypedef struct Own:
         const char* name
     const Own* gradspec_own
+    int GRADSPEC_OWN_PAIR_COUNT
+    ctypedef struct gradspec_pair_loop_float:
+        PyUFuncGenericFunction rest
+        void* rest_data
+    ctypedef struct gradspec_pair_loop_double:
+        PyUFuncGenericFunction rest
+        void* rest_data
+    ctypedef struct OwnPair:
+        const char* name
+        int exact
+    const OwnPair* gradspec_own_pairs
     int gradspec_has_fused() noexcept
-    bint gradspec_take_float(gradspec_vector_loop_float*, int) noexcept
-    bint gradspec_take_double(gradspec_vector_loop_double*, int) noexcept
+    void gradspec_take_float(gradspec_vector_loop_float*, int) noexcept
+    void gradspec_take_double(gradspec_vector_loop_double*, int) noexcept
+    void gradspec_take_pair_float(gradspec_pair_loop_float*, int) noexcept
+    void gradspec_take_pair_double(gradspec_pair_loop_double*, int) noexcept
     void gradspec_inner_loop_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_inner_loop_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_inner_pair_loop_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_inner_pair_loop_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+
+cdef extern from "gradspec/kernels/program/choices.h":
+    int GRADSPEC_OWN_CHOICE_COUNT
+    ctypedef struct gradspec_choice:
+        PyUFuncGenericFunction rest
+        void* rest_data
+    ctypedef struct OwnChoice:
+        const char* name
+        PyUFuncGenericFunction single
+        PyUFuncGenericFunction twice
+    const OwnChoice* gradspec_own_choices
 
 _import_umath()
 
@@ -56,20 +82,26 @@ cdef dict _made = {}    # from NumPy's function to ours
 
 
 def chosen():
-    """Who computes each elementary function: ``{name: {dtype: "gradspec" or "NumPy"}}``, by NumPy's names."""
-    cdef gradspec_vector_loop_float single
-    cdef gradspec_vector_loop_double twice
-    return {
-        _own_name(place): {
-            "float32": "gradspec" if _enabled and gradspec_take_float(&single, place) else "NumPy",
-            "float64": "gradspec" if _enabled and gradspec_take_double(&twice, place) else "NumPy",
-        }
-        for place in range(GRADSPEC_OWN_COUNT)
-    }
+    """Who computes each elementary function of one operand: ``{name: {dtype: "gradspec" or "NumPy"}}``, by NumPy's names."""
+    return _owners([_own_name(place) for place in range(GRADSPEC_OWN_COUNT)])
+
+
+def chosen_of_two():
+    """The same of those of two operands."""
+    return _owners([_own_pair_name(place) for place in range(GRADSPEC_OWN_PAIR_COUNT) if not gradspec_own_pairs[place].exact])
+
+
+def _owners(names):
+    by = "gradspec" if _enabled else "NumPy"
+    return {name: {"float32": by, "float64": by} for name in names}
 
 
 cdef str _own_name(int place):
     return (<bytes> gradspec_own[place].name).decode()
+
+
+cdef str _own_pair_name(int place):
+    return (<bytes> gradspec_own_pairs[place].name).decode()
 
 
 cdef object vectorised(object function):
@@ -81,33 +113,90 @@ cdef object vectorised(object function):
         _made[function] = function
         for place in range(GRADSPEC_OWN_COUNT):
             if _own_name(place) == function.__name__:
-                _made[function] = made(function, place)
+                _made[function] = of_one(function, place)
+        for place in range(GRADSPEC_OWN_PAIR_COUNT):
+            if _own_pair_name(place) == function.__name__ and not gradspec_own_pairs[place].exact:
+                _made[function] = of_two(function, place)
     return _made[function]
 
 
-cdef object made(object function, int place):
-    """A universal function as NumPy's, but for two loops; what it points to is never given back."""
-    cdef PyUFuncObject* given = <PyUFuncObject*> (<void*> function)
-    cdef PyUFuncGenericFunction* loops = <PyUFuncGenericFunction*> malloc(given.ntypes * sizeof(PyUFuncGenericFunction))
-    cdef void** data = <void**> malloc(given.ntypes * sizeof(void*))
-    cdef gradspec_vector_loop_float* single = <gradspec_vector_loop_float*> malloc(sizeof(gradspec_vector_loop_float))
-    cdef gradspec_vector_loop_double* twice = <gradspec_vector_loop_double*> malloc(sizeof(gradspec_vector_loop_double))
-    cdef bint has_single, has_twice
-    cdef int i
-    if loops == NULL or data == NULL or single == NULL or twice == NULL:
+cdef object of_one(object function, int place):
+    cdef gradspec_vector_loop_float* single = <gradspec_vector_loop_float*> reserved(sizeof(gradspec_vector_loop_float))
+    cdef gradspec_vector_loop_double* twice = <gradspec_vector_loop_double*> reserved(sizeof(gradspec_vector_loop_double))
+    gradspec_take_float(single, place)
+    gradspec_take_double(twice, place)
+    return made(
+        function, gradspec_inner_loop_float, single, &single.rest, &single.rest_data,
+        gradspec_inner_loop_double, twice, &twice.rest, &twice.rest_data)
+
+
+cdef object of_two(object function, int place):
+    cdef gradspec_pair_loop_float* single = <gradspec_pair_loop_float*> reserved(sizeof(gradspec_pair_loop_float))
+    cdef gradspec_pair_loop_double* twice = <gradspec_pair_loop_double*> reserved(sizeof(gradspec_pair_loop_double))
+    gradspec_take_pair_float(single, place)
+    gradspec_take_pair_double(twice, place)
+    return made(
+        function, gradspec_inner_pair_loop_float, single, &single.rest, &single.rest_data,
+        gradspec_inner_pair_loop_double, twice, &twice.rest, &twice.rest_data)
+
+
+cdef int exchange(object function, PyUFuncGenericFunction* loops, void** data) except -1:
+    """Put loops of ours that have NumPy's bits in the place of NumPy's, for float32 and float64 in this order."""
+    cdef gradspec_choice* choice
+    cdef gradspec_pair_loop_float* single
+    cdef gradspec_pair_loop_double* twice
+    cdef int place, slot
+    if getattr(np, function.__name__, None) is not function:
+        return 0
+    for place in range(GRADSPEC_OWN_CHOICE_COUNT):
+        if (<bytes> gradspec_own_choices[place].name).decode() == function.__name__:
+            for slot in range(2):
+                choice = <gradspec_choice*> reserved(sizeof(gradspec_choice))
+                choice.rest, choice.rest_data = loops[slot], data[slot]
+                loops[slot] = gradspec_own_choices[place].twice if slot else gradspec_own_choices[place].single
+                data[slot] = choice
+    for place in range(GRADSPEC_OWN_PAIR_COUNT if _enabled else 0):
+        if _own_pair_name(place) == function.__name__ and gradspec_own_pairs[place].exact:
+            single = <gradspec_pair_loop_float*> reserved(sizeof(gradspec_pair_loop_float))
+            twice = <gradspec_pair_loop_double*> reserved(sizeof(gradspec_pair_loop_double))
+            gradspec_take_pair_float(single, place)
+            gradspec_take_pair_double(twice, place)
+            single.rest, single.rest_data, twice.rest, twice.rest_data = loops[0], data[0], loops[1], data[1]
+            loops[0], data[0], loops[1], data[1] = gradspec_inner_pair_loop_float, single, gradspec_inner_pair_loop_double, twice
+    return 0
+
+
+cdef void* reserved(size_t size) except NULL:
+    """Memory that is never given back."""
+    cdef void* memory = malloc(size)
+    if memory == NULL:
         raise MemoryError
-    has_single, has_twice = gradspec_take_float(single, place), gradspec_take_double(twice, place)
+    return memory
+
+
+cdef object made(
+    object function,
+    PyUFuncGenericFunction single, void* single_data, PyUFuncGenericFunction* single_rest, void** single_rest_data,
+    PyUFuncGenericFunction twice, void* twice_data, PyUFuncGenericFunction* twice_rest, void** twice_rest_data,
+):
+    """A universal function as NumPy's, but for two loops, which are told of NumPy's; what it points to is never given back."""
+    cdef PyUFuncObject* given = <PyUFuncObject*> (<void*> function)
+    cdef PyUFuncGenericFunction* loops = <PyUFuncGenericFunction*> reserved(given.ntypes * sizeof(PyUFuncGenericFunction))
+    cdef void** data = <void**> reserved(given.ntypes * sizeof(void*))
+    cdef int i, j, nargs = given.nin + given.nout
+    cdef bint alike
     for i in range(given.ntypes):
         loops[i], data[i] = given.functions[i], given.data[i]
-        if given.types[2 * i] != given.types[2 * i + 1]:
-            continue
-        if given.types[2 * i] == cnp.NPY_FLOAT32 and has_single:  # the first one, which NumPy calls
-            has_single = False
-            single.rest, single.rest_data = loops[i], data[i]
-            loops[i], data[i] = gradspec_inner_loop_float, single
-        elif given.types[2 * i] == cnp.NPY_FLOAT64 and has_twice:
-            has_twice = False
-            twice.rest, twice.rest_data = loops[i], data[i]
-            loops[i], data[i] = gradspec_inner_loop_double, twice
+        alike = True
+        for j in range(1, nargs):
+            alike = alike and given.types[nargs * i + j] == given.types[nargs * i]
+        if alike and given.types[nargs * i] == cnp.NPY_FLOAT32 and single != NULL:  # the first one, which NumPy calls
+            single_rest[0], single_rest_data[0] = loops[i], data[i]
+            loops[i], data[i] = single, single_data
+            single = NULL
+        elif alike and given.types[nargs * i] == cnp.NPY_FLOAT64 and twice != NULL:
+            twice_rest[0], twice_rest_data[0] = loops[i], data[i]
+            loops[i], data[i] = twice, twice_data
+            twice = NULL
     return PyUFunc_FromFuncAndData(
-        loops, data, given.types, given.ntypes, 1, 1, PyUFunc_None, given.name, b"", 0)
+        loops, data, given.types, given.ntypes, given.nin, given.nout, PyUFunc_None, given.name, b"", 0)
