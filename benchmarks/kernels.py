@@ -29,12 +29,21 @@ CASES = {
         ("kernels.clip(x, -1, 1)", "np.clip(x, -1, 1)"),
         ("kernels.divide_or_zero(x, a)", "choice.divide_or_zero(x, a)"),
     ],
+    "elementwise.elementwise_loops": [
+        ("kernels.logit(u)", "elementwise.logit(u)"),
+        ("kernels.sinc(x, 0)", "elementwise.sinc(x, 0)"),
+        ("kernels.xlogy(u, u)", "elementwise.xlogy(u, u)"),
+    ],
     "elementwise.error_function": [("kernels.erf(x)", "scipy.special.erf(x)")],
     "elementwise.logistic": [
         ("kernels.sigmoid(x)", "1 / (1 + np.exp(-x))"),
         ("kernels.logaddexp(x, a)", "np.logaddexp(x, a)"),
     ],
     "elementwise.powers": [("kernels.power(x, 3)", "np.power(x, 3)")],
+    "elementwise.slopes_loops": [
+        ("kernels.atan_slope(x)", "slopes.atan_slope(x)"),
+        ("kernels.direction(x, a)", "slopes.direction(x, a)"),
+    ],
     "images.convolution_loops": [
         ("kernels.convolve(x, w, None, (1, 1), (0, 0), (1, 1), 1)", "np.einsum('nchwij,ocij->nohw', windows, w, optimize=True)")
     ],
@@ -94,6 +103,10 @@ CASES = {
         ("kernels.euclidean_norm(x, -1, False)", "np.linalg.norm(x, axis=-1)"),
     ],
     "rows.normalisers_loops": [("kernels.standardize(x, -1, 1e-5, True)", "normalisers.standardize(x, -1, 1e-5, True)")],
+    "special_functions.gamma_loops": [
+        ("kernels.lgamma(a)", "scipy_backed.lgamma(a)"),
+        ("kernels.polygamma(1, a)", "scipy_backed.polygamma(1, a)"),
+    ],
     "rows.softmax_loops": [
         ("kernels.softmax(x, -1)", "softmax.softmax(x, -1)"),
         ("kernels.softmax(x, 0)", "softmax.softmax(x, 0)"),
@@ -113,6 +126,7 @@ def elements(n: int) -> dict[str, Any]:
     formula = "y = add(multiply(x, a), multiply(tanh(x), subtract(1, a)))"
     return {
         "x": x, "a": np.abs(x) + 1, "y": np.zeros_like(x), "m": x > 0, "losses": np.abs(x[0]), "one": np.ones((), np.float32),
+        "u": 1 / (1 + np.exp(-x)),
         "places": rng.integers(0, n, n), "across": rng.integers(0, n, (n, n)), "classes": rng.integers(0, n, n),
         "add": Ufunc(np.add, "add"), "formula": Program("x, a -> y", formula),
         "exp": Ufunc(np.exp, "exp"), "sinh": Ufunc(np.sinh, "sinh"),
@@ -161,11 +175,13 @@ def modules() -> dict[str, Any]:
     import scipy.special
 
     from gradspec import kernels
-    from gradspec.kernels.elementwise import choice
+    from gradspec.kernels.elementwise import choice, elementwise, slopes
     from gradspec.kernels.rows import class_losses, normalisers, softmax
+    from gradspec.kernels.special_functions import scipy_backed
 
     return {"np": np, "scipy": scipy, "kernels": kernels, "choice": choice, "class_losses": class_losses,
-            "normalisers": normalisers, "softmax": softmax}  # fmt: skip
+            "elementwise": elementwise, "normalisers": normalisers, "scipy_backed": scipy_backed, "slopes": slopes,
+            "softmax": softmax}  # fmt: skip
 
 
 def main(words: list[str]) -> int:

@@ -5,14 +5,20 @@ COMPILED = {
     "elementwise.choice_loops": (
         "clip", "divide_or_zero", "scaled_pow", "where",
     ),
+    "elementwise.elementwise_loops": (
+        "logit", "sinc", "xlogy",
+    ),
     "elementwise.error_function": (
-        "erf", "erfc",
+        "erf", "erfc", "erfinv",
     ),
     "elementwise.logistic": (
         "log1p", "logaddexp", "sigmoid", "sigmoid_slope", "tanh_slope",
     ),
     "elementwise.powers": (
         "power",
+    ),
+    "elementwise.slopes_loops": (
+        "angle_slope", "asinh_slope", "atan_slope", "direction",
     ),
     "indexing.basic_index": (
         "copy_", "getitem", "getitem_backward", "index_put", "index_put_", "index_put_backward",
@@ -45,7 +51,7 @@ COMPILED = {
         "max_along", "mean_along", "min_along", "sum_along", "sum_to", "unreduce",
     ),
     "reductions.scans_loops": (
-        "cumprod", "cumsum", "linear_recurrence", "prod", "shift",
+        "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "shift",
     ),
     "rows.class_losses_loops": (
         "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",
@@ -59,6 +65,9 @@ COMPILED = {
     "rows.softmax_loops": (
         "log_softmax", "log_softmax_backward", "logsumexp", "logsumexp_backward", "softmax", "softmax_backward", "softmax_or_zero",
     ),
+    "special_functions.gamma_loops": (
+        "lgamma", "polygamma",
+    ),
 }
 
 PYTHON = {
@@ -66,13 +75,13 @@ PYTHON = {
         "complex_log1p", "complex_of", "logaddexp2", "polar",
     ),
     "elementwise.elementwise": (
-        "entr", "frexp", "round_to", "sinc", "xlogy",
+        "entr", "frexp", "round_to",
     ),
     "elementwise.random_factors": (
         "bernoulli_", "cauchy_", "dropout", "exponential_", "geometric_", "log_normal_", "random_", "rrelu",
     ),
     "elementwise.slopes": (
-        "asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "softsign", "tanhshrink",
+        "asin_slope", "atanh_slope", "softsign", "tanhshrink",
     ),
     "images.convolution": (
         "convolve", "convolve_input", "convolve_weight", "fold", "unfold",
@@ -126,7 +135,7 @@ PYTHON = {
         "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
     ),
     "reductions.scans": (
-        "cummax", "cummin", "logcumsumexp",
+        "logcumsumexp",
     ),
     "reductions.sorting": (
         "argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk", "unique_counts", "unique_inverse",
@@ -150,7 +159,7 @@ PYTHON = {
         "beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative",
     ),
     "special_functions.scipy_backed": (
-        "bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "kve", "lgamma", "logit", "polygamma", "special",
+        "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special",
     ),
     "transforms": (
         "fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier", "shifted",

@@ -490,9 +490,8 @@ cdef class SoftsignBackward(Node):
 cdef Program squareplus_low = Program("x -> low", "low = where(greater(x, 0), 0, x)")
 cdef Program squareplus_grad_x = Program("grad, x, given_2, given_3, low -> grad_x", """
     bend = hypot(low, given_2)
-    grad_x = multiply(grad, where(greater(x, 0), add(0.5, divide(where(bitwise_and(isfinite(given_2), equal(x, inf)), 1,
-        where(bitwise_and(isfinite(given_2), equal(x, -inf)), -1, _divide_or_zero(x, hypot(x, given_2)))), 2)),
-        divide(divide(given_3, bend), subtract(bend, low))))""")
+    grad_x = multiply(grad, where(greater(x, 0), add(0.5, divide(_direction(x, given_2), 2)), divide(divide(given_3, bend),
+        subtract(bend, low))))""")
 
 cdef class SquareplusBackward(Node):
     """squareplus(x, float b=4.0) -> y

@@ -22,6 +22,7 @@ cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.ker
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward1 forward_sin = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sin", 1)
 cdef Forward2 forward_complex = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "complex", 2)
+cdef Forward2 forward__direction = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "_direction", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
@@ -65,12 +66,8 @@ cdef class AddBackward(Node):
         return True
 
 
-cdef Program atan2_grad_a = Program("grad, b, a -> grad_a", """
-    grad_a = multiply(grad, where(bitwise_and(isinf(b), bitwise_invert(isnan(a))), 0, _divide_or_zero(_divide_or_zero(b,
-        hypot(a, b)), hypot(a, b))))""")
-cdef Program atan2_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, negative(where(bitwise_and(isinf(a), bitwise_invert(isnan(b))), 0,
-        _divide_or_zero(_divide_or_zero(a, hypot(b, a)), hypot(b, a)))))""")
+cdef Program atan2_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, _angle_slope(a, b))")
+cdef Program atan2_grad_b = Program("grad, b, a -> grad_b", "grad_b = multiply(grad, negative(_angle_slope(b, a)))")
 
 cdef class Atan2Backward(Node):
     """atan2(a, b) -> y; dy/da = _angle_slope(a, b); dy/db = -_angle_slope(b, a)"""
@@ -81,9 +78,9 @@ cdef class Atan2Backward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = atan2_grad_a.run((grad, b, a))
+            grad_a = atan2_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = atan2_grad_b.run((grad, a, b))
+            grad_b = atan2_grad_b.run((grad, b, a))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -106,11 +103,9 @@ cdef class Atan2Backward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program angle_slope_grad_a = Program("grad, b, a, distance -> grad_a", """
-    across = _divide_or_zero(where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)),
-        -1, _divide_or_zero(a, hypot(a, b)))), distance)
-    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(where(bitwise_and(isfinite(a), equal(b, inf)), 1,
-        where(bitwise_and(isfinite(a), equal(b, -inf)), -1, _divide_or_zero(b, hypot(b, a)))), distance)))""")
+cdef Program angle_slope_grad_a = Program("grad, a, b, distance -> grad_a", """
+    across = _divide_or_zero(_direction(a, b), distance)
+    grad_a = multiply(grad, multiply(multiply(-2, across), _divide_or_zero(_direction(b, a), distance)))""")
 cdef Program angle_slope_grad_b = Program("grad, a, b, distance -> grad_b", """
     far = equal(maximum(absolute(a), absolute(b)), inf)
     apart = _divide_or_zero(_divide_or_zero(where(far, 0, subtract(divide(a, 2), divide(b, 2))), distance), distance)
@@ -136,7 +131,7 @@ cdef class AngleSlopeBackward(Node):
         b = saved_array(self, self.saved_b, self.version_b, "b")
         distance = forward_hypot(a, b)
         if wanted_ & 1:
-            grad_a = angle_slope_grad_a.run((grad, b, a, distance))
+            grad_a = angle_slope_grad_a.run((grad, a, b, distance))
         if wanted_ & 2:
             grad_b = angle_slope_grad_b.run((grad, a, b, distance))
         return grad_a, grad_b
@@ -370,9 +365,6 @@ cdef class CopysignBackward(Node):
         self.released, self.saved_a, self.saved_y = True, None, None
 
 
-cdef Program direction_other = Program("a, b -> other", """
-    other = where(bitwise_and(isfinite(a), equal(b, inf)), 1, where(bitwise_and(isfinite(a), equal(b, -inf)), -1,
-        _divide_or_zero(b, hypot(b, a))))""")
 cdef Program direction_grad_a = Program("grad, other, distance -> grad_a", """
     grad_a = multiply(grad, _divide_or_zero(square(other), distance))""")
 cdef Program direction_grad_b = Program("grad, y, other, distance -> grad_b", """
@@ -393,7 +385,7 @@ cdef class DirectionBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         distance = forward_hypot(a, b)
-        other = direction_other.run((a, b))
+        other = forward__direction(b, a)
         if wanted_ & 1:
             grad_a = direction_grad_a.run((grad, other, distance))
         if wanted_ & 2:
@@ -658,12 +650,8 @@ cdef class FmodBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
-cdef Program hypot_grad_a = Program("grad, b, a -> grad_a", """
-    grad_a = multiply(grad, where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)),
-        -1, _divide_or_zero(a, hypot(a, b)))))""")
-cdef Program hypot_grad_b = Program("grad, a, b -> grad_b", """
-    grad_b = multiply(grad, where(bitwise_and(isfinite(a), equal(b, inf)), 1, where(bitwise_and(isfinite(a), equal(b, -inf)),
-        -1, _divide_or_zero(b, hypot(b, a)))))""")
+cdef Program hypot_grad_a = Program("grad, a, b -> grad_a", "grad_a = multiply(grad, _direction(a, b))")
+cdef Program hypot_grad_b = Program("grad, b, a -> grad_b", "grad_b = multiply(grad, _direction(b, a))")
 
 cdef class HypotBackward(Node):
     """hypot(a, b) -> y; dy/da = _direction(a, b); dy/db = _direction(b, a)"""
@@ -674,9 +662,9 @@ cdef class HypotBackward(Node):
         a = saved_array(self, self.saved_a, self.version_a, "a")
         b = saved_array(self, self.saved_b, self.version_b, "b")
         if wanted_ & 1:
-            grad_a = hypot_grad_a.run((grad, b, a))
+            grad_a = hypot_grad_a.run((grad, a, b))
         if wanted_ & 2:
-            grad_b = hypot_grad_b.run((grad, a, b))
+            grad_b = hypot_grad_b.run((grad, b, a))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

@@ -17,8 +17,6 @@ from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward1 forward__asin_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asin_slope", 1)
-cdef Forward1 forward__asinh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_asinh_slope", 1)
-cdef Forward1 forward__atan_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_atan_slope", 1)
 cdef Forward1 forward__atanh_slope = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "_atanh_slope", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward1 forward_digamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "digamma", 1)
@@ -194,13 +192,15 @@ cdef class AsinSlopeBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program asinh_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_asinh_slope(x)))")
+
 cdef class AsinhBackward(Node):
     """asinh(x) -> y; dy/dx = _asinh_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward__asinh_slope(x)))
+        return asinh_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
@@ -257,13 +257,15 @@ cdef class AsinhSlopeBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
+cdef Program atan_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(_atan_slope(x)))")
+
 cdef class AtanBackward(Node):
     """atan(x) -> y; dy/dx = _atan_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward_conj(forward__atan_slope(x)))
+        return atan_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")

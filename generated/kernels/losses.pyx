@@ -19,7 +19,6 @@ cdef Forward2 forward_minimum = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_xlogy = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "xlogy", 2)
 cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward1 forward__as_index = <Forward1> load_forward("gradspec.generated.kernels.statistics", "_as_index", 1)
@@ -192,12 +191,12 @@ cdef object forward__kept_mean_backward(object x, object target, object ignore_i
         raise explain(error_, "_kept_mean_backward", x=x, target=target, ignore_index=ignore_index) from None
 
 cdef Program kl_div_terms = Program("target, x -> terms", "terms = multiply(exp(target), subtract(target, x))")
-cdef Program kl_div_terms_2 = Program("given_0, x, target -> terms", "terms = subtract(given_0, multiply(x, target))")
+cdef Program kl_div_terms_2 = Program("target, x -> terms", "terms = subtract(xlogy(target, target), multiply(x, target))")
 cdef object forward_kl_div(object x, object target, object reduction, object log_target):
     if log_target:
         terms = kl_div_terms.run((target, x))
     else:
-        terms = kl_div_terms_2.run((forward_xlogy(target, target), x, target))
+        terms = kl_div_terms_2.run((target, x))
     if reduction == 'batchmean':
         return forward_divide(forward_sum(terms, None, False), formulas.checked_axes(shape_of(x), 'x', 1)[0])
     return forward__reduce_loss(terms, reduction)

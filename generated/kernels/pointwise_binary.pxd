@@ -7,6 +7,7 @@ cdef object forward_addcdiv(object x, object a, object b, object value)
 cdef object forward_addcmul(object x, object a, object b, object value)
 cdef Ufunc atan2_ufunc
 cdef object forward_atan2(object a, object b)
+cdef Ufunc _angle_slope_ufunc
 cdef object forward__angle_slope(object a, object b)
 cdef Ufunc clamp_max_ufunc
 cdef object forward_clamp_max(object x, object max)
@@ -16,6 +17,7 @@ cdef object forward_clip(object x, object min, object max)
 cdef object forward_complex(object a, object b)
 cdef Ufunc copysign_ufunc
 cdef object forward_copysign(object a, object b)
+cdef Ufunc _direction_ufunc
 cdef object forward__direction(object a, object b)
 cdef Ufunc divide_ufunc
 cdef object forward_divide(object a, object b)
@@ -55,4 +57,5 @@ cdef Ufunc subtract_ufunc
 cdef object forward_subtract(object a, object b)
 cdef Ufunc where_ufunc
 cdef object forward_where(object mask, object a, object b)
+cdef Ufunc xlogy_ufunc
 cdef object forward_xlogy(object a, object b)

@@ -31,14 +31,9 @@ atan2_ufunc = offer(Ufunc(np.arctan2, "atan2", REALS))
 cdef object forward_atan2(object a, object b):
     return atan2_ufunc.binary(a, b)
 
-cdef Program angle_slope_y = Program("b, a -> y", """
-    y = where(bitwise_and(isinf(b), bitwise_invert(isnan(a))), 0, _divide_or_zero(_divide_or_zero(b, hypot(a, b)), hypot(a,
-        b)))""")
+_angle_slope_ufunc = offer(Ufunc(kernels.angle_slope, "_angle_slope", REALS))
 cdef object forward__angle_slope(object a, object b):
-    try:
-        return as_array(angle_slope_y.run((b, a)))
-    except Exception as error_:
-        raise explain(error_, "_angle_slope", a=a, b=b) from None
+    return _angle_slope_ufunc.binary(a, b)
 
 clamp_max_ufunc = offer(Ufunc(np.minimum, "clamp_max", REALS, operands=('x', 'max')))
 cdef object forward_clamp_max(object x, object max):
@@ -64,14 +59,9 @@ copysign_ufunc = offer(Ufunc(np.copysign, "copysign", REALS))
 cdef object forward_copysign(object a, object b):
     return copysign_ufunc.binary(a, b)
 
-cdef Program direction_y = Program("b, a -> y", """
-    y = where(bitwise_and(isfinite(b), equal(a, inf)), 1, where(bitwise_and(isfinite(b), equal(a, -inf)), -1,
-        _divide_or_zero(a, hypot(a, b))))""")
+_direction_ufunc = offer(Ufunc(kernels.direction, "_direction", REALS))
 cdef object forward__direction(object a, object b):
-    try:
-        return as_array(direction_y.run((b, a)))
-    except Exception as error_:
-        raise explain(error_, "_direction", a=a, b=b) from None
+    return _direction_ufunc.binary(a, b)
 
 divide_ufunc = offer(Ufunc(np.divide, "divide"))
 cdef object forward_divide(object a, object b):
@@ -167,8 +157,6 @@ cdef Program where_y = Program("mask, a, b -> y", "y = where(mask, a, b)")
 cdef object forward_where(object mask, object a, object b):
     return where_y.run((mask, a, b))
 
+xlogy_ufunc = offer(Ufunc(kernels.xlogy, "xlogy"))
 cdef object forward_xlogy(object a, object b):
-    try:
-        return as_array(kernels.xlogy(a, b))
-    except Exception as error_:
-        raise explain(error_, "xlogy", a=a, b=b) from None
+    return xlogy_ufunc.binary(a, b)

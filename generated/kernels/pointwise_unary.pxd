@@ -13,9 +13,11 @@ cdef object forward_asin(object x)
 cdef object forward__asin_slope(object x)
 cdef Ufunc asinh_ufunc
 cdef object forward_asinh(object x)
+cdef Ufunc _asinh_slope_ufunc
 cdef object forward__asinh_slope(object x)
 cdef Ufunc atan_ufunc
 cdef object forward_atan(object x)
+cdef Ufunc _atan_slope_ufunc
 cdef object forward__atan_slope(object x)
 cdef Ufunc atanh_ufunc
 cdef object forward_atanh(object x)
@@ -40,6 +42,7 @@ cdef Ufunc erfc_ufunc
 cdef object forward_erfc(object x)
 cdef object forward_erfcx(object x)
 cdef object forward__erfcx_derivative(object x, object n)
+cdef Ufunc erfinv_ufunc
 cdef object forward_erfinv(object x)
 cdef Ufunc exp_ufunc
 cdef object forward_exp(object x)
@@ -55,6 +58,7 @@ cdef object forward__gauss(object x)
 cdef object forward_imag(object x)
 cdef Ufunc ldexp_ufunc
 cdef object forward_ldexp(object x, object b)
+cdef Ufunc lgamma_ufunc
 cdef object forward_lgamma(object x)
 cdef Ufunc log_ufunc
 cdef object forward_log(object x)
@@ -64,6 +68,7 @@ cdef Ufunc log1p_ufunc
 cdef object forward_log1p(object x)
 cdef Ufunc log2_ufunc
 cdef object forward_log2(object x)
+cdef Ufunc logit_ufunc
 cdef object forward_logit(object x)
 cdef object forward_modf(object x)
 cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf)

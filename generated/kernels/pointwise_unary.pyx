@@ -49,21 +49,17 @@ asinh_ufunc = offer(Ufunc(np.arcsinh, "asinh"))
 cdef object forward_asinh(object x):
     return asinh_ufunc.unary(x)
 
+_asinh_slope_ufunc = offer(Ufunc(kernels.asinh_slope, "_asinh_slope"))
 cdef object forward__asinh_slope(object x):
-    try:
-        return as_array(kernels.asinh_slope(x))
-    except Exception as error_:
-        raise explain(error_, "_asinh_slope", x=x) from None
+    return _asinh_slope_ufunc.unary(x)
 
 atan_ufunc = offer(Ufunc(np.arctan, "atan"))
 cdef object forward_atan(object x):
     return atan_ufunc.unary(x)
 
+_atan_slope_ufunc = offer(Ufunc(kernels.atan_slope, "_atan_slope"))
 cdef object forward__atan_slope(object x):
-    try:
-        return as_array(kernels.atan_slope(x))
-    except Exception as error_:
-        raise explain(error_, "_atan_slope", x=x) from None
+    return _atan_slope_ufunc.unary(x)
 
 atanh_ufunc = offer(Ufunc(np.arctanh, "atanh"))
 cdef object forward_atanh(object x):
@@ -131,11 +127,9 @@ cdef object forward__erfcx_derivative(object x, object n):
     except Exception as error_:
         raise explain(error_, "_erfcx_derivative", x=x, n=n) from None
 
+erfinv_ufunc = offer(Ufunc(kernels.erfinv, "erfinv", REALS))
 cdef object forward_erfinv(object x):
-    try:
-        return as_array(kernels.erfinv(x))
-    except Exception as error_:
-        raise explain(error_, "erfinv", x=x) from None
+    return erfinv_ufunc.unary(x)
 
 exp_ufunc = offer(Ufunc(np.exp, "exp"))
 cdef object forward_exp(object x):
@@ -183,11 +177,9 @@ ldexp_ufunc = offer(Ufunc(np.ldexp, "ldexp", REALS, operands=('x', 'b')))
 cdef object forward_ldexp(object x, object b):
     return ldexp_ufunc.binary(x, b)
 
+lgamma_ufunc = offer(Ufunc(kernels.lgamma, "lgamma", REALS))
 cdef object forward_lgamma(object x):
-    try:
-        return as_array(kernels.lgamma(x))
-    except Exception as error_:
-        raise explain(error_, "lgamma", x=x) from None
+    return lgamma_ufunc.unary(x)
 
 log_ufunc = offer(Ufunc(np.log, "log"))
 cdef object forward_log(object x):
@@ -205,11 +197,9 @@ log2_ufunc = offer(Ufunc(np.log2, "log2"))
 cdef object forward_log2(object x):
     return log2_ufunc.unary(x)
 
+logit_ufunc = offer(Ufunc(kernels.logit, "logit"))
 cdef object forward_logit(object x):
-    try:
-        return as_array(kernels.logit(x))
-    except Exception as error_:
-        raise explain(error_, "logit", x=x) from None
+    return logit_ufunc.unary(x)
 
 cdef object forward_modf(object x):
     try:

@@ -7,11 +7,10 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport dtype_of
 
-cdef Forward1 forward_lgamma = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "lgamma", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
@@ -228,13 +227,12 @@ cdef object forward_log_ndtr(object x):
     except Exception as error_:
         raise explain(error_, "log_ndtr", x=x) from None
 
-cdef Program multigammaln_y = Program("given_0, given_1 -> y", "y = subtract(given_0, divide(given_1, 2))")
+cdef Program multigammaln_y = Program("given_0, given_1 -> y", "y = lgamma(subtract(given_0, divide(given_1, 2)))")
 cdef object forward_multigammaln(object a, object d):
     return forward_add(
         forward_sum(
-            forward_lgamma(
-                multigammaln_y.run((forward_expand_dims(a, -1), forward_arange(d, None, 1, formulas.float_dtype(dtype_of(a)))))
-            ), -1, False
+            multigammaln_y.run((forward_expand_dims(a, -1), forward_arange(d, None, 1, formulas.float_dtype(dtype_of(a))))), -1,
+            False
         ), d * (d - 1) / 4 * 1.1447298858494002
     )
 

@@ -61,7 +61,7 @@ def test_infinities_zeros_and_nan():
 
 
 @pytest.mark.parametrize("name", ["erf", "erfc", "gelu"])
-def test_double_precision_is_left_to_scipy(name):
+def test_double_precision_is_that_of_pythons_functions(name):
     x = points()[::50].astype(np.float64)
     x = x[np.abs(x) < 30]
     found = call(name, x)

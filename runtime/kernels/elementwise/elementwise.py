@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from .complex_functions import complex_of
+from .complex_functions import complex_log1p, complex_of
 
-__all__ = ["entr", "frexp", "round_to", "sinc", "xlogy"]
+__all__ = ["entr", "frexp", "round_to"]
 
 
 def entr(x):
@@ -42,6 +42,28 @@ def frexp(x):
     """
     mantissa, exponent = np.frexp(x)
     return np.asarray(mantissa), np.asarray(exponent, np.intp)
+
+
+def logit(x):
+    """``log(x / (1 - x))``.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+
+    Returns
+    -------
+    ndarray
+    """
+    if np.iscomplexobj(x):
+        return np.log(x) - complex_log1p(np.negative(x))
+    rest = np.subtract(1, x)
+    y = np.asarray(np.log(x / rest))
+    # Around 1/2 the quotient is 1, but for what its rounding leaves: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
+    middle = np.abs(np.subtract(x, 0.5)) < 0.25
+    if middle.any():
+        y[middle] = np.log1p((2 * np.asarray(x)[middle] - 1) / rest[middle])
+    return y
 
 
 def round_to(x, decimals):

@@ -1,15 +1,18 @@
-"""erf, erfc and gelu in single precision, computed in double and rounded once.
+"""erf, erfc, the inverse of erf, and gelu.
 
-Owns loops that compilers make loops over vectors: polynomials around NumPy's own loop for exp, block by block in cache.
-SciPy's functions take every other dtype; for float32 they compute in double as well, one number at a time, which is five to
-ten times as long.  The limit is NumPy's loop for exp in double precision, about half of the time.
+Owns loops that compilers make loops over vectors.  In single precision all is computed in double and rounded once: polynomials
+around a loop for exp, block by block in cache, which is the limit, about half of the time.  Doubles, within 1 ulp, have
+straight lines of their own (error_function_double.h) where the processor multiplies and adds in one instruction.  SciPy's
+functions take every other dtype; they compute one number at a time, which is five to ten times as long.
 
-The polynomials are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to 1, relative error 1e-12; and
+The polynomials for single precision are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to 1, relative error 1e-12; and
 (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z from 0 to 11, relative error 2e-10, after Shepherd and
 Laframboise (1981), Chebyshev approximation of (1 + 2x) exp(x^2) erfc x, Mathematics of Computation 36.
 """
 
 import math
+
+from libc.math cimport INFINITY, NAN
 
 import numpy as np
 
@@ -21,7 +24,7 @@ from ..loops.memory cimport empty
 from ..loops.threads cimport parallel
 from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc, pointwise
 
-__all__ = ["erf", "erfc"]
+__all__ = ["erf", "erfc", "erfinv"]
 
 cnp.import_array()
 
@@ -31,12 +34,25 @@ cdef extern from "gradspec/kernels/elementwise/error_function.h":
     void gradspec_erf_block(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
     void gradspec_gelu_block(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
 
+cdef extern from "gradspec/kernels/elementwise/error_function_double.h":
+    int gradspec_has_fused() noexcept
+    void gradspec_erf_exponentials(const float*, double, double*, double*, npy_intp) noexcept nogil
+    void gradspec_erf_of_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_erfc_of_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_erfinv_of_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_erfinv_of_float(const float*, float*, npy_intp) noexcept nogil
+
 ctypedef void (*Block)(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
+
+ctypedef fused real:
+    float
+    double
 
 cdef enum:
     BLOCK = 512     # elements whose exponentials are taken at once
     CHUNK = 8192    # elements that are worth a thread
 
+cdef bint _fused = gradspec_has_fused()
 cdef Ufunc _exp = Ufunc(np.exp, "exp")
 cdef PyUFuncGenericFunction EXP = _exp.loops[1]
 cdef void* EXP_DATA = _exp.loop_data[1]
@@ -52,8 +68,11 @@ cdef void fill(Block block, double scale, const float* x, float* y, npy_intp n) 
     steps[0] = steps[1] = sizeof(double)
     while start < n:
         some = min(n - start, <npy_intp> BLOCK)
-        gradspec_erf_exponents(x + start, scale, z, s, some)
-        EXP(args, &some, steps, EXP_DATA)
+        if _fused:
+            gradspec_erf_exponentials(x + start, scale, z, s, some)
+        else:
+            gradspec_erf_exponents(x + start, scale, z, s, some)
+            EXP(args, &some, steps, EXP_DATA)
         block(x + start, z, s, y + start, some)
         start += some
     fp_clear()  # of NaNs, which are compared
@@ -98,11 +117,42 @@ cdef void erfc_float(char** args, const npy_intp* size, const npy_intp* steps, v
     fill(gradspec_erfc_block, 1.0, <float*> args[0], <float*> args[1], size[0])
 
 
-cdef ndarray as_single(object x):
-    """An array of float32 as the loops take it; None of anything else."""
-    if not isinstance(x, np.ndarray) or x.dtype != np.float32:
+cdef void erf_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_erf_of_double(<double*> args[0], <double*> args[1], size[0])
+    fp_clear()
+
+
+cdef void erfc_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_erfc_of_double(<double*> args[0], <double*> args[1], size[0])
+    fp_clear()
+
+
+cdef void erfinv_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    erfinv_fill(<float*> args[0], <float*> args[1], size[0])
+
+
+cdef void erfinv_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    erfinv_fill(<double*> args[0], <double*> args[1], size[0])
+
+
+cdef void erfinv_fill(real* x, real* y, npy_intp n) noexcept nogil:
+    """The loop, and the ends of the interval and what is beyond them."""
+    cdef npy_intp i
+    if real is float:
+        gradspec_erfinv_of_float(x, y, n)
+    else:
+        gradspec_erfinv_of_double(x, y, n)
+    for i in range(n):
+        if not (-1 < x[i] < 1):
+            y[i] = x[i] * INFINITY if x[i] == 1 or x[i] == -1 else NAN
+    fp_clear()
+
+
+cdef ndarray as_plain(object x, object dtypes):
+    """An array of one of the dtypes as the loops take it; None of anything else."""
+    if not isinstance(x, np.ndarray) or x.dtype.newbyteorder("=") not in dtypes:
         return None
-    return np.array(x, np.float32, order="C")
+    return np.array(x, x.dtype.newbyteorder("="), order="C")
 
 
 def settled(y, x, complement):
@@ -115,19 +165,29 @@ def settled(y, x, complement):
 
 
 _erf_of_one, _erfc_of_one = one_by_one(math.erf), one_by_one(math.erfc)
+cdef tuple OWN = (np.dtype(np.float32), np.dtype(np.float64)) if _fused else (np.dtype(np.float32),)
 
 
 def _erf(x):
     """Error function."""
-    x_ = as_single(x)
+    x_ = as_plain(x, OWN)
     return settled(scipy_function("erf", _erf_of_one)(x), x, 0) if x_ is None else erf(x_)
 
 
 def _erfc(x):
     """Complementary error function."""
-    x_ = as_single(x)
+    x_ = as_plain(x, OWN)
     return settled(scipy_function("erfc", _erfc_of_one)(x), x, 1) if x_ is None else erfc(x_)
 
 
-erf = pointwise(_erf, ("x",), [erf_float, NULL, NULL, NULL])
-erfc = pointwise(_erfc, ("x",), [erfc_float, NULL, NULL, NULL])
+def _erfinv(x):
+    """Inverse error function. Needs SciPy for dtypes that have no loop."""
+    x_ = as_plain(x, OWN) if _fused else None
+    return scipy_function("erfinv")(x) if x_ is None else erfinv(x_)
+
+
+erf = pointwise(_erf, ("x",), [erf_float, erf_double, NULL, NULL])
+erfc = pointwise(_erfc, ("x",), [erfc_float, erfc_double, NULL, NULL])
+erfinv = pointwise(_erfinv, ("x",), [erfinv_float, erfinv_double, NULL, NULL])
+if not _fused:
+    (<Ufunc> erf).loops[1] = (<Ufunc> erfc).loops[1] = (<Ufunc> erfinv).loops[1] = (<Ufunc> erfinv).loops[0] = NULL

@@ -2,7 +2,25 @@
 
 import numpy as np
 
-__all__ = ["asin_slope", "asinh_slope", "atan_slope", "atanh_slope", "softsign", "tanhshrink"]
+from .choice import divide_or_zero
+
+__all__ = ["asin_slope", "atanh_slope", "softsign", "tanhshrink"]
+
+
+def angle_slope(a, b):
+    """``b / hypot(a, b)**2``, 0 where both are 0, and where one is infinite.
+
+    Parameters
+    ----------
+    a, b : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    distance = np.hypot(a, b)
+    return np.where(np.isinf(b) & ~np.isnan(a), 0, divide_or_zero(divide_or_zero(b, distance), distance)).astype(distance.dtype)
 
 
 def asin_slope(x):
@@ -68,6 +86,23 @@ def atanh_slope(x):
     """
     x = np.asarray(x)  # a Python number would not divide by zero
     return 1 / (1 - x) / (1 + x)
+
+
+def direction(a, b):
+    """``a / hypot(a, b)``, 0 where both are 0; only where both are infinite that is no number.
+
+    Parameters
+    ----------
+    a, b : ndarray or scalar
+        Real.
+
+    Returns
+    -------
+    ndarray
+    """
+    distance = np.hypot(a, b)
+    y = np.where(np.isfinite(b) & np.isinf(a), np.sign(a), divide_or_zero(a, distance))
+    return y.astype(distance.dtype)
 
 
 def softsign(x):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..elementwise.complex_functions import complex_logaddexp, complex_of
 
-__all__ = ["cummax", "cummin", "logcumsumexp"]
+__all__ = ["logcumsumexp"]
 
 # With fewer rows than this, Python floats one by one beat NumPy rows at a time.
 _FEW_ROWS = 6

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False
-"""Running sums and products, recurrences and moved rows along one axis, and products along some that lie together.
+"""Running sums, products and extremes, recurrences and moved rows along one axis, and products along some that lie together.
 
 Owns loops over contiguous arrays of float32 and float64, that go from element to element as NumPy's do, of several rows at a
 time.  The functions of `scans` take other dtypes and layouts, and whatever raised a floating-point flag, so that NumPy warns
@@ -21,7 +21,7 @@ from ..loops.plain cimport is_plain, same_shape
 from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
 
-__all__ = ["cumprod", "cumsum", "linear_recurrence", "prod", "shift"]
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "shift"]
 
 cnp.import_array()
 
@@ -153,6 +153,65 @@ cdef bint run(Task task, Span* span, bint reverse, ndarray x, ndarray a, ndarray
     return not job.raised
 
 
+cdef struct Extremes:
+    bint single
+    bint least          # minima
+    npy_intp length, inner
+    char* x
+    char* y
+    npy_intp* at
+
+
+cdef void go_extremes(Extremes* job, real* x, npy_intp start, npy_intp stop) noexcept nogil:
+    """Of rows of a plane, from one to the next: the last of equal ones, and after the first NaN nothing but NaN."""
+    cdef npy_intp o, i, k, inner = job.inner, place
+    cdef real* y = <real*> job.y
+    cdef npy_intp* at = job.at
+    cdef real value, state
+    for o in range(start, stop):
+        place = o * job.length * inner
+        for k in range(inner):
+            y[place + k] = x[place + k]
+            at[place + k] = 0
+        for i in range(1, job.length):
+            place += inner
+            for k in range(place, place + inner):
+                value, state = x[k], y[k - inner]
+                y[k], at[k] = state, at[k - inner]
+                if (value <= state if job.least else value >= state) or value != value:
+                    at[k] = i
+                    if value != state:
+                        y[k] = value
+
+
+cdef void extremes_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    cdef Extremes* job = <Extremes*> context
+    if job.single:
+        go_extremes(job, <float*> job.x, start, stop)
+    else:
+        go_extremes(job, <double*> job.x, start, stop)
+    fp_clear()  # of NaNs, which are compared
+
+
+cdef object extremes(object x, object axis, bint least):
+    """The running extremes and their places; None where the expression has to do it."""
+    cdef ndarray x_ = plain(x), y, at
+    cdef Span span
+    cdef Extremes job
+    if x_ is None or PyArray_NDIM(x_) == 0 or not find_span(x_, axis, &span):
+        return None
+    y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
+    at = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), cnp.NPY_INTP)
+    job.single, job.least, job.length, job.inner = PyArray_TYPE(x_) == cnp.NPY_FLOAT32, least, span.length, span.inner
+    job.x, job.y, job.at = PyArray_BYTES(x_), PyArray_BYTES(y), <npy_intp*> PyArray_BYTES(at)
+    if PyArray_SIZE(x_) < GRAIN:
+        extremes_part(&job, 0, span.outer)
+    else:
+        with nogil:
+            parallel(extremes_part, &job, span.outer, max(<npy_intp> 1, CHUNK // (span.length * span.inner)))
+    return y, at
+
+
 cdef ndarray plain(object x):
     """The array as the loops take it, with some elements; None where they do not."""
     if not PyArray_CheckExact(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or PyArray_SIZE(x) == 0:
@@ -178,6 +237,18 @@ cdef ndarray mapped(Task task, object x, object a, object axis, bint reverse):
             return None
     y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
     return y if run(task, &span, reverse, x_, a_, y) else None
+
+
+def cummax(x, axis):
+    """Running maximum and where it stands, as `scans.cummax`."""
+    found = extremes(x, axis, False)
+    return scans.cummax(x, axis) if found is None else found
+
+
+def cummin(x, axis):
+    """Running minimum and where it stands, as `scans.cummin`."""
+    found = extremes(x, axis, True)
+    return scans.cummin(x, axis) if found is None else found
 
 
 def cumprod(x, axis, reverse):

@@ -6,12 +6,10 @@ import math
 import numpy as np
 
 from ..elementwise import error_function
-from ..elementwise.complex_functions import complex_log1p
-from ..elementwise.error_function import erfc
 from ..loops.elsewhere import one_by_one, scipy_function
 from ..program.program import Program
 
-__all__ = ["bessel", "digamma", "erfcx", "erfinv", "gelu", "ive", "kve", "lgamma", "logit", "polygamma", "special"]
+__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special"]
 
 
 def bessel(name, v, x):
@@ -143,25 +141,14 @@ def kve(v, x, n):
     return np.where(far, series, y).astype(dtype)
 
 
-def erfinv(x):
-    """Inverse error function. Needs SciPy.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    return scipy_function("erfinv")(x)
-
-
 _gelu_by_tanh = Program("x -> y", f"""
     above = maximum(x, -50)
     inner = minimum(above, 50)
     turn = multiply(multiply({math.sqrt(8 / math.pi)}, inner), add(1, multiply(0.044715, square(inner))))
     y = multiply(above, sigmoid(turn))""")
+_gelu = Program("x -> y", f"""
+    above = maximum(x, -50)
+    y = multiply(above, multiply(erfc(multiply({-math.sqrt(0.5)}, above)), 0.5))""")  # below -50 all is 0, -inf too
 
 
 def gelu(x, approximate):
@@ -180,8 +167,7 @@ def gelu(x, approximate):
     if y is not None:
         return y
     if approximate == "none":
-        above = np.maximum(x, -50)  # below it all is 0, -inf too
-        return above * (erfc(-math.sqrt(0.5) * above) * 0.5)
+        return _gelu(x)
     if approximate == "tanh":
         return _gelu_by_tanh(x)
     raise ValueError(f"gelu: approximate must be 'none' or 'tanh', got {approximate!r}")
@@ -212,28 +198,6 @@ def lgamma(x):
                 series = series * z + (-1) ** k * zeta / k
             y[near] = z * (slope + z * series)
     return y.astype(x.dtype, copy=False)
-
-
-def logit(x):
-    """``log(x / (1 - x))``.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    if np.iscomplexobj(x):
-        return np.log(x) - complex_log1p(np.negative(x))
-    rest = np.subtract(1, x)
-    y = np.asarray(np.log(x / rest))
-    # Around 1/2 the quotient is 1, but for what its rounding leaves: log(x / (1 - x)) = log1p((2 x - 1) / (1 - x)).
-    middle = np.abs(np.subtract(x, 0.5)) < 0.25
-    if middle.any():
-        y[middle] = np.log1p((2 * np.asarray(x)[middle] - 1) / rest[middle])
-    return y
 
 
 def polygamma(n, x):

@@ -1,0 +1,174 @@
+"""The logarithm of odds, a product with a logarithm, sinc and its derivative.
+
+Owns loops for float32 and float64 that compilers make loops over vectors, where the processor multiplies and adds in one
+instruction: float32 computed in double and rounded once, float64 within 1 ulp.  The expressions of `elementwise` take every
+other dtype, other derivatives, and what NumPy warns of.  The limit is the time of the products.
+"""
+
+from libc.math cimport INFINITY
+
+import numpy as np
+
+from ...support cimport capi as cnp
+from ...support.capi cimport npy_intp
+from . import elementwise
+from ..loops.flags cimport fp_clear
+from ..program.ufunc cimport Ufunc, pointwise
+
+__all__ = ["logit", "sinc", "xlogy"]
+
+cnp.import_array()
+
+cdef extern from "gradspec/kernels/elementwise/elementwise_loops.h":
+    int gradspec_has_fused() noexcept
+    void gradspec_logit_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_logit_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_sinc_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_sinc_double(const double*, double*, npy_intp) noexcept nogil
+    void gradspec_sinc_slope_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_sinc_slope_double(const double*, double*, npy_intp) noexcept nogil
+
+cdef extern from "<math.h>" nogil:
+    double log(double)
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    BLOCK = 512         # elements whose logarithms are taken at once
+
+cdef bint _fused = gradspec_has_fused()
+cdef Ufunc _log = Ufunc(np.log, "log")
+
+
+cdef void fill_logit(real* x, real* y, npy_intp n) noexcept nogil:
+    cdef npy_intp i
+    cdef real least = <real> (1.17549435e-38 if real is float else 2.2250738585072014e-308)
+    if real is float:
+        gradspec_logit_float(x, y, n)
+    else:
+        gradspec_logit_double(x, y, n)
+    fp_clear()
+    for i in range(n):
+        if not (least <= x[i] < 1):
+            y[i] = <real> log(<double> x[i] / (1 - <double> x[i]))
+
+
+cdef void fill_sinc(real* x, real* y, npy_intp n, bint slope) noexcept nogil:
+    """The loop, then what is 0, tiny, so large that it is a whole number, or no number."""
+    cdef npy_intp i
+    if real is float:
+        (gradspec_sinc_slope_float if slope else gradspec_sinc_float)(x, y, n)
+    else:
+        (gradspec_sinc_slope_double if slope else gradspec_sinc_double)(x, y, n)
+    for i in range(n):
+        if not (1e-60 < x[i] < 2e15 or -2e15 < x[i] < -1e-60):
+            if x[i] != x[i]:
+                y[i] = x[i]
+            elif -1 < x[i] < 1:
+                y[i] = <real> (-3.289868133696453 * x[i]) if slope else 1
+            elif x[i] == INFINITY or x[i] == -INFINITY or not slope:
+                y[i] = 0
+            else:  # the cosine of an even or odd number of half turns
+                y[i] = <real> ((1 - 2 * odd(<double> x[i])) / <double> x[i])
+    fp_clear()
+
+
+cdef inline int odd(double x) noexcept nogil:
+    """Whether a whole number from 2e15 on is odd."""
+    return 0 if x >= 9007199254740992.0 or x <= -9007199254740992.0 else (<long long> x) & 1
+
+
+cdef void logit_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_logit(<float*> args[0], <float*> args[1], size[0])
+
+
+cdef void logit_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_logit(<double*> args[0], <double*> args[1], size[0])
+
+
+cdef void sinc_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_sinc(<float*> args[0], <float*> args[1], size[0], False)
+
+
+cdef void sinc_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_sinc(<double*> args[0], <double*> args[1], size[0], False)
+
+
+cdef void sinc_slope_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_sinc(<float*> args[0], <float*> args[1], size[0], True)
+
+
+cdef void sinc_slope_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_sinc(<double*> args[0], <double*> args[1], size[0], True)
+
+
+cdef void fill_xlogy(real* a, real* b, real* y, npy_intp n, npy_intp p, npy_intp q) noexcept nogil:
+    """A step is 0 or 1."""
+    cdef real[BLOCK] t
+    cdef char* args[2]
+    cdef npy_intp steps[2]
+    cdef int slot = sizeof(real) // 8
+    cdef npy_intp start = 0, some, i
+    args[0] = args[1] = <char*> t
+    steps[0] = steps[1] = sizeof(real)
+    while start < n:
+        some = min(n - start, <npy_intp> BLOCK)
+        for i in range(some):
+            t[i] = 1 if a[(start + i) * p] == 0 and b[(start + i) * q] == b[(start + i) * q] else b[(start + i) * q]
+        _log.loops[slot](args, &some, steps, _log.loop_data[slot])
+        for i in range(some):
+            y[start + i] = a[(start + i) * p] * t[i]
+        start += some
+
+
+cdef void xlogy_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_xlogy(<float*> args[0], <float*> args[1], <float*> args[2], size[0], steps[0] != 0, steps[1] != 0)
+
+
+cdef void xlogy_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    fill_xlogy(<double*> args[0], <double*> args[1], <double*> args[2], size[0], steps[0] != 0, steps[1] != 0)
+
+
+def _logit(x):
+    """``log(x / (1 - x))``; what is not between 0 and 1 goes through NumPy's, which warn."""
+    dtype = np.result_type(x, np.float16).newbyteorder("=")
+    if not _fused or dtype not in (np.float32, np.float64):
+        return elementwise.logit(x)
+    x = np.array(x, dtype, order="C")
+    inside = (x > 0) & (x < 1)
+    y = np.asarray(logit(np.where(inside, x, dtype.type(0.5))))
+    if not inside.all():
+        y[~inside] = elementwise.logit(x[~inside])
+    return y
+
+
+def _xlogy(a, b):
+    """``a * log(b)``, 0 where ``a`` is 0 unless ``b`` is NaN."""
+    return elementwise.xlogy(a, b)
+
+
+def _sinc(x):
+    return elementwise.sinc(x, 0)
+
+
+def _sinc_slope(x):
+    return elementwise.sinc(x, 1)
+
+
+logit = pointwise(_logit, ("x",), [logit_float, logit_double, NULL, NULL])
+xlogy = pointwise(_xlogy, ("a", "b"), [xlogy_float, xlogy_double, NULL, NULL])
+cdef Ufunc _sinc_of = pointwise(_sinc, ("x",), [sinc_float, sinc_double, NULL, NULL])
+cdef Ufunc _slope_of = pointwise(_sinc_slope, ("x",), [sinc_slope_float, sinc_slope_double, NULL, NULL])
+if not _fused:
+    (<Ufunc> logit).loops[0] = (<Ufunc> logit).loops[1] = NULL
+
+
+def sinc(x, n):
+    """Derivative `n` of ``sin(pi x) / (pi x)``, as `elementwise.sinc`."""
+    cdef Ufunc function = _sinc_of if n == 0 else _slope_of
+    if _fused and n in (0, 1):
+        if isinstance(x, np.ndarray) and x.dtype.newbyteorder("=") in (np.float32, np.float64):
+            return np.asarray(function.unary(np.array(x, x.dtype.newbyteorder("="), order="C", copy=None)))
+    return elementwise.sinc(x, n)

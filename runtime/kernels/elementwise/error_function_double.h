@@ -1,0 +1,174 @@
+/* erf, erfc and the inverse of erf of doubles, error below 1 ulp; the inverse of floats, rounded once.
+ *
+ * The polynomials are interpolated at Chebyshev's nodes from values of 40 digits and more: erf(x) / x in x * x up to 1, and
+ * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58; and of the inverse that over
+ * x in x * x up to 1/4, within 2**-61, and that over w = sqrt(-log(1 - x * x)) in t = (w - 2) / (w + 2) beyond, within 2**-20.
+ */
+#ifndef GRADSPEC_ERROR_FUNCTION_DOUBLE_H
+#define GRADSPEC_ERROR_FUNCTION_DOUBLE_H
+
+#include "../program/elementary_inverse.h"
+#include "../program/elementary_single.h"
+#include "../program/fused.h"
+#include "error_function.h"
+#include <numpy/npy_common.h>
+
+/* erfc(z) over the 2**k of exp(-z * z), z from 0 to 28. */
+GRADSPEC_INLINE gradspec_twofold gradspec_part_erfc(double z, double *scale) {
+    gradspec_twofold s = gradspec_square(z), v, m, q, e;
+    double shifted = gradspec_fused(s.high, -0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
+    double first = gradspec_fused(k, -0x1.62e42fefa2000p-1, -s.high), r = gradspec_fused(k, -0x1.9ef35793c7673p-41, first);
+    *scale = gradspec_scale(shifted);
+    v = gradspec_onto(r, gradspec_fused(k, -0x1.9ef35793c7673p-41, first - r) - s.low);
+    v = gradspec_near_expm1(v.high, v.low);
+    m = gradspec_onto(1.0, v.high);
+    m.low += v.low;
+    double t = (z - 3.75) / (z + 3.75), p = -0x1.10b7474af9eb2p-30;
+    p = gradspec_fused(p, t, -0x1.5b6445fecfd7cp-28);
+    p = gradspec_fused(p, t, 0x1.a54d5bc370666p-33);
+    p = gradspec_fused(p, t, 0x1.5f6cf4be694c6p-25);
+    p = gradspec_fused(p, t, 0x1.39c750a393018p-26);
+    p = gradspec_fused(p, t, -0x1.1a8b11af503efp-22);
+    p = gradspec_fused(p, t, -0x1.ce179013f6883p-25);
+    p = gradspec_fused(p, t, 0x1.d752841b89653p-20);
+    p = gradspec_fused(p, t, -0x1.05b171a5364f7p-20);
+    p = gradspec_fused(p, t, -0x1.80143d25934a5p-17);
+    p = gradspec_fused(p, t, 0x1.778caaee21353p-16);
+    p = gradspec_fused(p, t, 0x1.b14551a4cafb2p-15);
+    p = gradspec_fused(p, t, -0x1.303fa4af46391p-12);
+    p = gradspec_fused(p, t, 0x1.33fb1d1502b40p-12);
+    p = gradspec_fused(p, t, 0x1.cc3a0e50fcd7fp-10);
+    p = gradspec_fused(p, t, -0x1.3f603c2bbee97p-7);
+    p = gradspec_fused(p, t, 0x1.d0b0037da7358p-6);
+    p = gradspec_fused(p, t, -0x1.e0d0fa6e28960p-5);
+    p = gradspec_fused(p, t, 0x1.7a14188a99c7cp-4);
+    p = gradspec_fused(p, t, -0x1.bda9309a27bdap-4);
+    p = gradspec_fused(p, t, 0x1.510169d096820p-4);
+    p = gradspec_fused(p, t, 0x1.d5f29481596c2p-9);
+    p = gradspec_fused(p, t, -0x1.1f367683f89a7p-3);
+    q = gradspec_onto(0x1.3ccda0b5d5dc2p+0, p * t);
+    q.low += gradspec_fused(p, t, -(p * t)) + 0x1.eebafc33ede93p-54;
+    e.high = m.high * q.high;
+    e.low = gradspec_fused(m.high, q.high, -e.high) + gradspec_fused(m.high, q.low, m.low * q.high);
+    return gradspec_ratio(e, gradspec_sum(1.0, 2.0 * z));
+}
+
+/* erf(z), z from 0 to 1. */
+GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
+    double t = z * z, p = 0x1.0f8a27a51ad26p-34;
+    p = gradspec_fused(p, t, -0x1.3c1e91b012003p-30);
+    p = gradspec_fused(p, t, 0x1.f8d476ab1a455p-27);
+    p = gradspec_fused(p, t, -0x1.5f39372686202p-23);
+    p = gradspec_fused(p, t, 0x1.b9e2333703249p-20);
+    p = gradspec_fused(p, t, -0x1.f4d21efdafc7dp-17);
+    p = gradspec_fused(p, t, 0x1.f9a324ddf0f34p-14);
+    p = gradspec_fused(p, t, -0x1.c02db3f4735cbp-11);
+    p = gradspec_fused(p, t, 0x1.565bcd0e434bbp-8);
+    p = gradspec_fused(p, t, -0x1.b82ce312882f8p-6);
+    p = gradspec_fused(p, t, 0x1.ce2f21a042bd7p-4);
+    p = gradspec_fused(p, t, -0x1.812746b0379e7p-2);
+    double lost = gradspec_fused(p, gradspec_fused(z, z, -t), gradspec_fused(p, t, -(p * t)));
+    gradspec_twofold s = gradspec_onto(0x1.20dd750429b6dp+0, p * t), y;
+    y.high = z * s.high;
+    y.low = gradspec_fused(z, s.high, -y.high) + z * (s.low + (lost + 0x1.1ae3a914fed80p-56));
+    return y;
+}
+
+GRADSPEC_INLINE double gradspec_erfc_of(double x) {
+    double size = gradspec_size(x), most = x < 0.0 ? 6.0 : 28.0, z = size > most ? most : size, scale;
+    gradspec_twofold c = gradspec_part_erfc(z, &scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z), s, m;
+    double right = gradspec_scaled(c.high + c.low, scale, -z * z);
+    s = gradspec_onto(2.0, -c.high * scale);
+    m = gradspec_onto(1.0, -near.high);
+    double y = x < 0.0 ? s.high + (s.low - c.low * scale) : size < 0.5 ? m.high + (m.low - near.low) : right;
+    return x == x ? y : x;
+}
+
+GRADSPEC_INLINE double gradspec_erf_of(double x) {
+    double size = gradspec_size(x), z = size > 6.0 ? 6.0 : size, scale;
+    gradspec_twofold c = gradspec_part_erfc(z, &scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z), s;
+    s = gradspec_onto(1.0, -c.high * scale);
+    return gradspec_signed(z < 1.0 ? near.high + near.low : s.high + (s.low - c.low * scale), x);
+}
+
+/* The inverse of erfc, up to 1/2, within 2**-20. */
+GRADSPEC_INLINE double gradspec_erfcinv_guess(double inside) {
+    double w = sqrt(-gradspec_single_log(inside * (2.0 - inside))), t = (w - 2.0) / (w + 2.0), p = -0x1.0d74ee57bac33p+1;
+    p = gradspec_fused(p, t, 0x1.2dd3b96166671p-2);
+    p = gradspec_fused(p, t, 0x1.a0fe3eefa2c26p+1);
+    p = gradspec_fused(p, t, -0x1.3500b6bb55ac1p-4);
+    p = gradspec_fused(p, t, -0x1.0c98a6b3b2327p+1);
+    p = gradspec_fused(p, t, -0x1.3877427e3f166p-3);
+    p = gradspec_fused(p, t, 0x1.9d41b6e55822fp-1);
+    p = gradspec_fused(p, t, 0x1.38caa0683d545p-3);
+    p = gradspec_fused(p, t, -0x1.014c22966c8c2p-2);
+    p = gradspec_fused(p, t, -0x1.bc5a1407ca0e1p-4);
+    p = gradspec_fused(p, t, 0x1.607a77cab26d8p-4);
+    p = gradspec_fused(p, t, 0x1.b16399d157bfap-4);
+    p = gradspec_fused(p, t, 0x1.d7784d773bcf0p-1);
+    return p * w;
+}
+
+/* The inverse of erf, of numbers between -1 and 1: by a polynomial up to 1/2, else a guess and a step of Halley's method. */
+GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
+    double size = gradspec_size(x), t = size * size, p = 0x1.ccb4d07498568p-4, scale;
+    p = gradspec_fused(p, t, -0x1.74273533fb5bap-4);
+    p = gradspec_fused(p, t, 0x1.4de77a2ffb98ep-4);
+    p = gradspec_fused(p, t, -0x1.0862b27ec98c1p-9);
+    p = gradspec_fused(p, t, 0x1.cd201e2768a09p-6);
+    p = gradspec_fused(p, t, 0x1.8a623be051108p-6);
+    p = gradspec_fused(p, t, 0x1.cc57a843c611cp-6);
+    p = gradspec_fused(p, t, 0x1.03835df7e2f32p-5);
+    p = gradspec_fused(p, t, 0x1.2abbe6965a334p-5);
+    p = gradspec_fused(p, t, 0x1.5eeb0f538d8aep-5);
+    p = gradspec_fused(p, t, 0x1.a7c85ceadd5f5p-5);
+    p = gradspec_fused(p, t, 0x1.0a13189ba4089p-4);
+    p = gradspec_fused(p, t, 0x1.62847c47df5f6p-4);
+    p = gradspec_fused(p, t, 0x1.053c2c0ab91b9p-3);
+    p = gradspec_fused(p, t, 0x1.db29fb2fee5e4p-3);
+    double near = gradspec_fused(size, 0x1.c5bf891b4ef6bp-1, size * gradspec_fused(p, t, -0x1.618f13eb7ca89p-55));
+
+    double rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, y = gradspec_erfcinv_guess(inside); /* the rest is exact from 1/2 on */
+    gradspec_twofold c = gradspec_part_erfc(y, &scale);
+    double gap = gradspec_fused(c.high, scale, -inside) + c.low * scale;
+    double step = gap * 0x1.c5bf891b4ef6bp-1 * gradspec_single_exp(y * y);
+    double far = y + step / (1.0 - y * step);
+    return gradspec_signed(size < 0.5 ? near : far, x);
+}
+
+/* The same of floats, within 2**-30. */
+GRADSPEC_INLINE double gradspec_single_erfinv(double x) {
+    double size = gradspec_size(x), t = size * size, p = 0x1.57fdb6eae907bp-4;
+    p = gradspec_fused(p, t, 0x1.6f47ab6b8f257p-7);
+    p = gradspec_fused(p, t, 0x1.8e7da2797879bp-5);
+    p = gradspec_fused(p, t, 0x1.a1ef5e2538f7bp-5);
+    p = gradspec_fused(p, t, 0x1.0a442340501f7p-4);
+    p = gradspec_fused(p, t, 0x1.6282ed0272d03p-4);
+    p = gradspec_fused(p, t, 0x1.053c2e70a7802p-3);
+    p = gradspec_fused(p, t, 0x1.db29fb2ebadc2p-3);
+    double near = gradspec_fused(p, t, 0x1.c5bf891b4ef6bp-1) * size;
+    double rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, y = gradspec_erfcinv_guess(inside), s = gradspec_single_exp(-y * y);
+    double step = (gradspec_erfc(y, s) - inside) * 0x1.c5bf891b4ef6bp-1 / s;
+    return gradspec_signed(size < 0.5 ? near : y + step / (1.0 - y * step), x);
+}
+
+/* |x| * scale, no further than where erfc is 0 in single precision, and exp of minus its square. */
+GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_erf_exponentials(const float *x, double scale, double *z, double *s, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) {
+        double a = gradspec_size(x[i]) * scale;
+        z[i] = a > 11.0 ? 11.0 : a;
+        s[i] = gradspec_single_exp(-z[i] * z[i]);
+    }
+}
+
+#define OVER(T, name, function) \
+    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_##T(const T *x, T *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = (T) function(x[i]); \
+    }
+OVER(double, erf, gradspec_erf_of)
+OVER(double, erfc, gradspec_erfc_of)
+OVER(double, erfinv, gradspec_erfinv_of)
+OVER(float, erfinv, gradspec_single_erfinv)
+#undef OVER
+
+#endif

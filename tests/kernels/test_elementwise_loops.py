@@ -1,0 +1,133 @@
+"""Loops of ours for functions that NumPy has not: mpmath's values, the expressions' special values, one result for one argument."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from gradspec import get_num_threads, kernels, set_num_threads
+from gradspec.kernels.elementwise import elementwise, slopes
+from gradspec.kernels.special_functions import scipy_backed
+from tests import ulps
+
+
+def sinc_slope(x):
+    return (mpmath.cospi(x) - mpmath.sincpi(x)) / x
+
+
+# Ours, mpmath's, ranges of arguments, and units of the last digit of doubles.
+EXACT = {
+    "erf": (kernels.erf, mpmath.erf, [(1e-30, 0.1), (0.1, 1), (1, 2), (2, 6), (-1, 1)], 1),
+    "erfc": (kernels.erfc, mpmath.erfc, [(-6, 0), (1e-10, 0.5), (0.5, 3), (3, 9)], 1),
+    "erfinv": (kernels.erfinv, mpmath.erfinv, [(1e-10, 0.4), (0.4, 0.6), (-0.9, -0.6), (0.9, 0.999), (0.999, 1 - 1e-7)], 1),
+    "logit": (kernels.logit, lambda x: mpmath.log(x / (1 - x)), [(1e-37, 0.1), (0.1, 0.4), (0.4, 0.6), (0.49999, 0.50001), (0.6, 0.9999)], 1),
+    "sinc": (lambda x: kernels.sinc(x, 0), mpmath.sincpi, [(1e-9, 0.1), (-1, -0.1), (1, 10), (10, 1e6)], 1),
+    "sinc_slope": (lambda x: kernels.sinc(x, 1), sinc_slope, [(1e-5, 0.1), (0.1, 0.7), (-1.2, -0.7), (1.2, 5), (5, 1e5)], 2),
+    "lgamma": (kernels.lgamma, mpmath.loggamma, [(1e-20, 0.5), (0.5, 0.9), (0.9, 1.1), (1.1, 1.9), (1.9, 2.1), (2.1, 10), (10, 1e10)], 4),
+    "trigamma": (lambda x: kernels.polygamma(1, x), lambda x: mpmath.psi(1, x), [(1e-15, 0.5), (0.5, 5), (5, 11.5), (11, 100), (100, 1e10)], 1),
+    "asinh_slope": (kernels.asinh_slope, lambda x: 1 / mpmath.sqrt(1 + x * x), [(1e-5, 1), (-100, -1), (100, 1e10)], 2.5),
+    "atan_slope": (kernels.atan_slope, lambda x: 1 / (1 + x * x), [(1e-5, 1), (-100, -1), (100, 1e10)], 3),
+}  # fmt: skip
+PAIRS = {
+    "direction": (kernels.direction, slopes.direction, lambda a, b: a / mpmath.hypot(a, b)),
+    "angle_slope": (kernels.angle_slope, slopes.angle_slope, lambda a, b: b / (a * a + b * b)),
+}
+PLAIN = {
+    "logit": elementwise.logit,
+    "sinc": lambda x: elementwise.sinc(x, 0),
+    "sinc_slope": lambda x: elementwise.sinc(x, 1),
+    "trigamma": lambda x: scipy_backed.polygamma(1, x),
+    "asinh_slope": slopes.asinh_slope,
+    "atan_slope": slopes.atan_slope,
+}
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 2.0, -2.0, -2.5, 1e-30, 7.0, 1e17, 3.0**30, -1e9]
+
+
+def points(low, high, dtype, count=120):
+    rng = np.random.default_rng(0)
+    x = np.exp(rng.uniform(np.log(low), np.log(high), count)) if low > 0 else rng.uniform(low, high, count)
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_are_those_of_mpmath(name, dtype):
+    ours, exact, ranges, bound = EXACT[name]
+    for low, high in ranges:
+        x = points(low, high, dtype)
+        found = ours(x)
+        assert found.dtype == dtype
+        with mpmath.workprec(160):
+            errors = ulps.errors(found, [exact(mpmath.mpf(float(value))) for value in x])
+        assert errors.max() < (0.51 if dtype == np.float32 else bound), (low, high, x[errors.argmax()])
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_of_pairs_are_those_of_mpmath(name, dtype):
+    ours, plain, exact = PAIRS[name]
+    rng = np.random.default_rng(0)
+    a, b = ((rng.normal(size=300) * 10.0 ** rng.integers(-12, 12, 300)).astype(dtype) for _ in range(2))
+    with mpmath.workprec(300):
+        errors = ulps.errors(ours(a, b), [exact(mpmath.mpf(float(p)), mpmath.mpf(float(q))) for p, q in zip(a, b)])
+    assert errors.max() < (0.51 if dtype == np.float32 else 2.5)
+    values = np.array([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e-200, 1e200, -3e-320, 1e30, -1e-30])
+    with np.errstate(all="ignore"):
+        a, b = (part.reshape(-1) for part in np.meshgrid(values.astype(dtype), values.astype(dtype)))
+        np.testing.assert_allclose(ours(a, b), plain(a, b), rtol=8 * np.finfo(dtype).eps, atol=np.finfo(dtype).tiny)
+        for other in (dtype(2), dtype(np.inf), 3):
+            np.testing.assert_array_equal(ours(a, other), ours(a, np.full(a.shape, other, dtype)))
+            np.testing.assert_array_equal(ours(other, a), ours(np.full(a.shape, other, dtype), a))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_special_values_are_those_of_the_expression(name, dtype):
+    x = np.array(SPECIAL, dtype)
+    with np.errstate(all="ignore"):
+        found, expected = EXACT[name][0](x), PLAIN[name](x)
+    whole = np.abs(x) > 1e8 if name.startswith("sinc") else np.zeros(len(x), bool)  # where the expression takes a rounded product
+    np.testing.assert_allclose(found[~whole], expected[~whole], rtol=16 * np.finfo(dtype).eps, atol=np.finfo(dtype).tiny)
+
+
+def test_the_ends_of_domains():
+    x = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, -2.0, -3.5])
+    np.testing.assert_array_equal(kernels.erf(x)[:7], [0, 0, *kernels.erf(x)[2:4], 1, -1, np.nan])
+    np.testing.assert_array_equal(np.signbit(kernels.erf(x)[:2]), [False, True])
+    np.testing.assert_array_equal(kernels.erfc(x)[4:7], [0, 2, np.nan])
+    np.testing.assert_array_equal(kernels.erfinv(x), [0, 0, np.inf, -np.inf, np.nan, np.nan, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(np.signbit(kernels.erfinv(x)[:2]), [False, True])
+    np.testing.assert_array_equal(kernels.lgamma(x)[:8], [np.inf, np.inf, 0, np.inf, np.inf, np.inf, np.nan, np.inf])
+    np.testing.assert_allclose(kernels.lgamma(x)[8], float(mpmath.log(abs(mpmath.gamma(-3.5)))), rtol=1e-14)
+    assert kernels.erfc(np.array([27.0]))[0] == pytest.approx(float(mpmath.erfc(27)), rel=1e-3)  # which is subnormal
+    for bad in (0.0, 1.0, -0.5):
+        with pytest.warns(RuntimeWarning):
+            kernels.logit(np.array([bad, 0.25]))
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_result_depends_on_the_argument_alone(name, dtype):
+    """Not on the layout, the length, neighbours or threads."""
+    ours = EXACT[name][0]
+    x = np.concatenate([points(0.01, 0.99, dtype, 1500), np.array([0.5, 0.25], dtype)])
+    x[::7] *= dtype(1e-3)
+    y = ours(x)
+    for part in (x[:1], x[3:9], x[::2], x[::-3], x[5:].copy()[::1], x.astype(x.dtype.newbyteorder(">"))):
+        np.testing.assert_array_equal(ours(part), [y[x == value][0] for value in part.astype(dtype)])
+    assert ours(x[:0]).shape == (0,) and np.shape(ours(np.array(0.5, dtype))) == ()
+    before = get_num_threads()
+    try:
+        for count in (1, 2, 3):
+            set_num_threads(count)
+            np.testing.assert_array_equal(ours(np.tile(x, 80)), np.tile(y, 80))
+    finally:
+        set_num_threads(before)
+
+
+def test_a_product_with_a_logarithm():
+    a, b = np.array([0.0, 0.0, 2.0, 0.0, -1.0]), np.array([0.0, np.nan, 3.0, -1.0, 2.0])
+    for dtype in (np.float32, np.float64):
+        found = kernels.xlogy(a.astype(dtype), b.astype(dtype))
+        np.testing.assert_allclose(found, [0, np.nan, 2 * np.log(3), 0, -np.log(2)], rtol=1e-6)
+        np.testing.assert_array_equal(kernels.xlogy(a.astype(dtype), 3), kernels.xlogy(a.astype(dtype), np.full(5, 3, dtype)))
+        np.testing.assert_array_equal(kernels.xlogy(2, b[2:3].astype(dtype)), found[2:3])
