@@ -54,7 +54,7 @@ COMPILED = {
         "cummax", "cummin", "cumprod", "cumsum", "linear_recurrence", "prod", "shift",
     ),
     "rows.class_losses_loops": (
-        "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",
+        "class_losses", "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward",
     ),
     "rows.moments_loops": (
         "centred", "euclidean_norm", "std", "std_mean", "var", "var_mean",
@@ -105,7 +105,7 @@ PYTHON = {
         "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme", "take_along_axis_backward", "take_backward", "takes_part",
     ),
     "joining.joining": (
-        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "split_copies",
+        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "roll", "split_copies",
     ),
     "loops.strides": (
         "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real",
@@ -141,7 +141,7 @@ PYTHON = {
         "argsort", "bincount", "bins", "first_places", "histc", "searchsorted", "segment", "sort", "topk", "unique_counts", "unique_inverse",
     ),
     "rows.class_losses": (
-        "class_or_zero", "class_pairs", "is_class",
+        "class_losses_backward", "class_or_zero", "class_pairs", "is_class",
     ),
     "rows.distances": (
         "along_differences", "row_distances", "weighted_differences",

@@ -775,11 +775,11 @@ describe({
         "    'mean', 'sum', or 'none' for one loss an element.\n" 'ignore_index : int, default -100\n'
         '    A class that is not counted.',
         "nll_loss(x, Index target, Array? weight=None, str reduction='mean', *, int ignore_index=-100) -> y\n"
-        "composite: sum(loss) / sum(rate) if checked_reduction(reduction) == 'mean' else _reduce_loss(loss, reduction)\n"
-        'where known = astype(_is_class(target, ignore_index), float_dtype(x.dtype))\n'
-        'where safe = _class_or_zero(target, ignore_index)\n'
-        'where rate = known if weight is None else known * take(weight, safe)\n'
-        'where loss = -_pick(x, safe, 1 if x.ndim > 1 else 0) * rate',
+        "composite: _kept_mean(plain, target, ignore_index) if weight is None and reduction == 'mean' else\n"
+        '  _reduce_loss(plain, reduction) if weight is None else sum(loss) / sum(rate) if checked_reduction(reduction) ==\n'
+        "  'mean' else _reduce_loss(loss, reduction)\n" 'where axis = 1 if x.ndim > 1 else 0\n'
+        'where plain = _class_losses(x, target, axis, ignore_index)\n' 'where safe = _class_or_zero(target, ignore_index)\n'
+        'where rate = _is_class(target, ignore_index) * take(weight, safe)\n' 'where loss = -_pick(x, safe, axis) * rate',
         examples='>>> gs.nn.nll_loss([[-1.0, -3.0], [-2.0, -5.0]], [0, 1])\n' 'tensor(3.)'),
     "poisson_nll_loss": docstring('exp(x) - target * x, or x - target * log(x + eps) where x is not a logarithm.',
         'x : array_like\n' '    Rates, or their logarithms.\n' 'target : array_like\n' '    What is to be predicted.\n'

@@ -693,7 +693,8 @@ describe({
         '    Where they were taken, one place for each along `axis`.\n' 'dx : scalar, default 1.0\n'
         '    Distance of neighbouring samples where `x` is None.\n' 'axis : int, default -1\n'
         '    Axis along which the samples lie.', 'trapezoid(y, Array? x=None, Scalar dx=1.0, int axis=-1) -> area\n'
-        'composite: sum(_trapezoids(y, x, dx, axis), axis)', examples='>>> gs.trapezoid([1.0, 2.0, 4.0])\n' 'tensor(4.5)',
+        'composite: (sum(y[slice_along(axis, 1, None)], axis) + sum(y[slice_along(axis, None, -1)], axis)) * (dx / 2) if\n'
+        '  x is None else sum(_trapezoids(y, x, dx, axis), axis)', examples='>>> gs.trapezoid([1.0, 2.0, 4.0])\n' 'tensor(4.5)',
         returns='area : Tensor'),
     "unwrap": docstring('Jumps along `axis` of more than half a period, or than `discont`, made smaller by whole periods.',
         'x : array_like\n' 'discont : float or None, default None\n'

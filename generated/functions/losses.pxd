@@ -7,6 +7,16 @@ cdef class BernoulliLossBackward(Node):
     cdef public object saved_x, saved_target
     cdef readonly uint32_t version_x, version_target
 
+cdef class ClassLossesBackward(Node):
+    cdef public object saved_target
+    cdef readonly uint32_t version_target
+    cdef readonly object saved_x_shape, saved_axis, saved_ignore_index
+
+cdef class ClassLossesBackwardBackward(Node):
+    cdef public object saved_target
+    cdef readonly uint32_t version_target
+    cdef readonly object saved_axis, saved_ignore_index
+
 cdef class CrossEntropiesBackward(Node):
     cdef public object saved_weight, saved_target
     cdef readonly uint32_t version_weight, version_target

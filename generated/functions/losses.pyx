@@ -20,6 +20,10 @@ cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
+cdef Forward4 forward__class_losses = <Forward4> load_forward("gradspec.generated.kernels.losses", "_class_losses", 4)
+cdef Forward5 forward__class_losses_backward = <Forward5> load_forward(
+    "gradspec.generated.kernels.losses", "_class_losses_backward", 5
+)
 cdef Forward2 forward__class_or_zero = <Forward2> load_forward("gradspec.generated.kernels.losses", "_class_or_zero", 2)
 cdef Forward5 forward__cross_entropies_backward = <Forward5> load_forward(
     "gradspec.generated.kernels.losses", "_cross_entropies_backward", 5
@@ -72,6 +76,58 @@ cdef class BernoulliLossBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_target = True, None, None
+
+
+cdef class ClassLossesBackward(Node):
+    """_class_losses(x, Index target, int axis=-1, int ignore_index=-100) -> y
+
+    linear in x
+    grad_x = _class_losses_backward(grad, target, x.shape, axis, ignore_index)
+    """
+    saves = ("target", "x_shape", "axis", "ignore_index")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        target = saved_array(self, self.saved_target, self.version_target, "target")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        ignore_index = self.saved_ignore_index
+        return forward__class_losses_backward(grad, target, x_shape, axis, ignore_index)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        ignore_index = self.saved_ignore_index
+        return ops._class_losses_backward(grad, target, x_shape, axis, ignore_index)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_target):
+            self.released, self.saved_target = True, None
+
+
+cdef class ClassLossesBackwardBackward(Node):
+    """_class_losses_backward(x, Index target, int[] shape, int axis=-1, int ignore_index=-100) -> y
+
+    linear in x
+    grad_x = _class_losses(grad, target, axis, ignore_index)
+    """
+    saves = ("target", "axis", "ignore_index")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        target = saved_array(self, self.saved_target, self.version_target, "target")
+        axis = self.saved_axis
+        ignore_index = self.saved_ignore_index
+        return forward__class_losses(grad, target, axis, ignore_index)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        target = saved_tensor(self, self.saved_target, self.version_target, "target")
+        axis = self.saved_axis
+        ignore_index = self.saved_ignore_index
+        return ops._class_losses(grad, target, axis, ignore_index)
+
+    cdef void release_variables(self):
+        if holds_arrays(self.saved_target):
+            self.released, self.saved_target = True, None
 
 
 cdef class CrossEntropiesBackward(Node):

@@ -3,6 +3,8 @@
 cdef object forward_binary_cross_entropy(object x, object target, object weight, object reduction)
 cdef object forward__bernoulli_loss(object x, object target)
 cdef object forward_binary_cross_entropy_with_logits(object x, object target, object weight, object reduction, object pos_weight)
+cdef object forward__class_losses(object x, object target, object axis, object ignore_index)
+cdef object forward__class_losses_backward(object x, object target, object shape, object axis, object ignore_index)
 cdef object forward__class_or_zero(object target, object ignore_index)
 cdef object forward_cosine_embedding_loss(object a, object b, object target, object margin, object reduction)
 cdef object forward_cross_entropy(object x, object target, object weight, object reduction, object ignore_index, object label_smoothing)

@@ -59,6 +59,20 @@ cdef object forward_binary_cross_entropy_with_logits(object x, object target, ob
         loss = binary_cross_entropy_with_logits_loss_2.run((target, x, pos_weight))
     return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
 
+cdef object forward__class_losses(object x, object target, object axis, object ignore_index):
+    try:
+        return as_array(kernels.class_losses(x, target, axis, ignore_index))
+    except Exception as error_:
+        raise explain(error_, "_class_losses", x=x, target=target, axis=axis, ignore_index=ignore_index) from None
+
+cdef object forward__class_losses_backward(object x, object target, object shape, object axis, object ignore_index):
+    try:
+        return as_array(kernels.class_losses_backward(x, target, shape, axis, ignore_index))
+    except Exception as error_:
+        raise explain(
+            error_, "_class_losses_backward", x=x, target=target, shape=shape, axis=axis, ignore_index=ignore_index
+        ) from None
+
 cdef object forward__class_or_zero(object target, object ignore_index):
     try:
         return as_array(kernels.class_or_zero(target, ignore_index))
@@ -250,13 +264,19 @@ cdef object forward_multilabel_soft_margin_loss(object x, object target, object 
 
 cdef Program nll_loss_loss = Program("given_0, rate -> loss", "loss = multiply(negative(given_0), rate)")
 cdef object forward_nll_loss(object x, object target, object weight, object reduction, object ignore_index):
-    safe = forward__class_or_zero(target, ignore_index)
-    known = forward_astype(forward__is_class(target, ignore_index), formulas.float_dtype(dtype_of(x)))
-    if weight is None:
-        rate = known
+    if ndim_of(x) > 1:
+        axis = 1
     else:
-        rate = forward_multiply(known, forward_take(weight, safe, None))
-    loss = nll_loss_loss.run((forward__pick(x, safe, 1 if ndim_of(x) > 1 else 0), rate))
+        axis = 0
+    if weight is None and reduction == 'mean':
+        plain = forward__class_losses(x, target, axis, ignore_index)
+        return forward__kept_mean(plain, target, ignore_index)
+    if weight is None:
+        plain = forward__class_losses(x, target, axis, ignore_index)
+        return forward__reduce_loss(plain, reduction)
+    safe = forward__class_or_zero(target, ignore_index)
+    rate = forward_multiply(forward__is_class(target, ignore_index), forward_take(weight, safe, None))
+    loss = nll_loss_loss.run((forward__pick(x, safe, axis), rate))
     if formulas.checked_reduction(reduction) == 'mean':
         return forward_divide(forward_sum(loss, None, False), forward_sum(rate, None, False))
     return forward__reduce_loss(loss, reduction)

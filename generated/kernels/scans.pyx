@@ -85,7 +85,15 @@ cdef object forward__shift(object x, object n, object axis, object fill):
     except Exception as error_:
         raise explain(error_, "_shift", x=x, n=n, axis=axis, fill=fill) from None
 
+cdef Program trapezoid_y = Program("given_0, given_1, given_2 -> y", "y = multiply(add(given_0, given_1), given_2)")
 cdef object forward_trapezoid(object y, object x, object dx, object axis):
+    if x is None:
+        return trapezoid_y.run(
+            (
+                forward_sum(forward_getitem(y, formulas.slice_along(axis, 1, None)), axis, False),
+                forward_sum(forward_getitem(y, formulas.slice_along(axis, None, -1)), axis, False), dx / 2
+            )
+        )
     return forward_sum(forward__trapezoids(y, x, dx, axis), axis, False)
 
 cdef Program trapezoids_y = Program("given_0, given_1, step -> y", "y = divide(multiply(add(given_0, given_1), step), 2)")

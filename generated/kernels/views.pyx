@@ -159,7 +159,7 @@ cdef object forward_reshape_as(object x, object other):
 
 cdef object forward_roll(object x, object shift, object axis):
     try:
-        return as_array(np.roll(x, shift, axis))
+        return as_array(kernels.roll(x, shift, axis))
     except Exception as error_:
         raise explain(error_, "roll", x=x, shift=shift, axis=axis) from None
 

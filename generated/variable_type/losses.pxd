@@ -2,6 +2,8 @@
 cdef object op_binary_cross_entropy(object x, object target, object weight, object reduction)
 cdef object op__bernoulli_loss(object x, object target)
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object weight, object reduction, object pos_weight)
+cdef object op__class_losses(object x, object target, object axis, object ignore_index)
+cdef object op__class_losses_backward(object x, object target, object shape, object axis, object ignore_index)
 cdef object op__class_or_zero(object target, object ignore_index)
 cdef object op_cosine_embedding_loss(object a, object b, object target, object margin, object reduction)
 cdef object op_cross_entropy(object x, object target, object weight, object reduction, object ignore_index, object label_smoothing)

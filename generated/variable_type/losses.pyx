@@ -9,17 +9,17 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 
 from gradspec.generated.kernels.losses cimport (
-    forward_binary_cross_entropy, forward__bernoulli_loss, forward_binary_cross_entropy_with_logits, forward__class_or_zero,
-    forward_cosine_embedding_loss, forward_cross_entropy, forward__cross_entropies, forward__cross_entropies_backward,
-    forward_gaussian_nll_loss, forward_hinge_embedding_loss, forward_huber_loss, forward__is_class, forward__kept_mean,
-    forward__kept_mean_backward, forward_kl_div, forward_l1_loss, forward_margin_ranking_loss, forward_mse_loss,
-    forward_multi_margin_loss, forward_multilabel_margin_loss, forward__class_pairs, forward_multilabel_soft_margin_loss,
-    forward_nll_loss, forward__pick, forward__unpick, forward_poisson_nll_loss, forward_smooth_l1_loss,
-    forward_soft_margin_loss, forward_triplet_margin_loss,
+    forward_binary_cross_entropy, forward__bernoulli_loss, forward_binary_cross_entropy_with_logits, forward__class_losses,
+    forward__class_losses_backward, forward__class_or_zero, forward_cosine_embedding_loss, forward_cross_entropy,
+    forward__cross_entropies, forward__cross_entropies_backward, forward_gaussian_nll_loss, forward_hinge_embedding_loss,
+    forward_huber_loss, forward__is_class, forward__kept_mean, forward__kept_mean_backward, forward_kl_div, forward_l1_loss,
+    forward_margin_ranking_loss, forward_mse_loss, forward_multi_margin_loss, forward_multilabel_margin_loss,
+    forward__class_pairs, forward_multilabel_soft_margin_loss, forward_nll_loss, forward__pick, forward__unpick,
+    forward_poisson_nll_loss, forward_smooth_l1_loss, forward_soft_margin_loss, forward_triplet_margin_loss,
 )
 from gradspec.generated.functions.losses cimport (
-    BernoulliLossBackward, CrossEntropiesBackward, CrossEntropiesBackwardBackward, KeptMeanBackward,
-    KeptMeanBackwardBackward, PickBackward, UnpickBackward,
+    BernoulliLossBackward, ClassLossesBackward, ClassLossesBackwardBackward, CrossEntropiesBackward,
+    CrossEntropiesBackwardBackward, KeptMeanBackward, KeptMeanBackwardBackward, PickBackward, UnpickBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -120,6 +120,74 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
 def binary_cross_entropy_with_logits(x, target, weight=None, reduction='mean', *, pos_weight=None):
     """binary_cross_entropy(sigmoid(x), target) without overflow."""
     return op_binary_cross_entropy_with_logits(x, target, weight, reduction, pos_weight)
+
+
+cdef object op__class_losses(object x, object target, object axis, object ignore_index):
+    cdef ThreadState* state_ = thread_state()
+    cdef ClassLossesBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_class_losses", "x")
+    target = as_index(target, "_class_losses", "target")
+    axis = as_int(axis, "_class_losses", "axis")
+    ignore_index = as_int(ignore_index, "_class_losses", "ignore_index")
+
+    if needs_grad(state_, x):
+        node_ = ClassLossesBackward.__new__(ClassLossesBackward)
+        connect_one(node_, state_, x)
+        node_.saved_target = save_index(state_, target, &node_.version_target)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_ignore_index = ignore_index
+
+    y = wrap_forward(forward__class_losses(array_of(x), index_of(target), axis, ignore_index))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__class_losses, (y,), (x, target, axis, ignore_index))
+    return y
+
+cdef tuple jvp__class_losses(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, target, axis, ignore_index = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops._class_losses(x_t, target, axis, ignore_index),)
+
+def _class_losses(x, target, axis=-1, ignore_index=-100):
+    """Minus the element of `x` at the class, along `axis`, 0 where the class is not counted."""
+    return op__class_losses(x, target, axis, ignore_index)
+
+
+cdef object op__class_losses_backward(object x, object target, object shape, object axis, object ignore_index):
+    cdef ThreadState* state_ = thread_state()
+    cdef ClassLossesBackwardBackward node_ = None
+    cdef TensorBase y
+    x = as_real_operand(x, "_class_losses_backward", "x")
+    target = as_index(target, "_class_losses_backward", "target")
+    shape = as_ints(shape, "_class_losses_backward", "shape", -1)
+    axis = as_int(axis, "_class_losses_backward", "axis")
+    ignore_index = as_int(ignore_index, "_class_losses_backward", "ignore_index")
+
+    if needs_grad(state_, x):
+        node_ = ClassLossesBackwardBackward.__new__(ClassLossesBackwardBackward)
+        connect_one(node_, state_, x)
+        node_.saved_target = save_index(state_, target, &node_.version_target)
+        node_.saved_axis = axis
+        node_.saved_ignore_index = ignore_index
+
+    y = wrap_forward(forward__class_losses_backward(array_of(x), index_of(target), shape, axis, ignore_index))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__class_losses_backward, (y,), (x, target, shape, axis, ignore_index))
+    return y
+
+cdef tuple jvp__class_losses_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, target, shape, axis, ignore_index = tangents_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    return (ops._class_losses_backward(x_t, target, shape, axis, ignore_index),)
+
+def _class_losses_backward(x, target, shape, axis=-1, ignore_index=-100):
+    """Zeros of the given shape with -x[...] at each class that is counted; the adjoint of _class_losses."""
+    return op__class_losses_backward(x, target, shape, axis, ignore_index)
 
 
 cdef object op__class_or_zero(object target, object ignore_index):
@@ -374,27 +442,25 @@ def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
     return op_hinge_embedding_loss(x, target, margin, reduction)
 
 
-cdef object op_huber_loss(object x, object target, object reduction, object delta, object weight):
+cdef object op_huber_loss(object x, object target, object reduction, object delta):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "huber_loss", "x")
     target = as_real_operand(target, "huber_loss", "target")
     reduction = as_str(reduction, "huber_loss", "reduction")
     delta = as_float(delta, "huber_loss", "delta")
-    weight = None if weight is None else as_real_operand(weight, "huber_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
             error = x - target
             near = ops.clip(error, -delta, delta)
-            loss = near * (error - near / 2)
-            return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
-        return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
+            return ops._reduce_loss(near * (error - near / 2), reduction)
+        return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
     except Exception as error_:
-        raise explain(error_, "huber_loss", x=x, target=target, reduction=reduction, delta=delta, weight=weight) from None
+        raise explain(error_, "huber_loss", x=x, target=target, reduction=reduction, delta=delta) from None
 
-def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
+def huber_loss(x, target, reduction='mean', delta=1.0):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
-    return op_huber_loss(x, target, reduction, delta, weight)
+    return op_huber_loss(x, target, reduction, delta)
 
 
 cdef object op__is_class(object target, object ignore_index):
@@ -495,23 +561,22 @@ def kl_div(x, target, reduction='mean', log_target=False):
     return op_kl_div(x, target, reduction, log_target)
 
 
-cdef object op_l1_loss(object x, object target, object reduction, object weight):
+cdef object op_l1_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "l1_loss", "x")
     target = as_real_operand(target, "l1_loss", "target")
     reduction = as_str(reduction, "l1_loss", "reduction")
-    weight = None if weight is None else as_real_operand(weight, "l1_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
-            return ops._reduce_weighted(ops.absolute(x - target), weight, reduction)
-        return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction, array_of(weight)))
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.absolute(x - target), reduction)
+        return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
     except Exception as error_:
-        raise explain(error_, "l1_loss", x=x, target=target, reduction=reduction, weight=weight) from None
+        raise explain(error_, "l1_loss", x=x, target=target, reduction=reduction) from None
 
-def l1_loss(x, target, reduction='mean', weight=None):
+def l1_loss(x, target, reduction='mean'):
     """Absolute error."""
-    return op_l1_loss(x, target, reduction, weight)
+    return op_l1_loss(x, target, reduction)
 
 
 cdef object op_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
@@ -534,49 +599,46 @@ def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
     return op_margin_ranking_loss(a, b, target, margin, reduction)
 
 
-cdef object op_mse_loss(object x, object target, object reduction, object weight):
+cdef object op_mse_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "mse_loss", "x")
     target = as_real_operand(target, "mse_loss", "target")
     reduction = as_str(reduction, "mse_loss", "reduction")
-    weight = None if weight is None else as_real_operand(weight, "mse_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
-            return ops._reduce_weighted(ops.square(x - target), weight, reduction)
-        return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction, array_of(weight)))
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+            return ops._reduce_loss(ops.square(x - target), reduction)
+        return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
     except Exception as error_:
-        raise explain(error_, "mse_loss", x=x, target=target, reduction=reduction, weight=weight) from None
+        raise explain(error_, "mse_loss", x=x, target=target, reduction=reduction) from None
 
-def mse_loss(x, target, reduction='mean', weight=None):
+def mse_loss(x, target, reduction='mean'):
     """Squared error."""
-    return op_mse_loss(x, target, reduction, weight)
+    return op_mse_loss(x, target, reduction)
 
 
-cdef object op_multi_margin_loss(object x, object target, object p, object margin, object reduction, object weight):
+cdef object op_multi_margin_loss(object x, object target, object p, object margin, object reduction):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "multi_margin_loss", "x")
     target = as_index(target, "multi_margin_loss", "target")
     p = as_int(p, "multi_margin_loss", "p")
     margin = as_float(margin, "multi_margin_loss", "margin")
     reduction = as_str(reduction, "multi_margin_loss", "reduction")
-    weight = None if weight is None else as_real_operand(weight, "multi_margin_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & DUAL:
             own = ops.one_hot(target, shape_of(x)[-1], dtype='bool')
             above = ops.clip(x - ops.expand_dims(ops._pick(x, target, -1), -1) + margin, 0)
-            loss = ops.sum(ops.where(own, 0, above ** p), -1) / formulas.checked_axes(shape_of(x), 'x', 1)[-1]
-            return ops._reduce_loss(loss if weight is None else loss * ops.take(weight, target), reduction)
-        return wrap_forward(forward_multi_margin_loss(array_of(x), index_of(target), p, margin, reduction, array_of(weight)))
+            return ops._reduce_loss(
+                ops.sum(ops.where(own, 0, above ** p), -1) / formulas.checked_axes(shape_of(x), 'x', 1)[-1], reduction
+            )
+        return wrap_forward(forward_multi_margin_loss(array_of(x), index_of(target), p, margin, reduction))
     except Exception as error_:
-        raise explain(
-            error_, "multi_margin_loss", x=x, target=target, p=p, margin=margin, reduction=reduction, weight=weight
-        ) from None
+        raise explain(error_, "multi_margin_loss", x=x, target=target, p=p, margin=margin, reduction=reduction) from None
 
-def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean', weight=None):
+def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean'):
     """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
-    return op_multi_margin_loss(x, target, p, margin, reduction, weight)
+    return op_multi_margin_loss(x, target, p, margin, reduction)
 
 
 cdef object op_multilabel_margin_loss(object x, object target, object reduction):
@@ -640,13 +702,19 @@ cdef object op_nll_loss(object x, object target, object weight, object reduction
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
-            safe = ops._class_or_zero(target, ignore_index)
-            known = ops.astype(ops._is_class(target, ignore_index), formulas.float_dtype(dtype_of(x)))
-            if weight is None:
-                rate = known
+            if ndim_of(x) > 1:
+                axis = 1
             else:
-                rate = known * ops.take(weight, safe)
-            loss = -ops._pick(x, safe, 1 if ndim_of(x) > 1 else 0) * rate
+                axis = 0
+            if weight is None and reduction == 'mean':
+                plain = ops._class_losses(x, target, axis, ignore_index)
+                return ops._kept_mean(plain, target, ignore_index)
+            if weight is None:
+                plain = ops._class_losses(x, target, axis, ignore_index)
+                return ops._reduce_loss(plain, reduction)
+            safe = ops._class_or_zero(target, ignore_index)
+            rate = ops._is_class(target, ignore_index) * ops.take(weight, safe)
+            loss = -ops._pick(x, safe, axis) * rate
             if formulas.checked_reduction(reduction) == 'mean':
                 return ops.sum(loss) / ops.sum(rate)
             return ops._reduce_loss(loss, reduction)
@@ -773,28 +841,6 @@ def _reduce_loss(x, reduction='mean'):
     return op__reduce_loss(x, reduction)
 
 
-cdef object op__reduce_weighted(object x, object weight, object reduction):
-    x = as_real_operand(x, "_reduce_weighted", "x")
-    weight = None if weight is None else as_real_operand(weight, "_reduce_weighted", "weight")
-    reduction = as_str(reduction, "_reduce_weighted", "reduction")
-
-    try:
-        if weight is None:
-            return ops._reduce_loss(x, reduction)
-        kind = formulas.checked_reduction(reduction)
-        if kind == 'mean':
-            return ops.sum(weight * x) / ops.sum(ops.broadcast_to(weight, shape_of(x)))
-        if kind == 'sum':
-            return ops.sum(weight * x)
-        return weight * x
-    except Exception as error_:
-        raise explain(error_, "_reduce_weighted", x=x, weight=weight, reduction=reduction) from None
-
-def _reduce_weighted(x, weight, reduction):
-    """As _reduce_loss, with a weight of each loss, by whose sum a mean is divided."""
-    return op__reduce_weighted(x, weight, reduction)
-
-
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "smooth_l1_loss", "x")
@@ -876,14 +922,14 @@ answer_calls()
 
 register({
 "binary_cross_entropy": binary_cross_entropy, "_bernoulli_loss": _bernoulli_loss, "binary_cross_entropy_with_logits":
-    binary_cross_entropy_with_logits, "_class_or_zero": _class_or_zero, "cosine_embedding_loss": cosine_embedding_loss,
-    "cross_entropy": cross_entropy, "_cross_entropies": _cross_entropies, "_cross_entropies_backward":
-    _cross_entropies_backward, "_mean_of": _mean_of, "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss":
-    hinge_embedding_loss, "huber_loss": huber_loss, "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward":
-    _kept_mean_backward, "kl_div": kl_div, "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss":
-    mse_loss, "multi_margin_loss": multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss, "_class_pairs":
-    _class_pairs, "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick,
-    "_unpick": _unpick, "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "_reduce_weighted":
-    _reduce_weighted, "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss":
-    triplet_margin_loss,
+    binary_cross_entropy_with_logits, "_class_losses": _class_losses, "_class_losses_backward": _class_losses_backward,
+    "_class_or_zero": _class_or_zero, "cosine_embedding_loss": cosine_embedding_loss, "cross_entropy": cross_entropy,
+    "_cross_entropies": _cross_entropies, "_cross_entropies_backward": _cross_entropies_backward, "_mean_of": _mean_of,
+    "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss": hinge_embedding_loss, "huber_loss": huber_loss,
+    "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward": _kept_mean_backward, "kl_div": kl_div,
+    "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss": mse_loss, "multi_margin_loss":
+    multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss, "_class_pairs": _class_pairs,
+    "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick,
+    "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "smooth_l1_loss": smooth_l1_loss,
+    "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
 })

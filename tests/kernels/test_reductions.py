@@ -177,3 +177,19 @@ def test_short_axes_are_folded():
 
     reductions._reduced(Spy(), np.ones((300, 2, 3)), (1, 2), False)
     assert calls == [(300, 2), (300, 2), (300,)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_of_every_length_have_numpys_bits(dtype):
+    """Of one row, of several, and of halves that are not alike; zeros and infinities too."""
+    rng = np.random.default_rng(0)
+    numbers = (rng.normal(size=40000) * 10.0 ** rng.integers(-6, 6, 40000)).astype(dtype)
+    for n in [*range(1, 300), *range(505, 530), 1000, 1023, 1025, 4095, 4097, 12345, 20000]:
+        x = numbers[: 2 * n].reshape(2, n)
+        for rows in (x[0], x):
+            np.testing.assert_array_equal(kernels.sum_along(rows.copy(), -1, False), np.sum(rows, axis=-1))
+    for x in (np.full(300, -0.0), np.array([np.inf, 1.0] * 100), np.array([np.inf, -np.inf]), np.full(200, np.finfo(dtype).max)):
+        with np.errstate(all="ignore"):
+            found, expected = kernels.sum_along(x.astype(dtype), None, False), np.sum(x.astype(dtype))
+        np.testing.assert_array_equal(found, expected)
+        assert np.signbit(found) == np.signbit(expected) or np.isnan(found)

@@ -7,7 +7,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 __all__ = [
     "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad",
-    "pad_backward", "repeat_backward", "split_copies",
+    "pad_backward", "repeat_backward", "roll", "split_copies",
 ]  # fmt: skip
 
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
@@ -242,3 +242,27 @@ def _summed(x, shape):
     lead = np.ndim(x) - len(shape)
     repeated = tuple(lead + axis for axis, n in enumerate(shape) if n == 1)
     return np.sum(x, (*range(lead), *repeated)).reshape(shape)
+
+
+def roll(x, shift, axis):
+    """Elements moved along axes, those beyond the end to the front, as ``np.roll``.
+
+    Parameters
+    ----------
+    x : ndarray
+    shift : int or tuple of int
+    axis : int, tuple of int or None
+
+    Returns
+    -------
+    ndarray
+    """
+    shifts, axes = (value if isinstance(value, tuple) or value is None else (value,) for value in (shift, axis))
+    if axes is None or len(shifts) != 1 or len(axes) != 1 or not -x.ndim <= axes[0] < x.ndim:
+        return np.roll(x, shift, axis)
+    lead, length = (slice(None),) * (axes[0] % x.ndim), x.shape[axes[0]]
+    moved = shifts[0] % length if length else 0
+    y = np.empty_like(x)
+    y[(*lead, slice(moved, None))] = x[(*lead, slice(length - moved))]
+    y[(*lead, slice(moved))] = x[(*lead, slice(length - moved, None))]
+    return y

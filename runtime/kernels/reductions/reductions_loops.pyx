@@ -27,10 +27,14 @@ __all__ = ["max_along", "mean_along", "min_along", "sum_along", "sum_to", "unred
 
 cnp.import_array()
 
+cdef extern from "gradspec/kernels/reductions/pairwise.h":
+    float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
+    double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
+
 cdef enum:
     SHORT = 8           # elements of a row below which joining slices is quicker than a call of the loop for each row,
     WORTH = 1 << 11     # in an array of so many
-    CHUNK = 1 << 15     # elements that are worth a thread
+    CHUNK = 1 << 13     # elements that are worth a thread
 
 cdef Ufunc _add = Ufunc(np.add, "add")
 cdef Ufunc _maximum = Ufunc(np.maximum, "maximum")
@@ -42,6 +46,7 @@ cdef struct Reduction:
     void* data
     Span span
     npy_intp item
+    int sums            # the dtype of real sums, which have a loop of ours; -1 of everything else
     bint from_zero      # the result begins as zero, otherwise as the first element
     bint raised         # a floating-point flag, in some part
     char* x
@@ -66,6 +71,10 @@ cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nog
             for j in range(first, job.span.length):
                 args[1] = x + j * row
                 job.loop(args, &job.span.inner, upon, job.data)
+        elif job.sums == cnp.NPY_FLOAT32:
+            (<float*> args[0])[0] = 0 + gradspec_pairwise_float(<float*> x, rest)
+        elif job.sums == cnp.NPY_FLOAT64:
+            (<double*> args[0])[0] = 0 + gradspec_pairwise_double(<double*> x, rest)
         elif rest:
             args[1] = x + first * row
             job.loop(args, &rest, within, job.data)
@@ -88,6 +97,7 @@ cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* sp
         return None
     y = empty_reduced(x_, span, keepdims)
     job.loop, job.data, job.span, job.item = ufunc.loops[slot], ufunc.loop_data[slot], span[0], item_size(slot)
+    job.sums = PyArray_TYPE(x_) if ufunc is _add and slot < 2 else -1
     job.from_zero, job.raised, job.x, job.y = ufunc is _add, False, PyArray_BYTES(x_), PyArray_BYTES(y)
     if PyArray_SIZE(x_) < GRAIN:
         reduce_part(&job, 0, span.outer)

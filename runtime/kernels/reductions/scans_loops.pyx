@@ -162,12 +162,31 @@ cdef struct Extremes:
     npy_intp* at
 
 
+cdef inline void extremes_of_row(bint least, real* x, real* y, npy_intp* at, npy_intp length) noexcept nogil:
+    cdef npy_intp i, found = 0
+    cdef real state = x[0], value
+    for i in range(length):
+        value = x[i]
+        if (value <= state if least else value >= state) or value != value:
+            found = i
+            if value != state:
+                state = value
+        y[i], at[i] = state, found
+
+
 cdef void go_extremes(Extremes* job, real* x, npy_intp start, npy_intp stop) noexcept nogil:
     """Of rows of a plane, from one to the next: the last of equal ones, and after the first NaN nothing but NaN."""
     cdef npy_intp o, i, k, inner = job.inner, place
     cdef real* y = <real*> job.y
     cdef npy_intp* at = job.at
     cdef real value, state
+    if inner == 1:
+        for o in range(start, stop):
+            if job.least:
+                extremes_of_row(True, x + o * job.length, y + o * job.length, at + o * job.length, job.length)
+            else:
+                extremes_of_row(False, x + o * job.length, y + o * job.length, at + o * job.length, job.length)
+        return
     for o in range(start, stop):
         place = o * job.length * inner
         for k in range(inner):

@@ -212,9 +212,10 @@ def topk(x, k, axis, largest):
     if not 0 <= k <= length:
         raise ValueError(f"k is {k}, the axis has {length} elements")
     if 0 < k <= _FEW and 0 < k < length:
-        found = select_along_rows(np.moveaxis(x, axis, -1), k, largest)
+        last = axis % x.ndim == x.ndim - 1
+        found = select_along_rows(x if last else np.moveaxis(x, axis, -1), k, largest)
         if found is not None:
-            return tuple(np.moveaxis(part, -1, axis) for part in found)
+            return found if last else tuple(np.moveaxis(part, -1, axis) for part in found)
     first = (slice(None),) * (axis % x.ndim) + (slice(k),)
     indices = argsort(x, axis, largest, True)[first]
     return np.take_along_axis(x, indices, axis), indices

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from ..loops.plain cimport is_plain
 
 cnp.import_array()
 
@@ -64,9 +65,13 @@ def select_along_rows(x, npy_intp k, bint largest):
     cdef char* source
     cdef char* to
     cdef npy_intp* at
-    if not isinstance(x, np.ndarray) or x.ndim == 0 or x.dtype not in (np.float32, np.float64, np.int64):
+    if not isinstance(x, np.ndarray) or PyArray_NDIM(x) == 0:
         return None
-    x_ = np.ascontiguousarray(x, x.dtype.newbyteorder("="))
+    if PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_INT64):
+        return None
+    if not is_plain(x) and not x.dtype.isnative:
+        return None
+    x_ = x if is_plain(x) else np.ascontiguousarray(x)
     n, type_num = PyArray_DIMS(x_)[PyArray_NDIM(x_) - 1], PyArray_TYPE(x_)
     if not 0 < k <= n:
         return None

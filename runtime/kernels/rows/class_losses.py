@@ -5,7 +5,7 @@ import numpy as np
 from .losses import pick, unpick
 from .softmax import log_softmax, softmax
 
-__all__ = ["class_or_zero", "class_pairs", "is_class"]
+__all__ = ["class_losses_backward", "class_or_zero", "class_pairs", "is_class"]
 
 
 def is_class(target, ignore_index):
@@ -21,6 +21,49 @@ def is_class(target, ignore_index):
     ndarray of bool
     """
     return np.not_equal(target, ignore_index)
+
+
+def class_losses(x, target, axis, ignore_index):
+    """Minus the element at the class, 0 where that is not counted.
+
+    Parameters
+    ----------
+    x : ndarray
+        Real.
+    target : array_like of int
+        Has the shape of `x` without `axis`.
+    axis : int
+    ignore_index : int
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `target`.
+    """
+    known = is_class(target, ignore_index)
+    y = -pick(np.asarray(x, np.result_type(x, np.float16)), np.where(known, target, 0), axis)
+    return np.where(known, y, y.dtype.type(0))
+
+
+def class_losses_backward(grad, target, shape, axis, ignore_index):
+    """The adjoint of class_losses.
+
+    Parameters
+    ----------
+    grad : ndarray
+        Of the shape of `target`.
+    target : array_like of int
+    shape : tuple of int
+        Of the result.
+    axis : int
+    ignore_index : int
+
+    Returns
+    -------
+    ndarray
+    """
+    known, grad = is_class(target, ignore_index), np.asarray(grad, np.result_type(grad, np.float16))
+    return unpick(np.where(known, -grad, grad.dtype.type(0)), np.where(known, target, 0), shape, axis)
 
 
 def class_or_zero(target, ignore_index):

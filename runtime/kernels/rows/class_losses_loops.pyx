@@ -17,9 +17,38 @@ from ..loops.plain cimport is_plain, same_shape
 from ..loops.span cimport Span, empty_reduced, find_span
 from ..loops.wide cimport real, total
 
-__all__ = ["cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward"]
+__all__ = ["class_losses", "cross_entropies", "cross_entropies_backward", "kept_mean", "kept_mean_backward"]
 
 cnp.import_array()
+
+
+def class_losses(x, target, axis, ignore_index):
+    """Minus the element at the class, 0 where that is not counted, as `class_losses.class_losses`."""
+    cdef ndarray x_ = plain(x), y, classes
+    cdef npy_intp ignored = 0
+    cdef Span span
+    if x_ is not None and find_span(x_, axis, &span) and span.first == span.last and PyArray_SIZE(x_):
+        classes = find_classes(target, x_, &span, ignore_index, &ignored)
+        if classes is not None:
+            y = empty_reduced(x_, &span, False)
+            if PyArray_TYPE(x_) == cnp.NPY_FLOAT32:
+                take_losses(<float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y), &span, <npy_intp*> PyArray_BYTES(classes), ignored)
+            else:
+                take_losses(<double*> PyArray_BYTES(x_), <double*> PyArray_BYTES(y), &span, <npy_intp*> PyArray_BYTES(classes), ignored)
+            return y
+    return expressions.class_losses(x, target, axis, ignore_index)
+
+
+cdef void take_losses(real* x, real* y, Span* span, npy_intp* classes, npy_intp ignored) noexcept:
+    cdef npy_intp o, k, at, place
+    for o in range(span.outer):
+        for k in range(span.inner):
+            at = o * span.inner + k
+            place = classes[at]
+            if place == ignored:
+                y[at] = 0
+            else:
+                y[at] = -x[(o * span.length + (place if place >= 0 else place + span.length)) * span.inner + k]
 
 
 def cross_entropies(x, target, axis, ignore_index):

@@ -22,6 +22,9 @@ __all__ = ["centred", "euclidean_norm", "std", "std_mean", "var", "var_mean"]
 
 cnp.import_array()
 
+cdef enum:
+    SMALL = 1 << 11     # elements up to which a transposed copy is quicker than the expressions
+
 cdef enum Kind:
     CENTRED
     NORM
@@ -75,8 +78,13 @@ cdef ndarray by_rows(Kind kind, object x, object axis, bint keepdims, double cor
     if not PyArray_CheckExact(x) or not is_plain(x) or PyArray_TYPE(x) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         return None
     x_ = x
-    if not find_span(x_, axis, &span) or span.inner != 1 or PyArray_SIZE(x_) == 0 or span.length - correction <= 0:
+    if not find_span(x_, axis, &span) or PyArray_SIZE(x_) == 0 or span.length - correction <= 0:
         return None
+    if span.inner != 1:
+        if kind == CENTRED or PyArray_SIZE(x_) > SMALL or PyArray_NDIM(x_) != 2:
+            return None
+        y = by_rows(kind, (<object> x_).T.copy(), 1, keepdims, correction)
+        return (<object> y).T if y is not None and keepdims else y
     if kind == CENTRED:
         y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
     else:
