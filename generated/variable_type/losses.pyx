@@ -442,25 +442,27 @@ def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
     return op_hinge_embedding_loss(x, target, margin, reduction)
 
 
-cdef object op_huber_loss(object x, object target, object reduction, object delta):
+cdef object op_huber_loss(object x, object target, object reduction, object delta, object weight):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "huber_loss", "x")
     target = as_real_operand(target, "huber_loss", "target")
     reduction = as_str(reduction, "huber_loss", "reduction")
     delta = as_float(delta, "huber_loss", "delta")
+    weight = None if weight is None else as_real_operand(weight, "huber_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
             error = x - target
             near = ops.clip(error, -delta, delta)
-            return ops._reduce_loss(near * (error - near / 2), reduction)
-        return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta))
+            loss = near * (error - near / 2)
+            return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
+        return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
     except Exception as error_:
-        raise explain(error_, "huber_loss", x=x, target=target, reduction=reduction, delta=delta) from None
+        raise explain(error_, "huber_loss", x=x, target=target, reduction=reduction, delta=delta, weight=weight) from None
 
-def huber_loss(x, target, reduction='mean', delta=1.0):
+def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
-    return op_huber_loss(x, target, reduction, delta)
+    return op_huber_loss(x, target, reduction, delta, weight)
 
 
 cdef object op__is_class(object target, object ignore_index):
@@ -561,22 +563,23 @@ def kl_div(x, target, reduction='mean', log_target=False):
     return op_kl_div(x, target, reduction, log_target)
 
 
-cdef object op_l1_loss(object x, object target, object reduction):
+cdef object op_l1_loss(object x, object target, object reduction, object weight):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "l1_loss", "x")
     target = as_real_operand(target, "l1_loss", "target")
     reduction = as_str(reduction, "l1_loss", "reduction")
+    weight = None if weight is None else as_real_operand(weight, "l1_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-            return ops._reduce_loss(ops.absolute(x - target), reduction)
-        return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction))
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+            return ops._reduce_weighted(ops.absolute(x - target), weight, reduction)
+        return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction, array_of(weight)))
     except Exception as error_:
-        raise explain(error_, "l1_loss", x=x, target=target, reduction=reduction) from None
+        raise explain(error_, "l1_loss", x=x, target=target, reduction=reduction, weight=weight) from None
 
-def l1_loss(x, target, reduction='mean'):
+def l1_loss(x, target, reduction='mean', weight=None):
     """Absolute error."""
-    return op_l1_loss(x, target, reduction)
+    return op_l1_loss(x, target, reduction, weight)
 
 
 cdef object op_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
@@ -599,46 +602,49 @@ def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
     return op_margin_ranking_loss(a, b, target, margin, reduction)
 
 
-cdef object op_mse_loss(object x, object target, object reduction):
+cdef object op_mse_loss(object x, object target, object reduction, object weight):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "mse_loss", "x")
     target = as_real_operand(target, "mse_loss", "target")
     reduction = as_str(reduction, "mse_loss", "reduction")
+    weight = None if weight is None else as_real_operand(weight, "mse_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
-            return ops._reduce_loss(ops.square(x - target), reduction)
-        return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction))
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+            return ops._reduce_weighted(ops.square(x - target), weight, reduction)
+        return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction, array_of(weight)))
     except Exception as error_:
-        raise explain(error_, "mse_loss", x=x, target=target, reduction=reduction) from None
+        raise explain(error_, "mse_loss", x=x, target=target, reduction=reduction, weight=weight) from None
 
-def mse_loss(x, target, reduction='mean'):
+def mse_loss(x, target, reduction='mean', weight=None):
     """Squared error."""
-    return op_mse_loss(x, target, reduction)
+    return op_mse_loss(x, target, reduction, weight)
 
 
-cdef object op_multi_margin_loss(object x, object target, object p, object margin, object reduction):
+cdef object op_multi_margin_loss(object x, object target, object p, object margin, object reduction, object weight):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "multi_margin_loss", "x")
     target = as_index(target, "multi_margin_loss", "target")
     p = as_int(p, "multi_margin_loss", "p")
     margin = as_float(margin, "multi_margin_loss", "margin")
     reduction = as_str(reduction, "multi_margin_loss", "reduction")
+    weight = None if weight is None else as_real_operand(weight, "multi_margin_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
             own = ops.one_hot(target, shape_of(x)[-1], dtype='bool')
             above = ops.clip(x - ops.expand_dims(ops._pick(x, target, -1), -1) + margin, 0)
-            return ops._reduce_loss(
-                ops.sum(ops.where(own, 0, above ** p), -1) / formulas.checked_axes(shape_of(x), 'x', 1)[-1], reduction
-            )
-        return wrap_forward(forward_multi_margin_loss(array_of(x), index_of(target), p, margin, reduction))
+            loss = ops.sum(ops.where(own, 0, above ** p), -1) / formulas.checked_axes(shape_of(x), 'x', 1)[-1]
+            return ops._reduce_loss(loss if weight is None else loss * ops.take(weight, target), reduction)
+        return wrap_forward(forward_multi_margin_loss(array_of(x), index_of(target), p, margin, reduction, array_of(weight)))
     except Exception as error_:
-        raise explain(error_, "multi_margin_loss", x=x, target=target, p=p, margin=margin, reduction=reduction) from None
+        raise explain(
+            error_, "multi_margin_loss", x=x, target=target, p=p, margin=margin, reduction=reduction, weight=weight
+        ) from None
 
-def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean'):
+def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean', weight=None):
     """The mean over classes of how far each other score is above that of the class less `margin`, to the power of `p`."""
-    return op_multi_margin_loss(x, target, p, margin, reduction)
+    return op_multi_margin_loss(x, target, p, margin, reduction, weight)
 
 
 cdef object op_multilabel_margin_loss(object x, object target, object reduction):
@@ -841,6 +847,28 @@ def _reduce_loss(x, reduction='mean'):
     return op__reduce_loss(x, reduction)
 
 
+cdef object op__reduce_weighted(object x, object weight, object reduction):
+    x = as_real_operand(x, "_reduce_weighted", "x")
+    weight = None if weight is None else as_real_operand(weight, "_reduce_weighted", "weight")
+    reduction = as_str(reduction, "_reduce_weighted", "reduction")
+
+    try:
+        if weight is None:
+            return ops._reduce_loss(x, reduction)
+        kind = formulas.checked_reduction(reduction)
+        if kind == 'mean':
+            return ops.sum(weight * x) / ops.sum(ops.broadcast_to(weight, shape_of(x)))
+        if kind == 'sum':
+            return ops.sum(weight * x)
+        return weight * x
+    except Exception as error_:
+        raise explain(error_, "_reduce_weighted", x=x, weight=weight, reduction=reduction) from None
+
+def _reduce_weighted(x, weight, reduction):
+    """As _reduce_loss, with a weight of each loss, by whose sum a mean is divided."""
+    return op__reduce_weighted(x, weight, reduction)
+
+
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "smooth_l1_loss", "x")
@@ -930,6 +958,6 @@ register({
     "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss": mse_loss, "multi_margin_loss":
     multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss, "_class_pairs": _class_pairs,
     "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick,
-    "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "smooth_l1_loss": smooth_l1_loss,
-    "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
+    "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "_reduce_weighted": _reduce_weighted,
+    "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,
 })
