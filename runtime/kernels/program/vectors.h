@@ -88,35 +88,46 @@ OVER(double)
 
 #define GRADSPEC_BOTH(name) gradspec_##name##_float, gradspec_##name##_double
 
-/* NumPy's names, our loops, and their arguments: up to where results are normal and finite, or known.
- * A largest argument of -1 says that there is none. */
+#define GRADSPEC_ALL(name) GRADSPEC_BOTH(name), name
+
+/* Other floats: the C library's function of doubles, rounded once, with the flags that this raises.  NumPy's loop for floats is up
+ * to 3 units of the last digit off where a processor has AVX-512. */
+static void gradspec_rounded_loop(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    double (*function)(double) = *(double (**)(double)) data;
+    for (npy_intp i = 0; i < *size; i++)
+        *(float *) (args[1] + i * steps[1]) = (float) function(*(const float *) (args[0] + i * steps[0]));
+}
+
+/* NumPy's names, our loops, the C library's function, and the arguments of our loops: up to where results are normal and finite,
+ * or known.  A largest argument of -1 says that there is none. */
 static const struct {
     const char *name;
     void (*single)(const float *, float *, npy_intp, void *);
     void (*twice)(const double *, double *, npy_intp, void *);
+    double (*function)(double);
     double above[2], below[2];          /* the least and the largest; of negative ones the magnitudes */
     double single_above, single_below;  /* the largest floats */
 } gradspec_own[] = {
-    {"exp", GRADSPEC_BOTH(exp), {0, 709.78}, {0, INFINITY}, 88.72, INFINITY},
-    {"exp2", GRADSPEC_BOTH(exp2), {0, 1023.49}, {0, 1021}, 127.99, 160},
-    {"expm1", GRADSPEC_BOTH(expm1), {0, 709}, {0, INFINITY}, 88.72, INFINITY},
-    {"log", GRADSPEC_BOTH(log), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
-    {"log2", GRADSPEC_BOTH(log2), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
-    {"log10", GRADSPEC_BOTH(log10), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
-    {"log1p", GRADSPEC_BOTH(log1p), {0, 0x1p1023}, {0, 0x1.fffffffffffffp-1}, 0x1.fffffep127, 0x1.fffffep-1},
-    {"sinh", GRADSPEC_BOTH(sinh), {0, 708}, {0, 708}, 89.41, 89.41},
-    {"cosh", GRADSPEC_BOTH(cosh), {0, 708}, {0, 708}, 89.41, 89.41},
-    {"tanh", GRADSPEC_BOTH(tanh), {0, INFINITY}, {0, INFINITY}, INFINITY, INFINITY},
-    {"sin", GRADSPEC_BOTH(sin), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
-    {"cos", GRADSPEC_BOTH(cos), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
-    {"tan", GRADSPEC_BOTH(tan), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
-    {"arcsin", GRADSPEC_BOTH(asin), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
-    {"arccos", GRADSPEC_BOTH(acos), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
-    {"arctan", GRADSPEC_BOTH(atan), {0x1p-300, 0x1p1022}, {0x1p-300, 0x1p1022}, INFINITY, INFINITY},
-    {"arcsinh", GRADSPEC_BOTH(asinh), {0x1p-300, 0x1p500}, {0x1p-300, 0x1p500}, 0x1.fffffep127, 0x1.fffffep127},
-    {"arccosh", GRADSPEC_BOTH(acosh), {1, 0x1p500}, {0, -1}, 0x1.fffffep127, -1},
-    {"arctanh", GRADSPEC_BOTH(atanh), {0x1p-300, 0x1.fffffffffffffp-1}, {0x1p-300, 0x1.fffffffffffffp-1}, 0x1.fffffep-1, 0x1.fffffep-1},
-    {"cbrt", GRADSPEC_BOTH(cbrt), {0x1p-1022, 0x1p1022}, {0x1p-1022, 0x1p1022}, 0x1.fffffep127, 0x1.fffffep127},
+    {"exp", GRADSPEC_ALL(exp), {0, 709.78}, {0, INFINITY}, 88.72, INFINITY},
+    {"exp2", GRADSPEC_ALL(exp2), {0, 1023.49}, {0, 1021}, 127.99, 160},
+    {"expm1", GRADSPEC_ALL(expm1), {0, 709}, {0, INFINITY}, 88.72, INFINITY},
+    {"log", GRADSPEC_ALL(log), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
+    {"log2", GRADSPEC_ALL(log2), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
+    {"log10", GRADSPEC_ALL(log10), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
+    {"log1p", GRADSPEC_ALL(log1p), {0, 0x1p1023}, {0, 0x1.fffffffffffffp-1}, 0x1.fffffep127, 0x1.fffffep-1},
+    {"sinh", GRADSPEC_ALL(sinh), {0, 708}, {0, 708}, 89.41, 89.41},
+    {"cosh", GRADSPEC_ALL(cosh), {0, 708}, {0, 708}, 89.41, 89.41},
+    {"tanh", GRADSPEC_ALL(tanh), {0, INFINITY}, {0, INFINITY}, INFINITY, INFINITY},
+    {"sin", GRADSPEC_ALL(sin), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
+    {"cos", GRADSPEC_ALL(cos), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
+    {"tan", GRADSPEC_ALL(tan), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
+    {"arcsin", GRADSPEC_ALL(asin), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
+    {"arccos", GRADSPEC_ALL(acos), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
+    {"arctan", GRADSPEC_ALL(atan), {0x1p-300, 0x1p1022}, {0x1p-300, 0x1p1022}, INFINITY, INFINITY},
+    {"arcsinh", GRADSPEC_ALL(asinh), {0x1p-300, 0x1p500}, {0x1p-300, 0x1p500}, 0x1.fffffep127, 0x1.fffffep127},
+    {"arccosh", GRADSPEC_ALL(acosh), {1, 0x1p500}, {0, -1}, 0x1.fffffep127, -1},
+    {"arctanh", GRADSPEC_ALL(atanh), {0x1p-300, 0x1.fffffffffffffp-1}, {0x1p-300, 0x1.fffffffffffffp-1}, 0x1.fffffep-1, 0x1.fffffep-1},
+    {"cbrt", GRADSPEC_ALL(cbrt), {0x1p-1022, 0x1p1022}, {0x1p-1022, 0x1p1022}, 0x1.fffffep127, 0x1.fffffep127},
 };
 
 #define GRADSPEC_OWN_COUNT ((int) (sizeof gradspec_own / sizeof *gradspec_own))
@@ -158,6 +169,8 @@ static void gradspec_take_float(gradspec_vector_loop_float *loop, int own) {
     loop->harmless = above[0] < 1 ? 0.5f : 1;
     gradspec_set_range_float(loop, above[0] == 0x1p-1022 ? 0x1p-149f : (float) above[0], (float) gradspec_own[own].single_above,
                              below[0] == 0x1p-1022 ? 0x1p-149f : (float) below[0], (float) gradspec_own[own].single_below);
+    loop->rest = gradspec_rounded_loop;
+    loop->rest_data = (void *) &gradspec_own[own].function;
 }
 
 static void gradspec_take_double(gradspec_vector_loop_double *loop, int own) {

@@ -123,11 +123,12 @@ cdef object vectorised(object function):
 cdef object of_one(object function, int place):
     cdef gradspec_vector_loop_float* single = <gradspec_vector_loop_float*> reserved(sizeof(gradspec_vector_loop_float))
     cdef gradspec_vector_loop_double* twice = <gradspec_vector_loop_double*> reserved(sizeof(gradspec_vector_loop_double))
-    gradspec_take_float(single, place)
-    gradspec_take_double(twice, place)
-    return made(
+    cdef object found = made(
         function, gradspec_inner_loop_float, single, &single.rest, &single.rest_data,
         gradspec_inner_loop_double, twice, &twice.rest, &twice.rest_data)
+    gradspec_take_float(single, place)  # which has another loop for the rest
+    gradspec_take_double(twice, place)
+    return found
 
 
 cdef object of_two(object function, int place):
