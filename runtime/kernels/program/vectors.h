@@ -73,19 +73,6 @@ OVER(float, floor_divide, gradspec_floor_divide)
 OVER(double, floor_divide, gradspec_floor_divide)
 #undef OVER
 
-/* What is left has the sign of the divisor, a zero too. */
-#define OVER(T) \
-    GRADSPEC_FUSED static void gradspec_remainder_##T(const T *a, const T *b, T *y, npy_intp n) { \
-        for (npy_intp i = 0; i < n; i++) { \
-            double whole; \
-            T r = (T) gradspec_signed(gradspec_left(a[i], b[i], &whole), a[i]); \
-            y[i] = r == 0 ? (T) gradspec_signed(0.0, b[i]) : (r < 0) != (b[i] < 0) ? r + b[i] : r; \
-        } \
-    }
-OVER(float)
-OVER(double)
-#undef OVER
-
 #define GRADSPEC_BOTH(name) gradspec_##name##_float, gradspec_##name##_double
 
 #define GRADSPEC_ALL(name) GRADSPEC_BOTH(name), name

@@ -79,3 +79,12 @@ static void TYPED(inner_pair_loop)(char **args, const npy_intp *size, const npy_
         to += n * steps[2];
     }
 }
+
+/* What is left has the sign of the divisor, a zero too. */
+GRADSPEC_FUSED static void TYPED(remainder)(const T *a, const T *b, T *y, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) {
+        double whole;
+        T r = (T) gradspec_signed(gradspec_left(a[i], b[i], &whole), a[i]);
+        y[i] = r == 0 ? (T) gradspec_signed(0.0, b[i]) : (r < 0) != (b[i] < 0) ? r + b[i] : r;
+    }
+}

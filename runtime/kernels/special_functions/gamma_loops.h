@@ -6,6 +6,18 @@
 #include "../program/fused.h"
 #include <numpy/npy_common.h>
 
+/* The C library's lgamma, without the sign that it keeps for the whole process. */
+#if defined(__GLIBC__) || defined(__APPLE__)
+extern double lgamma_r(double, int *);
+
+static double gradspec_lgamma_of(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
+#else
+#define gradspec_lgamma_of lgamma
+#endif
+
 /* lgamma of positive numbers: near its zeros a polynomial of Chebyshev's nodes, within 2**-41, else Stirling's series from 6 on. */
 GRADSPEC_INLINE double gradspec_single_lgamma(double x) {
     double w = x, product = 1.0;

@@ -24,16 +24,6 @@ cdef extern from "gradspec/kernels/special_functions/gamma_loops.h":
     void gradspec_lgamma_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_trigamma_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_trigamma_double(const double*, double*, npy_intp) noexcept nogil
-
-cdef extern from *:
-    """
-    #if defined(__GLIBC__) || defined(__APPLE__)
-    extern double lgamma_r(double, int *);
-    static double gradspec_lgamma_of(double x) { int sign; return lgamma_r(x, &sign); }
-    #else
-    #define gradspec_lgamma_of lgamma
-    #endif
-    """
     double gradspec_lgamma_of(double) noexcept nogil
 
 cdef bint _fused = gradspec_has_fused()

@@ -1,0 +1,25 @@
+/* For a T: a / hypot(a, b), and b / hypot(a, b)**2, of numbers whose squares as doubles are in range; 0 where both are 0. */
+
+GRADSPEC_WIDE static void TYPED(direction)(const T *a, const T *b, T *y, npy_intp n, npy_intp p, npy_intp q) {
+    for (npy_intp i = 0; i < n; i++) {
+        double s = a[i * p], t = b[i * q], h = s * s + t * t;
+        y[i] = (T) (s / (h == 0 ? 1 : sqrt(h)));
+    }
+}
+
+GRADSPEC_WIDE static void TYPED(angle_slope)(const T *a, const T *b, T *y, npy_intp n, npy_intp p, npy_intp q) {
+    for (npy_intp i = 0; i < n; i++) {
+        double s = a[i * p], t = b[i * q], h = s * s + t * t;
+        y[i] = (T) (t / (h == 0 ? 1 : h));
+    }
+}
+
+/* Whether some element is no number, infinite, or as a double has a square that is not in range. */
+GRADSPEC_WIDE static int TYPED(far)(const T *x, npy_intp n, double least, double largest) {
+    int found = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        double size = x[i] < 0 ? -(double) x[i] : (double) x[i];
+        found |= !(((size >= least) & (size <= largest)) | (size == 0));
+    }
+    return found;
+}
