@@ -20,7 +20,7 @@ from .case import BoundCall
 
 _AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec keeps to
 _ARRAYS = ("Array", "Index", "Mask")
-_HOW = ("more", "one more", "less", "none", "empty at first", "empty at last")  # what is done to the axes of operands
+_HOW = ("more", "one more", "less", "less at last", "none", "empty at first", "empty at last")  # what is done to the axes of operands
 _BESIDE = 1.03125  # values beside the given ones, in the same domain and on the same side of every kink
 
 
@@ -71,6 +71,7 @@ def _shapes(value: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     yield "one more", value[None]
     if value.size and value.ndim:
         yield "less", value[0]
+        yield "less at last", value[..., 0]
         yield "none", value.flat[-1].reshape(())
     if value.ndim:
         yield "empty at first", value[:0]

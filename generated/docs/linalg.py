@@ -29,10 +29,10 @@ describe({
     "cholesky": docstring(
         'Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix.',
         'x : array_like\n' 'upper : optional\n' '    As `numpy.linalg.cholesky` takes them.', 'cholesky(x) -> y\n'
-        'grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))\n'
+        'grad_x = _solve_triangle(mH(y), mH(_solve_triangle(mH(y), half_grad)))\n'
         'where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))\n'
-        'y_t = y @ _lower_half(solve_triangular(y, half_t, lower=True))\n'
-        'where half_t = mH(solve_triangular(y, _hermitian_part(x_t), lower=True))',
+        'y_t = y @ _lower_half(_solve_triangle(y, half_t, lower=True))\n'
+        'where half_t = mH(_solve_triangle(y, _hermitian_part(x_t), lower=True))',
         examples='>>> gs.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]])\n' 'tensor([[2., 0.],\n' '        [1., 2.]])',
         references='Murray (2016), Differentiation of the Cholesky decomposition.'),
     "cond": docstring('Largest singular value over the smallest; by another norm, that of `x` times that of its inverse.',
@@ -111,7 +111,7 @@ describe({
         'Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy.',
         'x : array_like', 'lu_factor(x) -> lu, Index pivots\n'
         'composite: (concat([tril(tall[0][..., :columns, :], -1) + tall[1], tall[0][..., columns:, :]], -2),\n'
-        '  _lu_order(x)[1]) if rows > columns else (concat([known, solve_triangular(parts[0], rest, lower=True,\n'
+        '  _lu_order(x)[1]) if rows > columns else (concat([known, _solve_triangle(parts[0], rest, lower=True,\n'
         '  unit_diagonal=True)], -1), parts[3]) if rows < columns else (known, parts[3])\n' 'where rows = x.shape[-2]\n'
         'where columns = x.shape[-1]\n' 'where tall = _lu_tall(x)\n'
         'where parts = _lu_parts(x[..., :rows] if rows < columns else x)\n' 'where known = tril(parts[0], -1) + parts[1]\n'
@@ -121,7 +121,7 @@ describe({
     "lu_solve": docstring('y with a @ y = b for columns `b` and what lu_factor gives of `a`.', 'lu : array_like\n'
         '    Factors.\n' 'pivots : index\n' '    The row exchanged with each in turn.\n' 'b : array_like\n'
         '    Right-hand sides, in columns.', 'lu_solve(lu, Index pivots, b) -> y\n'
-        'composite: solve_triangular(lu, solve_triangular(lu, take_along_axis(b, _pivot_rows(pivots, lu.shape[-1]), -2),\n'
+        'composite: _solve_triangle(lu, _solve_triangle(lu, take_along_axis(b, _pivot_rows(pivots, lu.shape[-1]), -2),\n'
         '  lower=True, unit_diagonal=True))',
         examples='>>> gs.linalg.lu_solve([[4.0, 4.0], [0.25, 1.0]], [1, 1], [[3.0], [8.0]])\n' 'tensor([[1.],\n'
         '        [1.]])'),
@@ -207,18 +207,16 @@ describe({
         examples='>>> gs.linalg.solve_sylvester([[1.0]], [[2.0]], [[6.0]])\n' 'tensor([[2.]])', returns='x : Tensor',
         references='Bartels and Stewart (1972), Solution of the matrix equation AX + XB = C.'),
     "solve_triangular": docstring(
-        'y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says\n'
-        'otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on.',
-        'a : array_like\n' '    Square matrices, of which one triangle is read.\n' 'b : array_like\n'
-        '    Right-hand sides, in columns.\n' 'lower : bool or None, default None\n' '    Whether the lower triangle is read.\n'
+        'y with a @ y = b, where a 1-d `b` is one vector and any other holds columns, reading one triangle of `a`, the upper one\n'
+        'if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from where the\n'
+        'diagonal holds a zero on.', 'a : array_like\n' '    Square matrices, of which one triangle is read.\n' 'b : array_like\n'
+        '    Right-hand sides.\n' 'lower : bool or None, default None\n' '    Whether the lower triangle is read.\n'
         'upper : bool or None, default None\n' '    Whether the upper triangle is read.\n' 'unit_diagonal : bool, default False\n'
         '    Whether the diagonal is taken as ones, and not read.',
         'solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y\n'
-        'grad_a = -_triangle(b_grad @ mH(y), low, unit_diagonal)\n' 'grad_b = b_grad\n' 'where low = is_lower(lower, upper)\n'
-        'where b_grad = solve_triangular(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)\n'
-        'y_t = solve_triangular(a, b_t, lower=low, unit_diagonal=unit_diagonal) - solve_triangular(a, load, lower=low,\n'
-        '  unit_diagonal=unit_diagonal)\n' 'where load = _triangle(a_t, low, unit_diagonal) @ y',
-        examples='>>> gs.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [[2.0], [9.0]], lower=True)\n' 'tensor([[1.],\n'
+        'composite: squeeze(found, -1) if b.ndim == 1 else found\n' 'where columns = expand_dims(b, -1) if b.ndim == 1 else b\n'
+        'where found = _solve_triangle(a, columns, lower=lower, upper=upper, unit_diagonal=unit_diagonal)',
+        examples='>>> gs.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [[2.0], [9.0]], upper=False)\n' 'tensor([[1.],\n'
         '        [2.]])'),
     "sqrtm": docstring('The principal square root of a matrix, complex where an eigenvalue is negative. Needs SciPy.',
         'x : array_like', 'sqrtm(x) -> y\n' 'grad_x = solve_sylvester(mH(y), mH(y), grad)\n' 'y_t = solve_sylvester(y, y, x_t)',

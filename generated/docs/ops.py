@@ -762,7 +762,7 @@ describe({
         'where over = _lengthened(u, 1)\n' 'where under = _lengthened(v, 1)\n'
         'where places = toeplitz_places(u.size - v.size + 1, v.size)\n'
         'where matrix = take(concat([under, zeros((1,), dtype=v.dtype)]), places)\n'
-        'where found = squeeze(solve_triangular(matrix, expand_dims(over[:u.size - v.size + 1], 1), lower=True), 1)',
+        'where found = squeeze(_solve_triangle(matrix, expand_dims(over[:u.size - v.size + 1], 1), lower=True), 1)',
         examples='>>> gs.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])\n'
         'PolydivResult(quotient=tensor([1.5 , 1.75]), rest=tensor([0.25]))', returns='quotient : Tensor\n' 'rest : Tensor'),
     "polyfit": docstring(
@@ -853,8 +853,8 @@ describe({
         'b : array_like\n' '    Right-hand sides, in columns.\n' 'l : array_like\n' '    Triangular factors.\n'
         'upper : bool, default False\n' '    Whether they are upper triangular.',
         'cholesky_solve(b, l, *, bool upper=False) -> y\n'
-        'composite: solve_triangular(l, solve_triangular(mH(l), b, lower=True)) if upper else solve_triangular(mH(l),\n'
-        '  solve_triangular(l, b, lower=True))', examples='>>> gs.cholesky_solve([[4.0], [20.0]], [[2.0, 0.0], [1.0, 3.0]])\n'
+        'composite: _solve_triangle(l, _solve_triangle(mH(l), b, lower=True)) if upper else _solve_triangle(mH(l),\n'
+        '  _solve_triangle(l, b, lower=True))', examples='>>> gs.cholesky_solve([[4.0], [20.0]], [[2.0, 0.0], [1.0, 3.0]])\n'
         'tensor([[0.],\n' '        [2.]])'),
     "cross": docstring('Cross product of vectors of length 3 along `axis`.', 'a : array_like\n' 'b : array_like\n'
         'axis : int, default -1\n' '    Axis that holds the components of a vector.\n' 'axisa, axisb, axisc : optional\n'
@@ -943,7 +943,7 @@ describe({
         '    Whether the upper triangle counts, or the lower one.\n' 'transpose : bool, default False\n'
         '    Whether `a` is transposed first.\n' 'unitriangular : bool, default False\n' '    Whether 1 counts on the diagonal.',
         'triangular_solve(b, a, bool upper=True, bool transpose=False, bool unitriangular=False) -> solution,\n'
-        '  cloned_coefficient\n' 'composite: (solve_triangular(mT(a) if transpose else a, b, upper=upper != transpose,\n'
+        '  cloned_coefficient\n' 'composite: (_solve_triangle(mT(a) if transpose else a, b, upper=upper != transpose,\n'
         '  unit_diagonal=unitriangular), copy(broadcast_to(a, stacks + a.shape[-2:])))\n'
         'where stacks = broadcast_shape(a.shape[:-2], b.shape[:-2])', examples='>>> gs.triangular_solve([[4.0]], [[2.0]])\n'
         'TriangularSolveResult(solution=tensor([[2.]]), cloned_coefficient=tensor([[2.]]))', returns='solution : Tensor\n'

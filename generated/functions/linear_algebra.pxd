@@ -135,7 +135,7 @@ cdef class SolveSylvesterBackward(Node):
     cdef public object saved_a, saved_b, saved_x
     cdef readonly uint32_t version_a, version_b, version_x
 
-cdef class SolveTriangularBackward(Node):
+cdef class SolveTriangleBackward(Node):
     cdef public object saved_a, saved_y
     cdef readonly uint32_t version_a, version_y
     cdef readonly object saved_lower, saved_upper, saved_unit_diagonal

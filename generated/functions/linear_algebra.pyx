@@ -70,9 +70,7 @@ cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generat
 cdef Forward4 forward__solve_bands = <Forward4> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_bands", 4)
 cdef Forward3 forward__slant = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_slant", 3)
 cdef Forward3 forward_solve_sylvester = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "solve_sylvester", 3)
-cdef Forward5 forward_solve_triangular = <Forward5> load_forward(
-    "gradspec.generated.kernels.linear_algebra", "solve_triangular", 5
-)
+cdef Forward5 forward__solve_triangle = <Forward5> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_triangle", 5)
 cdef Forward3 forward_tensordot = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "tensordot", 3)
 cdef Forward3 forward__triangle = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_triangle", 3)
 cdef Forward2 forward_tril = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "tril", 2)
@@ -207,7 +205,7 @@ cdef class RowDistancesBackward(Node):
 cdef class CholeskyBackward(Node):
     """cholesky(x) -> y
 
-    grad_x = solve_triangular(mH(y), mH(solve_triangular(mH(y), half_grad)))
+    grad_x = _solve_triangle(mH(y), mH(_solve_triangle(mH(y), half_grad)))
     where half_grad = _hermitian_part(_lower_half(mH(y) @ grad))
     """
     saves = ("y",)
@@ -215,14 +213,14 @@ cdef class CholeskyBackward(Node):
     cdef object apply(self, object grad, Wanted wanted_):
         y = saved_array(self, self.saved_y, self.version_y, "y")
         half_grad = forward__hermitian_part(forward__lower_half(forward_matmul(forward_mH(y), grad)))
-        return forward_solve_triangular(
-            forward_mH(y), forward_mH(forward_solve_triangular(forward_mH(y), half_grad, None, None, False)), None, None, False
+        return forward__solve_triangle(
+            forward_mH(y), forward_mH(forward__solve_triangle(forward_mH(y), half_grad, None, None, False)), None, None, False
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         half_grad = ops._hermitian_part(ops._lower_half(ops.mH(y) @ grad))
-        return ops.solve_triangular(ops.mH(y), ops.mH(ops.solve_triangular(ops.mH(y), half_grad)))
+        return ops._solve_triangle(ops.mH(y), ops.mH(ops._solve_triangle(ops.mH(y), half_grad)))
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -663,7 +661,7 @@ cdef class LuPartsBackward(Node):
 
     grad_x = _take_along_axis_backward(core, rows, x.shape, -2)
     where pull = _triangle(mH(l) @ grad_l, True, True) + triu(grad_u @ mH(u))
-    where core = solve_triangular(mH(l), mH(solve_triangular(u, mH(pull))))
+    where core = _solve_triangle(mH(l), mH(_solve_triangle(u, mH(pull))))
     """
     saves = ("l", "u", "rows", "x_shape")
 
@@ -678,8 +676,8 @@ cdef class LuPartsBackward(Node):
             pull = plus_array(pull, forward_triu(forward_matmul(grad_u, forward_mH(u)), 0))
         core = (
             None if pull is None
-            else forward_solve_triangular(
-                forward_mH(l), forward_mH(forward_solve_triangular(u, forward_mH(pull), None, None, False)), None, None, False
+            else forward__solve_triangle(
+                forward_mH(l), forward_mH(forward__solve_triangle(u, forward_mH(pull), None, None, False)), None, None, False
             )
         )
         return None if core is None else forward__take_along_axis_backward(core, rows, x_shape, -2)
@@ -693,7 +691,7 @@ cdef class LuPartsBackward(Node):
         pull = None if grad_l is None else ops._triangle(ops.mH(l) @ grad_l, True, True)
         if grad_u is not None:
             pull = plus(pull, ops.triu(grad_u @ ops.mH(u)))
-        core = None if pull is None else ops.solve_triangular(ops.mH(l), ops.mH(ops.solve_triangular(u, ops.mH(pull))))
+        core = None if pull is None else ops._solve_triangle(ops.mH(l), ops.mH(ops._solve_triangle(u, ops.mH(pull))))
         return None if core is None else ops._take_along_axis_backward(core, rows, x_shape, -2)
 
     cdef void release_variables(self):
@@ -877,7 +875,7 @@ cdef class PinvBackward(Node):
 cdef class QrTallBackward(Node):
     """_qr_tall(x) -> q, r
 
-    grad_x = mH(solve_triangular(r, mH(total)))
+    grad_x = mH(_solve_triangle(r, mH(total)))
     where mixed = _lower_half(r @ mH(grad_r)) - _lower_half(mH(grad_q) @ q)
     where total = grad_q + q @ (mixed + mH(mixed))
     """
@@ -893,7 +891,7 @@ cdef class QrTallBackward(Node):
         total = grad_q
         if mixed is not None:
             total = plus_array(total, forward_matmul(q, forward_add(mixed, forward_mH(mixed))))
-        return None if total is None else forward_mH(forward_solve_triangular(r, forward_mH(total), None, None, False))
+        return None if total is None else forward_mH(forward__solve_triangle(r, forward_mH(total), None, None, False))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_q, grad_r = grad
@@ -905,7 +903,7 @@ cdef class QrTallBackward(Node):
         total = grad_q
         if mixed is not None:
             total = plus(total, q @ (mixed + ops.mH(mixed)))
-        return None if total is None else ops.mH(ops.solve_triangular(r, ops.mH(total)))
+        return None if total is None else ops.mH(ops._solve_triangle(r, ops.mH(total)))
 
     cdef void release_variables(self):
         self.released, self.saved_r, self.saved_q = True, None, None
@@ -1107,13 +1105,13 @@ cdef class SolveSylvesterBackward(Node):
         self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
 
 
-cdef class SolveTriangularBackward(Node):
-    """solve_triangular(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
+cdef class SolveTriangleBackward(Node):
+    """_solve_triangle(a, b, *, bool? lower=None, bool? upper=None, bool unit_diagonal=False) -> y
 
     grad_a = -_triangle(b_grad @ mH(y), low, unit_diagonal)
     grad_b = b_grad
     where low = is_lower(lower, upper)
-    where b_grad = solve_triangular(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
+    where b_grad = _solve_triangle(mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
     """
     saves = ("lower", "upper", "a", "unit_diagonal", "y")
 
@@ -1126,7 +1124,7 @@ cdef class SolveTriangularBackward(Node):
         if wanted_ & 1:
             y = saved_array(self, self.saved_y, self.version_y, "y")
         low = formulas.is_lower(lower, upper)
-        b_grad = forward_solve_triangular(forward_mH(a), grad, not low, None, unit_diagonal)
+        b_grad = forward__solve_triangle(forward_mH(a), grad, not low, None, unit_diagonal)
         if wanted_ & 1:
             grad_a = forward_negative(forward__triangle(forward_matmul(b_grad, forward_mH(y)), low, unit_diagonal))
         if wanted_ & 2:
@@ -1142,7 +1140,7 @@ cdef class SolveTriangularBackward(Node):
         if wanted_ & 1:
             y = saved_tensor(self, self.saved_y, self.version_y, "y")
         low = formulas.is_lower(lower, upper)
-        b_grad = ops.solve_triangular(ops.mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
+        b_grad = ops._solve_triangle(ops.mH(a), grad, lower=not low, unit_diagonal=unit_diagonal)
         if wanted_ & 1:
             grad_a = -ops._triangle(b_grad @ ops.mH(y), low, unit_diagonal)
         if wanted_ & 2:

@@ -26,9 +26,7 @@ cdef Forward3 forward_diff = <Forward3> load_forward("gradspec.generated.kernels
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
 cdef Forward1 forward_eigvals = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "eigvals", 1)
 cdef Forward3 forward_lstsq = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "lstsq", 3)
-cdef Forward5 forward_solve_triangular = <Forward5> load_forward(
-    "gradspec.generated.kernels.linear_algebra", "solve_triangular", 5
-)
+cdef Forward5 forward__solve_triangle = <Forward5> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_triangle", 5)
 cdef Forward3 forward_vander = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vander", 3)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
@@ -200,7 +198,7 @@ cdef object forward_polydiv(object u, object v):
     places = formulas.toeplitz_places(size_of(u) - size_of(v) + 1, size_of(v))
     matrix = forward_take(forward_concat([under, forward_zeros((1,), dtype_of(v))], 0), places, None)
     found = forward_squeeze(
-        forward_solve_triangular(
+        forward__solve_triangle(
             matrix, forward_expand_dims(forward_getitem(over, slice(None, size_of(u) - size_of(v) + 1)), 1), True, None, False
         ), 1
     )

@@ -148,8 +148,8 @@ cdef object forward_cholesky_inverse(object l, object upper):
 
 cdef object forward_cholesky_solve(object b, object l, object upper):
     if upper:
-        return forward_solve_triangular(l, forward_solve_triangular(forward_mH(l), b, True, None, False), None, None, False)
-    return forward_solve_triangular(forward_mH(l), forward_solve_triangular(l, b, True, None, False), None, None, False)
+        return forward__solve_triangle(l, forward__solve_triangle(forward_mH(l), b, True, None, False), None, None, False)
+    return forward__solve_triangle(forward_mH(l), forward__solve_triangle(l, b, True, None, False), None, None, False)
 
 cdef object forward__cofactor_jvp(object x, object t):
     try:
@@ -361,7 +361,7 @@ cdef object forward__lu_wide(object x):
     count = shape_of(x)[-2]
     left = forward__lu_parts(forward_getitem(x, (..., slice(None, count))))
     rest = forward_take_along_axis(forward_getitem(x, (..., slice(count, None))), left[2], -2)
-    return (left[0], forward_concat([left[1], forward_solve_triangular(left[0], rest, True, None, True)], -1), left[2])
+    return (left[0], forward_concat([left[1], forward__solve_triangle(left[0], rest, True, None, True)], -1), left[2])
 
 cdef object forward_lu_factor(object x):
     rows = shape_of(x)[-2]
@@ -381,7 +381,7 @@ cdef object forward_lu_factor(object x):
     known = forward_add(forward_tril(parts[0], -1), parts[1])
     if rows < columns:
         rest = forward_take_along_axis(forward_getitem(x, (..., slice(rows, None))), parts[2], -2)
-        return (forward_concat([known, forward_solve_triangular(parts[0], rest, True, None, True)], -1), parts[3])
+        return (forward_concat([known, forward__solve_triangle(parts[0], rest, True, None, True)], -1), parts[3])
     return (known, parts[3])
 
 cdef object forward__lu_order(object x):
@@ -397,9 +397,9 @@ cdef object forward__lu_parts(object x):
         raise explain(error_, "_lu_parts", x=x) from None
 
 cdef object forward_lu_solve(object lu, object pivots, object b):
-    return forward_solve_triangular(
+    return forward__solve_triangle(
         lu,
-        forward_solve_triangular(
+        forward__solve_triangle(
             lu, forward_take_along_axis(b, forward__pivot_rows(pivots, shape_of(lu)[-1]), -2), True, None, True
         ), None, None, False
     )
@@ -412,7 +412,7 @@ cdef object forward__lu_tall(object x):
     below = forward_getitem(ordered, (..., slice(count, None), slice(None, None)))
     return (
         forward_concat(
-            [top[0], forward_mT(forward_solve_triangular(forward_mT(top[1]), forward_mT(below), True, None, False))], -2
+            [top[0], forward_mT(forward__solve_triangle(forward_mT(top[1]), forward_mT(below), True, None, False))], -2
         ), top[1],
         forward_concat(
             [
@@ -648,11 +648,21 @@ cdef object forward_solve_sylvester(object a, object b, object q):
     except Exception as error_:
         raise explain(error_, "solve_sylvester", a=a, b=b, q=q) from None
 
-cdef object forward_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
+cdef object forward__solve_triangle(object a, object b, object lower, object upper, object unit_diagonal):
     try:
         return as_array(kernels.solve_triangular(a, b, formulas.is_lower(lower, upper), unit_diagonal))
     except Exception as error_:
-        raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, upper=upper, unit_diagonal=unit_diagonal) from None
+        raise explain(error_, "_solve_triangle", a=a, b=b, lower=lower, upper=upper, unit_diagonal=unit_diagonal) from None
+
+cdef object forward_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
+    if ndim_of(b) == 1:
+        columns = forward_expand_dims(b, -1)
+    else:
+        columns = b
+    found = forward__solve_triangle(a, columns, lower, upper, unit_diagonal)
+    if ndim_of(b) == 1:
+        return forward_squeeze(found, -1)
+    return found
 
 cdef object forward_sqrtm(object x):
     try:
@@ -700,7 +710,7 @@ cdef object forward__triangle(object x, object lower, object strict):
 cdef object forward_triangular_solve(object b, object a, object upper, object transpose, object unitriangular):
     stacks = formulas.broadcast_shape(shape_of(a)[:-2], shape_of(b)[:-2])
     return (
-        forward_solve_triangular(forward_mT(a) if transpose else a, b, None, upper != transpose, unitriangular),
+        forward__solve_triangle(forward_mT(a) if transpose else a, b, None, upper != transpose, unitriangular),
         forward_copy(forward_broadcast_to(a, stacks + shape_of(a)[-2:]))
     )
 

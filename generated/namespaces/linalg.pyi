@@ -68,7 +68,7 @@ def solve_banded(l_and_u: int | Sequence[int], ab: Operand, b: Operand) -> Tenso
 def solve_sylvester(a: Operand, b: Operand, q: Operand) -> Tensor:
     """The solution of a @ x + x @ b = q. Needs SciPy."""
 def solve_triangular(a: Operand, b: Operand, *, lower: _bool | None = None, upper: _bool | None = None, unit_diagonal: _bool = False) -> Tensor:
-    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
 def sqrtm(x: Operand) -> Tensor:
     """The principal square root of a matrix, complex where an eigenvalue is negative. Needs SciPy."""
 def svd(x: Operand, *, full_matrices: _bool = False, compute_uv: Any = None, hermitian: Any = None) -> _results.SvdResult:

@@ -363,7 +363,7 @@ cdef object op_polydiv(object u, object v):
             places = formulas.toeplitz_places(size_of(u) - size_of(v) + 1, size_of(v))
             matrix = ops.take(ops.concat([under, ops.zeros((1,), dtype=dtype_of(v))]), places)
             found = ops.squeeze(
-                ops.solve_triangular(
+                ops._solve_triangle(
                     matrix, ops.expand_dims(ops.getitem(over, slice(None, size_of(u) - size_of(v) + 1)), 1), lower=True
                 ), 1
             )

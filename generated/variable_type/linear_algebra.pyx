@@ -29,10 +29,10 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
     forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
     forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_banded,
-    forward__solve_bands, forward__slant, forward_solve_sylvester, forward_solve_triangular, forward_sqrtm, forward_svd,
-    forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle,
-    forward_triangular_solve, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot, forward_vecmat,
-    forward__weighted_differences,
+    forward__solve_bands, forward__slant, forward_solve_sylvester, forward__solve_triangle, forward_solve_triangular,
+    forward_sqrtm, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace,
+    forward__triangle, forward_triangular_solve, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot,
+    forward_vecmat, forward__weighted_differences,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     AlongDifferencesBackward, BlockDiagBackward, BlockDiagBackwardBackward, RowDistancesBackward, CholeskyBackward,
@@ -40,7 +40,7 @@ from gradspec.generated.functions.linear_algebra cimport (
     EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, HermitianPartBackward, InvBackward,
     LinearBackward, LowerHalfBackward, LuPartsBackward, MatmulBackward, MatrixExpBackward, MinorsBackward,
     MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward, SlogdetBackward,
-    SolveColumnsBackward, SolveBandsBackward, SlantBackward, SolveSylvesterBackward, SolveTriangularBackward, SqrtmBackward,
+    SolveColumnsBackward, SolveBandsBackward, SlantBackward, SolveSylvesterBackward, SolveTriangleBackward, SqrtmBackward,
     SvdBackward, TensordotBackward, TrilBackward, TriuBackward, VecdotBackward, WeightedDifferencesBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
@@ -455,8 +455,8 @@ cdef object op_cholesky(object x):
 
 cdef tuple jvp_cholesky(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, y = tangents_[0], outputs_[0]
-    half_t = ops.mH(ops.solve_triangular(y, ops._hermitian_part(x_t), lower=True))
-    return (y @ ops._lower_half(ops.solve_triangular(y, half_t, lower=True)),)
+    half_t = ops.mH(ops._solve_triangle(y, ops._hermitian_part(x_t), lower=True))
+    return (y @ ops._lower_half(ops._solve_triangle(y, half_t, lower=True)),)
 
 def cholesky(x, *, upper=None):
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
@@ -493,8 +493,8 @@ cdef object op_cholesky_solve(object b, object l, object upper):
     try:
         if needs_grad(state_, b) or needs_grad(state_, l) or state_.flags & DUAL:
             if upper:
-                return ops.solve_triangular(l, ops.solve_triangular(ops.mH(l), b, lower=True))
-            return ops.solve_triangular(ops.mH(l), ops.solve_triangular(l, b, lower=True))
+                return ops._solve_triangle(l, ops._solve_triangle(ops.mH(l), b, lower=True))
+            return ops._solve_triangle(ops.mH(l), ops._solve_triangle(l, b, lower=True))
         return wrap_forward(forward_cholesky_solve(array_of(b), array_of(l), upper))
     except Exception as error_:
         raise explain(error_, "cholesky_solve", b=b, l=l, upper=upper) from None
@@ -1303,7 +1303,7 @@ cdef object op__lu_wide(object x):
             left = ops._lu_parts(ops.getitem(x, (..., slice(None, count))))
             rest = ops.take_along_axis(ops.getitem(x, (..., slice(count, None))), left[2], -2)
             return (
-                left[0], ops.concat([left[1], ops.solve_triangular(left[0], rest, lower=True, unit_diagonal=True)], -1), left[2]
+                left[0], ops.concat([left[1], ops._solve_triangle(left[0], rest, lower=True, unit_diagonal=True)], -1), left[2]
             )
         return wrap_forward(forward__lu_wide(array_of(x)))
     except Exception as error_:
@@ -1336,7 +1336,7 @@ cdef object op_lu_factor(object x):
             known = ops.tril(parts[0], -1) + parts[1]
             if rows < columns:
                 rest = ops.take_along_axis(ops.getitem(x, (..., slice(rows, None))), parts[2], -2)
-                return (ops.concat([known, ops.solve_triangular(parts[0], rest, lower=True, unit_diagonal=True)], -1), parts[3])
+                return (ops.concat([known, ops._solve_triangle(parts[0], rest, lower=True, unit_diagonal=True)], -1), parts[3])
             return (known, parts[3])
         return wrap_forward(forward_lu_factor(array_of(x)))
     except Exception as error_:
@@ -1384,8 +1384,8 @@ cdef object op__lu_parts(object x):
 
 cdef tuple jvp__lu_parts(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, l, u, rows = tangents_[0], outputs_[0], outputs_[1], outputs_[2]
-    push = ops.solve_triangular(l, ops.take_along_axis(x_t, rows, -2), lower=True, unit_diagonal=True)
-    ratio = ops.mH(ops.solve_triangular(ops.mH(u), ops.mH(push), lower=True))
+    push = ops._solve_triangle(l, ops.take_along_axis(x_t, rows, -2), lower=True, unit_diagonal=True)
+    ratio = ops.mH(ops._solve_triangle(ops.mH(u), ops.mH(push), lower=True))
     l_t = l @ ops.tril(ratio, -1)
     u_t = ops.triu(ratio) @ u
     return (l_t, u_t, None, None)
@@ -1403,9 +1403,9 @@ cdef object op_lu_solve(object lu, object pivots, object b):
 
     try:
         if needs_grad(state_, lu) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops.solve_triangular(
+            return ops._solve_triangle(
                 lu,
-                ops.solve_triangular(
+                ops._solve_triangle(
                     lu, ops.take_along_axis(b, ops._pivot_rows(pivots, shape_of(lu)[-1]), -2), lower=True, unit_diagonal=True
                 )
             )
@@ -1430,7 +1430,7 @@ cdef object op__lu_tall(object x):
             top = ops._lu_parts(ops.getitem(ordered, (..., slice(None, count), slice(None, None))))
             below = ops.getitem(ordered, (..., slice(count, None), slice(None, None)))
             return (
-                ops.concat([top[0], ops.mT(ops.solve_triangular(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
+                ops.concat([top[0], ops.mT(ops._solve_triangle(ops.mT(top[1]), ops.mT(below), lower=True))], -2), top[1],
                 ops.concat(
                     [
                         ops.take_along_axis(ops.getitem(order, (..., slice(None, count), slice(None, None))), top[2], -2),
@@ -1992,7 +1992,7 @@ cdef object op__qr_tall(object x):
 
 cdef tuple jvp__qr_tall(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, q, r = tangents_[0], outputs_[0], outputs_[1]
-    scaled = ops.mH(ops.solve_triangular(ops.mH(r), ops.mH(x_t), lower=True))
+    scaled = ops.mH(ops._solve_triangle(ops.mH(r), ops.mH(x_t), lower=True))
     turned = ops.mH(q) @ scaled
     ratio = ops.mH(ops._lower_half(turned + ops.mH(turned)))
     q_t = scaled - q @ ratio
@@ -2281,48 +2281,76 @@ def solve_sylvester(a, b, q):
     return op_solve_sylvester(a, b, q)
 
 
-cdef object op_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
+cdef object op__solve_triangle(object a, object b, object lower, object upper, object unit_diagonal):
     cdef ThreadState* state_ = thread_state()
-    cdef SolveTriangularBackward node_ = None
+    cdef SolveTriangleBackward node_ = None
     cdef TensorBase y
-    a = as_operand(a, "solve_triangular", "a")
-    b = as_operand(b, "solve_triangular", "b")
-    lower = None if lower is None else as_bool(lower, "solve_triangular", "lower")
-    upper = None if upper is None else as_bool(upper, "solve_triangular", "upper")
-    unit_diagonal = as_bool(unit_diagonal, "solve_triangular", "unit_diagonal")
+    a = as_operand(a, "_solve_triangle", "a")
+    b = as_operand(b, "_solve_triangle", "b")
+    lower = None if lower is None else as_bool(lower, "_solve_triangle", "lower")
+    upper = None if upper is None else as_bool(upper, "_solve_triangle", "upper")
+    unit_diagonal = as_bool(unit_diagonal, "_solve_triangle", "unit_diagonal")
 
     if needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = SolveTriangularBackward.__new__(SolveTriangularBackward)
+        node_ = SolveTriangleBackward.__new__(SolveTriangleBackward)
         connect_two(node_, state_, a, b)
         node_.saved_lower = lower
         node_.saved_upper = upper
         node_.saved_a = save_input(state_, a, &node_.version_a)
         node_.saved_unit_diagonal = unit_diagonal
 
-    y = wrap_forward(forward_solve_triangular(array_of(a), array_of(b), lower, upper, unit_diagonal))
+    y = wrap_forward(forward__solve_triangle(array_of(a), array_of(b), lower, upper, unit_diagonal))
 
     if node_ is not None:
         set_history(y, node_, 0)
         if node_.needs(0):
             node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_forward(jvp_solve_triangular, (y,), (a, b, lower, upper, unit_diagonal))
+        push_forward(jvp__solve_triangle, (y,), (a, b, lower, upper, unit_diagonal))
     return y
 
-cdef tuple jvp_solve_triangular(tuple outputs_, tuple inputs_, tuple tangents_):
+cdef tuple jvp__solve_triangle(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, b_t, a, lower, upper, unit_diagonal, y = (
         tangents_[0], tangents_[1], inputs_[0], inputs_[2], inputs_[3], inputs_[4], outputs_[0]
     )
     low = formulas.is_lower(lower, upper)
     load = None if a_t is None else ops._triangle(a_t, low, unit_diagonal) @ y
-    y_t = None if b_t is None else ops.solve_triangular(a, b_t, lower=low, unit_diagonal=unit_diagonal)
+    y_t = None if b_t is None else ops._solve_triangle(a, b_t, lower=low, unit_diagonal=unit_diagonal)
     if load is not None:
-        y_t = minus(y_t, ops.solve_triangular(a, load, lower=low, unit_diagonal=unit_diagonal))
+        y_t = minus(y_t, ops._solve_triangle(a, load, lower=low, unit_diagonal=unit_diagonal))
     return (y_t,)
 
+def _solve_triangle(a, b, *, lower=None, upper=None, unit_diagonal=False):
+    """solve_triangular of columns `b`."""
+    return op__solve_triangle(a, b, lower, upper, unit_diagonal)
+
+
+cdef object op_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "solve_triangular", "a")
+    b = as_operand(b, "solve_triangular", "b")
+    lower = None if lower is None else as_bool(lower, "solve_triangular", "lower")
+    upper = None if upper is None else as_bool(upper, "solve_triangular", "upper")
+    unit_diagonal = as_bool(unit_diagonal, "solve_triangular", "unit_diagonal")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            if ndim_of(b) == 1:
+                columns = ops.expand_dims(b, -1)
+            else:
+                columns = b
+            found = ops._solve_triangle(a, columns, lower=lower, upper=upper, unit_diagonal=unit_diagonal)
+            if ndim_of(b) == 1:
+                return ops.squeeze(found, -1)
+            return found
+        return wrap_forward(forward_solve_triangular(array_of(a), array_of(b), lower, upper, unit_diagonal))
+    except Exception as error_:
+        raise explain(error_, "solve_triangular", a=a, b=b, lower=lower, upper=upper, unit_diagonal=unit_diagonal) from None
+
 def solve_triangular(a, b, *, lower=None, upper=None, unit_diagonal=False):
-    """y with a @ y = b for columns `b`, reading one triangle of `a`, the upper one if neither `lower` nor `upper` says
-    otherwise, without its diagonal if that is known to be 1; NaN from where the diagonal holds a zero on."""
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns, reading one triangle of `a`, the
+    upper one if neither `lower` nor `upper` says otherwise, without its diagonal if that is known to be 1; NaN from
+    where the diagonal holds a zero on."""
     return op_solve_triangular(a, b, lower, upper, unit_diagonal)
 
 
@@ -2565,7 +2593,7 @@ cdef object op_triangular_solve(object b, object a, object upper, object transpo
         if needs_grad(state_, b) or needs_grad(state_, a) or state_.flags & DUAL:
             stacks = formulas.broadcast_shape(shape_of(a)[:-2], shape_of(b)[:-2])
             return (
-                ops.solve_triangular(ops.mT(a) if transpose else a, b, upper=upper != transpose, unit_diagonal=unitriangular),
+                ops._solve_triangle(ops.mT(a) if transpose else a, b, upper=upper != transpose, unit_diagonal=unitriangular),
                 ops.copy(ops.broadcast_to(a, stacks + shape_of(a)[-2:]))
             )
         return wrap_forward(forward_triangular_solve(array_of(b), array_of(a), upper, transpose, unitriangular))
@@ -2828,9 +2856,9 @@ register({
     "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows,
     "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet":
     slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands,
-    "_slant": _slant, "solve_sylvester": solve_sylvester, "solve_triangular": solve_triangular, "sqrtm": sqrtm, "svd": svd,
-    "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace,
-    "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril, "triu": triu, "vander": vander,
-    "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat, "_weighted_differences":
-    _weighted_differences,
+    "_slant": _slant, "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle, "solve_triangular":
+    solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv,
+    "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril,
+    "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat,
+    "_weighted_differences": _weighted_differences,
 })

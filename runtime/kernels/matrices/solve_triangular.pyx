@@ -47,7 +47,7 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     ----------
     a : (..., n, n) ndarray
         Only one triangle is read.
-    b : (..., n, k) or (n,) ndarray
+    b : (..., n, k) ndarray
     lower : bool
         Which triangle.
     unit_diagonal : bool
@@ -60,8 +60,8 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     """
     if PyArray_CheckExact(a) and PyArray_CheckExact(b) and is_one_system(a, b):
         return solve_one(a, b, lower, unit_diagonal)
-    if b.ndim == 1:
-        return solve_triangular(a, b[:, None], lower, unit_diagonal)[..., 0]
+    if b.ndim < 2:
+        raise ValueError(f"the right-hand sides must be columns, not of shape {b.shape}")
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError(f"Last 2 dimensions of the array must be square, not {a.shape}")
     if a.shape[-1] != b.shape[-2]:
@@ -110,7 +110,7 @@ def _with_a_unit_stride(a):
 cdef bint is_one_system(ndarray a, ndarray b) noexcept:
     """Whether these are one matrix and its right-hand sides, of one dtype and as BLAS takes them."""
     cdef npy_intp n
-    if PyArray_NDIM(a) != 2 or not 1 <= PyArray_NDIM(b) <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b):
+    if PyArray_NDIM(a) != 2 or PyArray_NDIM(b) != 2 or PyArray_TYPE(a) != PyArray_TYPE(b):
         return False
     n = PyArray_DIMS(a)[0]
     return (slot_of(PyArray_TYPE(a)) >= 0 and n == PyArray_DIMS(a)[1] == PyArray_DIMS(b)[0] and PyArray_ISBEHAVED_RO(a)
