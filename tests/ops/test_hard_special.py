@@ -59,8 +59,8 @@ SHAPES = (0.01, 0.3, 1.0, 2.5, 12.0, 300.0)
 CASES = [
     ("betaln", betaln, (WIDE, WIDE)),
     ("beta", lambda a, b: mp.exp(betaln(a, b)), (WIDE, WIDE)),
-    ("gammainc", gammainc, (SHAPES, (1e-300, 1e-8, 0.3, 0.56, 2.5, 11.0, 40.0, 305.0))),
-    ("gammaincc", gammaincc, (SHAPES, (1e-8, 0.3, 0.56, 2.5, 11.0, 40.0, 305.0))),
+    ("gammainc", gammainc, ((1e-12, 1e-6, *SHAPES), (1e-300, 1e-8, 0.3, 0.56, 2.5, 11.0, 40.0, 305.0))),
+    ("gammaincc", gammaincc, ((1e-12, 1e-6, *SHAPES), (1e-8, 0.3, 0.56, 2.5, 11.0, 40.0, 305.0))),
     ("gammaincinv", gammaincinv, (SHAPES[1:-1], (1e-8, 0.3, 0.56, 0.9, 1 - 2**-20))),
     ("betainc", betainc, (SHAPES[:-1], (0.3, 1.5, 15.0, 40.0), (1e-300, 1e-8, 0.3, 0.5, 0.9, 1 - 2**-20))),
     ("addcmul", lambda x, a, b: x + a * b, (TRIPLES, TRIPLES, TRIPLES)),

@@ -127,14 +127,14 @@ def gammainc_derivative(a, x, m, n):
         return np.asarray(scipy_function("gammainc")(a, x), dtype)
     a, x = a[..., None], x[..., None]  # the last axis is that of the nodes
     with np.errstate(all="ignore"):
-        first = _gamma_rate(a, x)
+        first, moment = _gamma_rate(a, x), _gamma_moments(a, x)
         if n == 0:
             edge = (x <= 0) | (x == np.inf)
             inner, lower = np.where(edge, 1, x), first < 0
             side = np.where(lower, -1, 1)
 
             def factor(d):
-                return _moment((a,), (first + side * d,), (m,), _gamma_log)
+                return moment(m, side * d)
 
             y = _gamma_tail(a, inner, side, factor) * _gamma_weight(a, inner, 0)
             return np.where(edge, np.where(x != x, x, 0), y)[..., 0].astype(dtype)
@@ -143,7 +143,7 @@ def gammainc_derivative(a, x, m, n):
             if min(m, j) < 0:
                 return 0.0
             if j == 0:
-                return _moment((a,), (first,), (m,), _gamma_log)
+                return moment(m, 0)
             j -= 1
             return (a - 1 - x - j) * scaled(m, j) - j * x * scaled(m, j - 1) + m * scaled(m - 1, j)
 
@@ -341,6 +341,22 @@ def _beta_weight(a, b, x, less):
     for_large = np.exp(exponent) * np.sqrt(a / total * b / (2 * math.pi))
     rest = np.where(b == less, 0, (b - less) * np.log1p(-x))
     return np.where(np.minimum(a, b) >= LARGE, for_large, np.exp(xlogy(a - less, x) + rest - betaln(a, b)))
+
+
+def _gamma_moments(a, x):
+    """Derivative m in `a` of ``t**a / gamma(a)`` over it, at log(t) = log(x) + d, as a function of m and d.
+
+    1 / gamma(a) is a / gamma(a + 1): at a small `a` the powers of 1 / a in derivatives of log(gamma(a)) would cancel.
+    """
+    small = a < 0.5
+    raised, factor = np.where(small, a + 1, a), np.where(small, 1 / a, 0)
+    rate = _gamma_rate(raised, x)
+
+    def moment(m, d):
+        of = [_moment((raised,), (rate + d,), (k,), _gamma_log) for k in range(max(m - 1, 0), m + 1)]
+        return of[-1] + m * factor * of[0] if m else 1.0
+
+    return moment
 
 
 def _gamma_rate(a, x):
