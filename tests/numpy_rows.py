@@ -36,7 +36,7 @@ ROWS = {
         np.reshape(x, (4, 3)) | np.reshape(x, (4, 3), order="F") | np.ravel(x) | np.ravel(x, "F") | np.transpose(x) | np.transpose(x, (1, 0)) | np.swapaxes(x, 0, 1)
         np.moveaxis(x, 0, 1) | np.expand_dims(x, 0) | np.squeeze(x[None]) | np.broadcast_to(v, (3, 4)) | np.broadcast_arrays(x, v) | np.concatenate([x, y])
         np.concatenate((x, a), axis=1) | np.concatenate([x, y], axis=None) | np.stack([x, y], axis=1) | np.vstack([x, v]) | np.hstack([v, w]) | np.column_stack([v, w])
-        np.dstack([x, y]) | np.atleast_2d(v) | np.append(v, c) | np.split(x, 2, axis=1) | np.array_split(v, 3) | np.tile(v, 2) | np.repeat(v, 2)
+        np.dstack([x, y]) | np.atleast_2d(v) | np.atleast_1d(c, v)[0] | np.atleast_3d(c, v)[1] | np.append(v, c) | np.split(x, 2, axis=1) | np.array_split(v, 3) | np.tile(v, 2) | np.repeat(v, 2)
         np.flip(x) | np.roll(x, 1, axis=1) | np.rot90(x) | np.pad(v, 1) | np.pad(x, ((1, 0), (0, 2)), constant_values=1.0)
     """,
     "selection": """

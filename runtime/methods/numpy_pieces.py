@@ -52,6 +52,16 @@ def piecewise(x, condlist, funclist, *args, **kw):
     return y
 
 
+def at_least(operator):
+    """One array becomes one tensor, several a tuple."""
+
+    def call(*arrays):
+        results = tuple(operator(array) for array in arrays)
+        return results[0] if len(results) == 1 else results
+
+    return call
+
+
 def block(arrays):
     depth, leaves = depth_of(arrays), []
     collect(arrays, leaves, depth, 0)
@@ -187,7 +197,8 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 
 
 PIECED = {
-    np.apply_along_axis: apply_along_axis, np.block: block, np.choose: choose, np.cross: cross, np.einsum: einsum,
+    np.apply_along_axis: apply_along_axis, np.atleast_1d: at_least(ops.atleast_1d), np.atleast_2d: at_least(ops.atleast_2d),
+    np.atleast_3d: at_least(ops.atleast_3d), np.block: block, np.choose: choose, np.cross: cross, np.einsum: einsum,
     np.gradient: gradient, np.histogram: histogram, np.linalg.lstsq: lstsq, np.linspace: linspace, np.piecewise: piecewise,
     np.real_if_close: real_if_close, np.select: select, np.unique: unique,
 }  # fmt: skip
