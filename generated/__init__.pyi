@@ -230,9 +230,10 @@ class Tensor(ArrayTensor):
     clamp = clip
     def copysign(self, b: Operand) -> Tensor:
         """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
+    def div(self, b: Operand, *, rounding_mode: str | None = None) -> Tensor:
+        """a / b, rounded down or toward zero where `rounding_mode` says so."""
     def divide(self, b: Operand) -> Tensor:
         """a / b."""
-    div = divide
     true_divide = divide
     def floor_divide(self, b: Operand) -> Tensor:
         """floor(a / b)."""
@@ -728,9 +729,10 @@ class Tensor(ArrayTensor):
     clamp_ = clip_
     def copysign_(self, b: Operand) -> Tensor:
         """Modulus of a with the sign of b; the derivative by a is 0 at 0. In place."""
+    def div_(self, b: Operand, *, rounding_mode: str | None = None) -> Tensor:
+        """a / b, rounded down or toward zero where `rounding_mode` says so. In place."""
     def divide_(self, b: Operand) -> Tensor:
         """a / b. In place."""
-    div_ = divide_
     true_divide_ = divide_
     def floor_divide_(self, b: Operand) -> Tensor:
         """floor(a / b). In place."""
@@ -1162,9 +1164,11 @@ def complex(a: Operand, b: Operand) -> Tensor:
     """Complex numbers of real parts `a` and imaginary parts `b`."""
 def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
-def divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
+def div(a: Operand, b: Operand, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
+    """a / b, rounded down or toward zero where `rounding_mode` says so."""
     """a / b."""
 def divmod(a: Operand, b: Operand) -> _results.DivmodResult:
+def divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """floor(a / b), and a - b * floor(a / b) with the sign of b."""
 def floor_divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """floor(a / b)."""
@@ -1731,7 +1735,6 @@ sgn = sign
 fix = trunc
 arctan2 = atan2
 clamp = clip
-div = divide
 true_divide = divide
 mul = multiply
 power = pow

@@ -29,9 +29,9 @@ from .variable_type.linear_algebra import (
     triu, vander, vdot, vecdot, vecmat,
 )
 from .variable_type.pointwise_binary import (
-    add, addcdiv, addcmul, atan2, clamp_max, clamp_min, clip, complex, copysign, divide, divmod, floor_divide, fmax, fmin,
-    fmod, heaviside, hypot, lerp, logaddexp, logaddexp2, maximum, minimum, multiply, polar, pow, remainder, rsub, subtract,
-    where, xlogy,
+    add, addcdiv, addcmul, atan2, clamp_max, clamp_min, clip, complex, copysign, div, divide, divmod, floor_divide, fmax,
+    fmin, fmod, heaviside, hypot, lerp, logaddexp, logaddexp2, maximum, minimum, multiply, polar, pow, remainder, rsub,
+    subtract, where, xlogy,
 )
 from .variable_type.pointwise_unary import (
     absolute, acos, acosh, angle, asin, asinh, atan, atanh, cbrt, ceil, conj, cos, cosh, deg2rad, digamma, entr, erf, erfc,
@@ -117,7 +117,6 @@ sgn = sign
 fix = trunc
 arctan2 = atan2
 clamp = clip
-div = divide
 true_divide = divide
 mul = multiply
 power = pow
@@ -231,7 +230,8 @@ __all__ = [
     "clip", "clamp",
     "complex",
     "copysign",
-    "divide", "div", "true_divide",
+    "div",
+    "divide", "true_divide",
     "divmod",
     "floor_divide",
     "fmax",

@@ -21,11 +21,11 @@ from gradspec.generated.variable_type.pointwise_unary cimport (
 )
 from gradspec.generated.variable_type.pointwise_binary cimport (
     op_add, op_add_, op_addcdiv, op_addcdiv_, op_addcmul, op_addcmul_, op_atan2, op_atan2_, op_clamp_max, op_clamp_max_,
-    op_clamp_min, op_clamp_min_, op_clip, op_clip_, op_copysign, op_copysign_, op_divide, op_divide_, op_floor_divide,
-    op_floor_divide_, op_fmax, op_fmax_, op_fmin, op_fmin_, op_fmod, op_fmod_, op_heaviside, op_heaviside_, op_hypot,
-    op_hypot_, op_lerp, op_lerp_, op_logaddexp, op_logaddexp_, op_logaddexp2, op_logaddexp2_, op_maximum, op_maximum_,
-    op_minimum, op_minimum_, op_multiply, op_multiply_, op_pow, op_pow_, op_remainder, op_remainder_, op_subtract,
-    op_subtract_, op_xlogy, op_xlogy_,
+    op_clamp_min, op_clamp_min_, op_clip, op_clip_, op_copysign, op_copysign_, op_div, op_div_, op_divide, op_divide_,
+    op_floor_divide, op_floor_divide_, op_fmax, op_fmax_, op_fmin, op_fmin_, op_fmod, op_fmod_, op_heaviside, op_heaviside_,
+    op_hypot, op_hypot_, op_lerp, op_lerp_, op_logaddexp, op_logaddexp_, op_logaddexp2, op_logaddexp2_, op_maximum,
+    op_maximum_, op_minimum, op_minimum_, op_multiply, op_multiply_, op_pow, op_pow_, op_remainder, op_remainder_,
+    op_subtract, op_subtract_, op_xlogy, op_xlogy_,
 )
 from gradspec.generated.variable_type.comparison cimport (
     op_allclose, op_bitwise_and, op_bitwise_and_, op_bitwise_invert, op_bitwise_invert_, op_bitwise_left_shift,
@@ -628,15 +628,23 @@ cdef class Tensor(ArrayTensor):
         """Modulus of a with the sign of b; the derivative by a is 0 at 0. In place."""
         return op_copysign_(self, b)
 
+    def div(self, b, *, rounding_mode=None):
+        """a / b, rounded down or toward zero where `rounding_mode` says so."""
+        return op_div(self, b, rounding_mode)
+
+    def div_(self, b, *, rounding_mode=None):
+        """a / b, rounded down or toward zero where `rounding_mode` says so. In place."""
+        return op_div_(self, b, rounding_mode)
+
     def divide(self, b):
         """a / b."""
         return op_divide(self, b)
-    div = true_divide = divide
+    true_divide = divide
 
     def divide_(self, b):
         """a / b. In place."""
         return op_divide_(self, b)
-    div_ = true_divide_ = divide_
+    true_divide_ = divide_
 
     def __truediv__(self, other):
         return op_divide(self, other) if is_operand(other) else NotImplemented

@@ -88,7 +88,9 @@ _NAMES = {name: getattr(mpmath, name) for name in dir(mpmath) if not name.starts
 
 
 # What mpmath computes to thousands of digits in no time.
-ELEMENTARY = {"abs", "cosh", "cospi", "exp", "log", "log1p", "max", "min", "mpf", "nint", "sech", "sincpi", "sqrt", "tanh"}
+ELEMENTARY = {
+    "abs", "cosh", "cospi", "exp", "floor", "log", "log1p", "max", "min", "mpf", "nint", "sech", "sincpi", "sqrt", "tanh",
+}  # fmt: skip
 
 
 class Reference:
@@ -149,6 +151,8 @@ class Reference:
                 return self.functions[name](*(self.of(a, names) for a in arguments))
             case Helper("is_complex"):
                 return False
+            case Helper(function, (word,)) if function.startswith("checked_"):
+                return self.of(word, names)
             case Metadata(_, "dtype"):
                 return float
             case Sequence(items):

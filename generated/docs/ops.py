@@ -172,6 +172,11 @@ describe({
     "copysign": docstring('Modulus of a with the sign of b; the derivative by a is 0 at 0.', 'a : array_like\n'
         'b : array_like\n' + OUT, 'copysign(a, b) -> y\n' 'dy/da = sign(a) * sign(y)\n' 'dy/db = 0',
         examples='>>> gs.copysign([-2.0, 2.0], [3.0, -1.0])\n' 'tensor([ 2., -2.])'),
+    "div": docstring('a / b, rounded down or toward zero where `rounding_mode` says so.', 'a : array_like\n' 'b : array_like\n'
+        'rounding_mode : str or None, default None\n' "    'floor', 'trunc', or None for the quotient itself.\n" + OUT,
+        'div(a, b, *, str? rounding_mode=None) -> y\n'
+        "composite: a / b if rounding_mode is None else a // b if checked_rounding(rounding_mode) == 'floor' else\n"
+        '  _truncated_quotient(a, b)', examples='>>> gs.div([7.0, -7.0], 2.0)\n' 'tensor([ 3.5, -3.5])'),
     "divide": docstring('a / b.', 'a : array_like\n' 'b : array_like\n' + OUT, 'divide(a, b) -> y\n' 'dy/da = 1 / b\n'
         'dy/db = -y / b', examples='>>> gs.divide([1.0, 3.0], 2.0)\n' 'tensor([0.5, 1.5])'),
     "divmod": docstring('floor(a / b), and a - b * floor(a / b) with the sign of b.', 'a : array_like\n' 'b : array_like',

@@ -37,6 +37,9 @@ cdef class DirectionBackward(Node):
     cdef public object saved_a, saved_b, saved_y
     cdef readonly uint32_t version_a, version_b, version_y
 
+cdef class TruncatedQuotientBackward(Node):
+    pass
+
 cdef class DivideBackward(Node):
     cdef public object saved_b, saved_y
     cdef readonly uint32_t version_b, version_y

@@ -416,6 +416,29 @@ cdef class DirectionBackward(Node):
         self.released, self.saved_a, self.saved_b, self.saved_y = True, None, None, None
 
 
+cdef class TruncatedQuotientBackward(Node):
+    """_truncated_quotient(a, b) -> y; dy/da = 0; dy/db = 0"""
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            grad_a = forward_zeros_like(grad, None)
+        if wanted_ & 2:
+            grad_b = forward_zeros_like(grad, None)
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        if wanted_ & 1:
+            grad_a = ops.zeros_like(grad)
+        if wanted_ & 2:
+            grad_b = ops.zeros_like(grad)
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+
 cdef Program divide_grad_b = Program("grad, y, b -> grad_b", "grad_b = multiply(grad, conj(divide(negative(y), b)))")
 
 cdef class DivideBackward(Node):

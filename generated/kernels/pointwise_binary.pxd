@@ -19,6 +19,8 @@ cdef Ufunc copysign_ufunc
 cdef object forward_copysign(object a, object b)
 cdef Ufunc _direction_ufunc
 cdef object forward__direction(object a, object b)
+cdef object forward_div(object a, object b, object rounding_mode)
+cdef object forward__truncated_quotient(object a, object b)
 cdef Ufunc divide_ufunc
 cdef object forward_divide(object a, object b)
 cdef Ufunc _divide_or_zero_ufunc

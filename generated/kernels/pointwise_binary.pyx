@@ -6,7 +6,7 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 import numpy as np
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
 from gradspec.kernels.program.by_name cimport as_array
@@ -62,6 +62,19 @@ cdef object forward_copysign(object a, object b):
 _direction_ufunc = offer(Ufunc(kernels.direction, "_direction", REALS))
 cdef object forward__direction(object a, object b):
     return _direction_ufunc.binary(a, b)
+
+cdef object forward_div(object a, object b, object rounding_mode):
+    if rounding_mode is None:
+        return forward_divide(a, b)
+    if formulas.checked_rounding(rounding_mode) == 'floor':
+        return forward_floor_divide(a, b)
+    return forward__truncated_quotient(a, b)
+
+cdef object forward__truncated_quotient(object a, object b):
+    try:
+        return as_array(kernels.truncated_quotient(a, b))
+    except Exception as error_:
+        raise explain(error_, "_truncated_quotient", a=a, b=b) from None
 
 divide_ufunc = offer(Ufunc(np.divide, "divide"))
 cdef object forward_divide(object a, object b):

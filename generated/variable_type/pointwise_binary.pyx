@@ -14,19 +14,19 @@ from gradspec.generated.results import DivmodResult
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
     forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
-    copysign_ufunc, forward__direction, forward_divide, divide_ufunc, forward__divide_or_zero, forward_divmod,
-    forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc, forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc,
-    forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc, forward_lerp, forward_logaddexp, forward_logaddexp2,
-    forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc, forward_multiply, multiply_ufunc, forward_polar,
-    forward_pow, forward__scaled_pow, forward_remainder, remainder_ufunc, forward_rsub, forward_subtract, subtract_ufunc,
-    forward_where, forward_xlogy,
+    copysign_ufunc, forward__direction, forward_div, forward__truncated_quotient, forward_divide, divide_ufunc,
+    forward__divide_or_zero, forward_divmod, forward_floor_divide, floor_divide_ufunc, forward_fmax, fmax_ufunc,
+    forward_fmin, fmin_ufunc, forward_fmod, fmod_ufunc, forward_heaviside, heaviside_ufunc, forward_hypot, hypot_ufunc,
+    forward_lerp, forward_logaddexp, forward_logaddexp2, forward_maximum, maximum_ufunc, forward_minimum, minimum_ufunc,
+    forward_multiply, multiply_ufunc, forward_polar, forward_pow, forward__scaled_pow, forward_remainder, remainder_ufunc,
+    forward_rsub, forward_subtract, subtract_ufunc, forward_where, forward_xlogy,
 )
 from gradspec.generated.functions.pointwise_binary cimport (
     AddBackward, Atan2Backward, AngleSlopeBackward, ClampMaxBackward, ClampMinBackward, ClipBackward, ComplexBackward,
-    CopysignBackward, DirectionBackward, DivideBackward, DivideOrZeroBackward, FloorDivideBackward, FmaxBackward,
-    FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward, MaximumBackward, MinimumBackward,
-    MultiplyBackward, PolarBackward, PowBackward, ScaledPowBackward, RemainderBackward, SubtractBackward, WhereBackward,
-    XlogyBackward,
+    CopysignBackward, DirectionBackward, TruncatedQuotientBackward, DivideBackward, DivideOrZeroBackward,
+    FloorDivideBackward, FmaxBackward, FminBackward, FmodBackward, HypotBackward, LogaddexpBackward, Logaddexp2Backward,
+    MaximumBackward, MinimumBackward, MultiplyBackward, PolarBackward, PowBackward, ScaledPowBackward, RemainderBackward,
+    SubtractBackward, WhereBackward, XlogyBackward,
 )
 from gradspec.core.arguments cimport as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
@@ -445,6 +445,68 @@ cdef tuple jvp__direction(tuple outputs_, tuple inputs_, tuple tangents_):
 def _direction(a, b):
     """a / hypot(a, b), and 0 at 0, as all of its derivatives are."""
     return op__direction(a, b)
+
+
+cdef object op_div(object a, object b, object rounding_mode):
+    cdef ThreadState* state_ = thread_state()
+    a = as_operand(a, "div", "a")
+    b = as_operand(b, "div", "b")
+    rounding_mode = None if rounding_mode is None else as_str(rounding_mode, "div", "rounding_mode")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+            if rounding_mode is None:
+                return a / b
+            if formulas.checked_rounding(rounding_mode) == 'floor':
+                return a // b
+            return ops._truncated_quotient(a, b)
+        return wrap_forward(forward_div(array_of(a), array_of(b), rounding_mode))
+    except Exception as error_:
+        raise explain(error_, "div", a=a, b=b, rounding_mode=rounding_mode) from None
+
+cdef object op_div_(object a, object b, object rounding_mode):
+    b = as_operand(b, "div_", "b")
+    rounding_mode = None if rounding_mode is None else as_str(rounding_mode, "div_", "rounding_mode")
+    old_ = prepare_inplace(a, (a, b), 0b11, "div_")
+    return overwrite(a, op_div(old_, b, rounding_mode), "div_")
+
+def div(a, b, *, rounding_mode=None, out=None):
+    """a / b, rounded down or toward zero where `rounding_mode` says so."""
+    if out is not None:
+        target_ = prepare_out(out, (a, b), "div")
+        return write_out(target_, op_div(a, b, rounding_mode), "div")
+    return op_div(a, b, rounding_mode)
+
+
+cdef object op__truncated_quotient(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef TruncatedQuotientBackward node_ = None
+    cdef TensorBase y
+    a = as_real_operand(a, "_truncated_quotient", "a")
+    b = as_real_operand(b, "_truncated_quotient", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = TruncatedQuotientBackward.__new__(TruncatedQuotientBackward)
+        connect_two(node_, state_, a, b)
+
+    y = wrap_forward(forward__truncated_quotient(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__truncated_quotient, jvp__truncated_quotient, False, (y,), (a, b))
+    return y
+
+cdef tuple jvp__truncated_quotient(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t = tangents_[0], tangents_[1]
+    y_t = None if a_t is None else ops.zeros_like(a_t)
+    if b_t is not None:
+        y_t = plus(y_t, ops.zeros_like(b_t))
+    return (y_t,)
+
+def _truncated_quotient(a, b):
+    """trunc(a / b), of integers an integer."""
+    return op__truncated_quotient(a, b)
 
 
 cdef object op_divide(object a, object b):
@@ -1306,8 +1368,9 @@ answer_calls()
 register({
 "add": add, "addcdiv": addcdiv, "addcmul": addcmul, "atan2": atan2, "_angle_slope": _angle_slope, "clamp_max":
     clamp_max, "clamp_min": clamp_min, "clip": clip, "complex": complex, "copysign": copysign, "_direction": _direction,
-    "divide": divide, "_divide_or_zero": _divide_or_zero, "divmod": divmod, "floor_divide": floor_divide, "fmax": fmax,
-    "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot, "lerp": lerp, "logaddexp": logaddexp, "logaddexp2":
-    logaddexp2, "maximum": maximum, "minimum": minimum, "multiply": multiply, "polar": polar, "pow": pow, "_scaled_pow":
-    _scaled_pow, "remainder": remainder, "rsub": rsub, "subtract": subtract, "where": where, "xlogy": xlogy,
+    "div": div, "_truncated_quotient": _truncated_quotient, "divide": divide, "_divide_or_zero": _divide_or_zero, "divmod":
+    divmod, "floor_divide": floor_divide, "fmax": fmax, "fmin": fmin, "fmod": fmod, "heaviside": heaviside, "hypot": hypot,
+    "lerp": lerp, "logaddexp": logaddexp, "logaddexp2": logaddexp2, "maximum": maximum, "minimum": minimum, "multiply":
+    multiply, "polar": polar, "pow": pow, "_scaled_pow": _scaled_pow, "remainder": remainder, "rsub": rsub, "subtract":
+    subtract, "where": where, "xlogy": xlogy,
 })

@@ -47,6 +47,13 @@ def checked_reduction(reduction):
     return reduction
 
 
+def checked_rounding(rounding_mode):
+    """`rounding_mode`, if a quotient is rounded in it."""
+    if rounding_mode not in ("floor", "trunc"):
+        raise ValueError(f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}")
+    return rounding_mode
+
+
 def chunk_ends(shape, chunks, axis):
     """Where all but the last of at most `chunks` parts end along `axis`; the last may be shorter than the others."""
     if chunks < 1:

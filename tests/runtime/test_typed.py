@@ -184,3 +184,21 @@ def test_names_of_results_as_people_know_them():
     assert np.allclose(gs.linalg.svd(a).S, np.linalg.svd(a.numpy()).S)
     values, vectors = gs.linalg.eigh(a)
     assert np.allclose(vectors @ gs.diag(values) @ vectors.mH, a) and gs.linalg.qr(a).R.shape == (2, 2)
+
+
+@pytest.mark.parametrize("word", ["floor", "trunc"])
+def test_quotients_are_rounded_on_request(word):
+    round_it = {"floor": np.floor, "trunc": np.trunc}[word]
+    a, b = np.array([7, -7, 2**62 + 1, -(2**62) - 1]), np.array([2, 2, -3, 3])
+    exact = [
+        {"floor": p // q, "trunc": abs(p) // abs(q) * (1 if p * q > 0 else -1)}[word] for p, q in zip(a.tolist(), b.tolist())
+    ]
+    assert gs.div(a, b, rounding_mode=word).tolist() == exact
+    x = gs.tensor(np.array([7.5, -7.5]))
+    assert x.div_(2, rounding_mode=word).tolist() == round_it([3.75, -3.75]).tolist()
+    for array, mode, message in (
+        (gs.tensor([1j]), word, "complex|not supported"),
+        (x, "ceil", "rounding_mode must be None, 'floor' or 'trunc'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            array.div(2, rounding_mode=mode)

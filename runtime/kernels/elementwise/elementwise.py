@@ -6,7 +6,7 @@ import numpy as np
 
 from .complex_functions import complex_log1p, complex_of
 
-__all__ = ["entr", "frexp", "round_to"]
+__all__ = ["entr", "frexp", "round_to", "truncated_quotient"]
 
 
 def entr(x):
@@ -126,6 +126,23 @@ def _sinc_series(x, n):
     for k in range(14, (n + 1) // 2 - 1, -1):
         y = y * square + (-1) ** k * math.pi ** (2 * k) * math.perm(2 * k, n) / math.factorial(2 * k + 1)
     return y * x if n % 2 else y
+
+
+def truncated_quotient(a, b):
+    """trunc(a / b); of integers by integers, which a float may not hold.
+
+    Parameters
+    ----------
+    a, b : ndarray or scalar
+        Real numbers.
+
+    Returns
+    -------
+    ndarray
+    """
+    if np.result_type(a, b).kind == "f":
+        return np.trunc(np.divide(a, b))
+    return np.floor_divide(np.subtract(a, np.fmod(a, b)), b)
 
 
 def xlogy(a, b):
