@@ -487,6 +487,8 @@ class Tensor(ArrayTensor):
         """Pairs of real numbers along the last axis as complex numbers; a view, refused where a pair is apart in memory."""
     def view_as_real(self) -> Tensor:
         """Real and imaginary parts along a new last axis; a view."""
+    def windows(self, axis: int, size: int, step: int = 1) -> Tensor:
+        """What windows along `axis` show, as a last axis; read-only where they overlap."""
     def argwhere(self) -> Tensor:
         """Where the elements are not 0, one row for each."""
     def diagonal_scatter(self, source: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:

@@ -99,7 +99,7 @@ PYTHON = {
         "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "split_copies",
     ),
     "loops.strides": (
-        "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real",
+        "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",
     ),
     "matrices.determinants": (
         "checkerboard", "cofactor", "cofactor_jvp", "minors", "minors_backward",

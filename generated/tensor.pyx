@@ -51,7 +51,7 @@ from gradspec.generated.variable_type.views cimport (
     op_diag_embed, op_diagonal, op_expand, op_expand_as, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr,
     op_flipud, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll,
     op_rollaxis, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_unflatten, op_view, op_view_as,
-    op_view_as_complex, op_view_as_real,
+    op_view_as_complex, op_view_as_real, op_windows,
 )
 from gradspec.generated.variable_type.indexing cimport (
     op_argwhere, op_diagonal_scatter, op_flatnonzero, op_gather, op_getitem, op_index_add, op_index_add_, op_index_copy,
@@ -1481,6 +1481,10 @@ cdef class Tensor(ArrayTensor):
     def view_as_real(self):
         """Real and imaginary parts along a new last axis; a view."""
         return op_view_as_real(self)
+
+    def windows(self, axis, size, step=1):
+        """What windows along `axis` show, as a last axis; read-only where they overlap."""
+        return op_windows(self, axis, size, step)
 
     def argwhere(self):
         """Where the elements are not 0, one row for each."""

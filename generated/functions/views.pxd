@@ -69,3 +69,9 @@ cdef class ViewAsComplexBackward(Node):
 
 cdef class ViewAsRealBackward(Node):
     pass
+
+cdef class WindowsBackward(Node):
+    cdef readonly object saved_x_shape, saved_axis, saved_step
+
+cdef class WindowsBackwardBackward(Node):
+    cdef readonly object saved_axis, saved_x_shape, saved_step

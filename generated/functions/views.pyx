@@ -29,6 +29,8 @@ cdef Forward5 forward__strided = <Forward5> load_forward("gradspec.generated.ker
 cdef Forward5 forward__strided_backward = <Forward5> load_forward("gradspec.generated.kernels.views", "_strided_backward", 5)
 cdef Forward3 forward_swapaxes = <Forward3> load_forward("gradspec.generated.kernels.views", "swapaxes", 3)
 cdef Forward1 forward_view_as_real = <Forward1> load_forward("gradspec.generated.kernels.views", "view_as_real", 1)
+cdef Forward4 forward_windows = <Forward4> load_forward("gradspec.generated.kernels.views", "windows", 4)
+cdef Forward4 forward__windows_backward = <Forward4> load_forward("gradspec.generated.kernels.views", "_windows_backward", 4)
 cdef Forward3 forward_select = <Forward3> load_forward("gradspec.generated.kernels.indexing", "select", 3)
 
 
@@ -432,3 +434,59 @@ cdef class ViewAsRealBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops.select(grad, -1, 0) + ops.select(grad, -1, 1) * 1j
+
+
+cdef class WindowsBackward(Node):
+    """windows(x, int axis, int size, int step=1) -> y
+
+    linear in x
+    grad_x = _windows_backward(grad, x.shape, axis, step)
+    """
+    saves = ("x_shape", "axis", "step")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        step = self.saved_step
+        return forward__windows_backward(grad, x_shape, axis, step)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        step = self.saved_step
+        return ops._windows_backward(grad, x_shape, axis, step)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        axis = self.saved_axis
+        step = self.saved_step
+        return ops._windows_backward(
+            grad, formulas.shape_of_rows(shape_of(grad), x_shape), formulas.axes_of_rows(axis, formulas.len_of(x_shape)), step
+        )
+
+
+cdef class WindowsBackwardBackward(Node):
+    """_windows_backward(x, int[] shape, int axis, int step=1) -> y
+
+    linear in x
+    grad_x = windows(grad, axis, x.shape[-1], step)
+    """
+    saves = ("axis", "x_shape", "step")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        step = self.saved_step
+        return forward_windows(grad, axis, x_shape[-1], step)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        step = self.saved_step
+        return ops.windows(grad, axis, x_shape[-1], step)
+
+    cdef object apply_rows(self, object grad, Wanted wanted_):
+        axis = self.saved_axis
+        x_shape = self.saved_x_shape
+        step = self.saved_step
+        return ops.windows(grad, formulas.axes_of_rows(axis, ndim_of(grad) - 1), x_shape[-1], step)

@@ -219,3 +219,15 @@ cdef object forward_view_as_real(object x):
         return as_array(kernels.view_as_real(x))
     except Exception as error_:
         raise explain(error_, "view_as_real", x=x) from None
+
+cdef object forward_windows(object x, object axis, object size, object step):
+    try:
+        return as_array(kernels.windows(x, axis, size, step))
+    except Exception as error_:
+        raise explain(error_, "windows", x=x, axis=axis, size=size, step=step) from None
+
+cdef object forward__windows_backward(object x, object shape, object axis, object step):
+    try:
+        return as_array(kernels.windows_backward(x, shape, axis, step))
+    except Exception as error_:
+        raise explain(error_, "_windows_backward", x=x, shape=shape, axis=axis, step=step) from None

@@ -14,12 +14,13 @@ from gradspec.generated.kernels.views cimport (
     forward_diagflat, forward_diagonal, forward__diagonal_backward, forward_expand_dims, forward_flip, forward_mT,
     forward_moveaxis, forward_permute_dims, forward_reshape, forward_roll, forward_rot90, forward_squeeze, forward__strided,
     forward__strided_backward, forward_swapaxes, forward_view, forward_view_as_complex, forward_view_as_real,
+    forward_windows, forward__windows_backward,
 )
 from gradspec.generated.functions.views cimport (
     TBackward, BroadcastToBackward, ContiguousBackward, DiagEmbedBackward, DiagonalBackward, DiagonalBackwardBackward,
     ExpandDimsBackward, FlipBackward, MTBackward, MoveaxisBackward, PermuteDimsBackward, ReshapeBackward, RollBackward,
     Rot90Backward, SqueezeBackward, StridedBackward, StridedBackwardBackward, SwapaxesBackward, ViewBackward,
-    ViewAsComplexBackward, ViewAsRealBackward,
+    ViewAsComplexBackward, ViewAsRealBackward, WindowsBackward, WindowsBackwardBackward,
 )
 from gradspec.core.arguments cimport as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -1065,6 +1066,85 @@ def view_as_real(x):
     return op_view_as_real(x)
 
 
+cdef object op_windows(object x, object axis, object size, object step):
+    cdef ThreadState* state_ = thread_state()
+    cdef WindowsBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "windows", "x")
+    axis = as_int(axis, "windows", "axis")
+    size = as_int(size, "windows", "size")
+    step = as_int(step, "windows", "step")
+
+    if needs_grad(state_, x):
+        node_ = WindowsBackward.__new__(WindowsBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_axis = axis
+        node_.saved_step = step
+
+    y = wrap_forward(forward_windows(array_of(x), axis, size, step))
+    attach_view(y, x, <void*> op_windows, (axis, size, step))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_windows, rows_windows, True, (y,), (x, axis, size, step))
+    return y
+
+cdef tuple jvp_windows(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, axis, size, step = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops.windows(x_t, axis, size, step),)
+
+cdef tuple rows_windows(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, axis, size, step = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops.windows(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), size, step),)
+
+def windows(x, axis, size, step=1):
+    """What windows along `axis` show, as a last axis; read-only where they overlap."""
+    return op_windows(x, axis, size, step)
+
+
+cdef object op__windows_backward(object x, object shape, object axis, object step):
+    cdef ThreadState* state_ = thread_state()
+    cdef WindowsBackwardBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_windows_backward", "x")
+    shape = as_ints(shape, "_windows_backward", "shape", -1)
+    axis = as_int(axis, "_windows_backward", "axis")
+    step = as_int(step, "_windows_backward", "step")
+
+    if needs_grad(state_, x):
+        node_ = WindowsBackwardBackward.__new__(WindowsBackwardBackward)
+        connect_one(node_, state_, x)
+        node_.saved_axis = axis
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_step = step
+
+    y = wrap_forward(forward__windows_backward(array_of(x), shape, axis, step))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__windows_backward, rows__windows_backward, True, (y,), (x, shape, axis, step))
+    return y
+
+cdef tuple jvp__windows_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, shape, axis, step = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops._windows_backward(x_t, shape, axis, step),)
+
+cdef tuple rows__windows_backward(tuple outputs_, tuple inputs_, tuple tangents_):
+    x, shape, axis, step = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (
+        ops._windows_backward(
+            x, formulas.shape_of_rows(shape_of(x), shape), formulas.axes_of_rows(axis, formulas.len_of(shape)), step
+        ),
+    )
+
+def _windows_backward(x, shape, axis, step=1):
+    """Zeros of the given shape with each window added where it stands; the adjoint of windows."""
+    return op__windows_backward(x, shape, axis, step)
+
+
 answer_calls()
 
 register({
@@ -1076,5 +1156,5 @@ register({
     "permute_dims": permute_dims, "ravel": ravel, "reshape": reshape, "reshape_as": reshape_as, "roll": roll, "rollaxis":
     rollaxis, "rot90": rot90, "squeeze": squeeze, "_strided": _strided, "_strided_backward": _strided_backward, "swapaxes":
     swapaxes, "unflatten": unflatten, "view": view, "view_as": view_as, "view_as_complex": view_as_complex, "view_as_real":
-    view_as_real,
+    view_as_real, "windows": windows, "_windows_backward": _windows_backward,
 })

@@ -56,6 +56,10 @@ cdef class PyTorchTensor(TensorBase):
             owner = owner.base
         return (array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // array.itemsize
 
+    def unfold(self, dimension, size, step):
+        """What windows of `size` elements show, `step` apart along an axis, as a last axis; a view, read-only where they overlap."""
+        return self.windows(dimension, size, step)
+
     def is_signed(self):
         """Whether the dtype has negative numbers."""
         return (<object> self.array).dtype.kind in "ifc"

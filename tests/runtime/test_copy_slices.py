@@ -69,6 +69,7 @@ VIEWS = {
     "flip": lambda b: b[::-1],
     "expand_dims": lambda b: b[None],
     "as_strided": lambda b: gs.as_strided(b, (2,), (1,)),
+    "unfold": lambda b: b.unfold(0, 1, 1),
     "unstack": lambda b: b.unstack()[0],
     "real": lambda b: b.real,
     "view of a view": lambda b: b[1:][:1],

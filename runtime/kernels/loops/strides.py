@@ -8,7 +8,9 @@ import math
 
 import numpy as np
 
-__all__ = ["as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real"]
+__all__ = [
+    "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",
+]  # fmt: skip
 
 
 _FEWEST = 64  # elements of a slice from which an addition by slices is quicker than one by places
@@ -131,6 +133,49 @@ def view_as_real(x):
     ndarray
     """
     return x[..., None].view(x.real.dtype)
+
+
+def windows(x, axis, size, step):
+    """What windows along an axis show, as a last axis.
+
+    Parameters
+    ----------
+    x : ndarray
+    axis, size, step : int
+
+    Returns
+    -------
+    ndarray
+        A view of `x`, read-only where windows overlap.
+    """
+    axis = np.lib.array_utils.normalize_axis_index(axis, x.ndim)
+    if not 0 <= size <= x.shape[axis] or step < 1:
+        raise ValueError(f"no windows of {size} elements, {step} apart, fit into the length {x.shape[axis]}")
+    shape, strides = [*x.shape, size], [*x.strides, x.strides[axis]]
+    shape[axis], strides[axis] = (shape[axis] - size) // step + 1, strides[axis] * step
+    return _strided(x, shape, strides, 0)
+
+
+def windows_backward(x, shape, axis, step):
+    """Zeros of the given shape with each window added where it stands.
+
+    Parameters
+    ----------
+    x : ndarray
+        The windows, their elements along the last axis.
+    shape : tuple of int
+    axis, step : int
+
+    Returns
+    -------
+    ndarray
+    """
+    y = np.zeros(shape, x.dtype)
+    axis = np.lib.array_utils.normalize_axis_index(axis, y.ndim)
+    reach = step * (x.shape[axis] - 1) + 1
+    for first in range(x.shape[-1]):
+        y[(slice(None),) * axis + (slice(first, first + reach, step),)] += x[..., first]
+    return y
 
 
 def _memory(x):
