@@ -1367,8 +1367,9 @@ describe({
         'where order = _insert_order(index, x.shape[axis], count)', examples='>>> gs.insert([1.0, 2.0], 1, 7.0)\n'
         'tensor([1., 7., 2.])'),
     "meshgrid": docstring('Coordinates of the points of a grid, an array for each axis.',
-        'arrays : array_like, one or more, or a sequence of array_like\n' '    Coordinates along each axis, vectors or numbers.\n'
-        "indexing : str, default 'xy'\n" "    'xy' puts the first array along the second axis, 'ij' along the first.",
+        'arrays : array_like, one or more, or a sequence of array_like\n'
+        '    Coordinates along each axis, those of several axes in C order.\n' "indexing : str, default 'xy'\n"
+        "    'xy' puts the first array along the second axis, 'ij' along the first.",
         "meshgrid(Array[] *arrays, str indexing='xy') -> Array[] ys\n" 'linear in arrays\n'
         'grad_arrays = _meshgrid_backward(grad, arrays.shape, indexing)', examples='>>> gs.meshgrid([[1.0, 2.0], [3.0, 4.0]])\n'
         '[tensor([[1., 2.],\n' '        [1., 2.]]), tensor([[3., 3.],\n' '        [4., 4.]])]', returns='ys : list of Tensor'),

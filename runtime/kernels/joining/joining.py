@@ -100,15 +100,13 @@ def meshgrid(arrays, indexing):
     Parameters
     ----------
     arrays : list of ndarray
-        Vectors or numbers.
+        Those of several axes are read in C order.
     indexing : {'xy', 'ij'}
 
     Returns
     -------
     list of ndarray
     """
-    if any(np.ndim(array) > 1 for array in arrays):
-        raise ValueError("meshgrid takes vectors")
     dtype = np.result_type(*arrays)
     return [np.array(grid, dtype) for grid in np.meshgrid(*arrays, indexing=indexing, copy=False)]
 
