@@ -1168,9 +1168,9 @@ def copysign(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
 def div(a: Operand, b: Operand, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
     """a / b, rounded down or toward zero where `rounding_mode` says so."""
+def divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a / b."""
 def divmod(a: Operand, b: Operand) -> _results.DivmodResult:
-def divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """floor(a / b), and a - b * floor(a / b) with the sign of b."""
 def floor_divide(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """floor(a / b)."""

@@ -83,6 +83,15 @@ class UniqueCountsResult(NamedTuple):
 class UniqueInverseResult(NamedTuple):
     values: Tensor
     inverse_indices: Tensor
+class AdaptiveMaxPool1DWithIndicesResult(NamedTuple):
+    y: Tensor
+    indices: Tensor
+class AdaptiveMaxPool2DWithIndicesResult(NamedTuple):
+    y: Tensor
+    indices: Tensor
+class AdaptiveMaxPool3DWithIndicesResult(NamedTuple):
+    y: Tensor
+    indices: Tensor
 class MaxPool1DWithIndicesResult(NamedTuple):
     y: Tensor
     indices: Tensor

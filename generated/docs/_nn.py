@@ -203,6 +203,30 @@ describe({
         'x : array_like\n' 'output_size : int or sequence of 3\n' '    Length of each axis in the result.',
         'adaptive_max_pool3d(x, int[3] output_size) -> y\n' 'composite: _adaptive_max_pool(x, output_size)[0]',
         examples='>>> gs.nn.adaptive_max_pool3d([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n' 'tensor([[[[4., 8.]]]])'),
+    "adaptive_max_pool1d_with_indices": docstring(
+        'adaptive_max_pool1d, and where in the last axis each maximum stands, in C order.', 'x : array_like\n'
+        'output_size : int or sequence of 1\n' '    Length of each axis in the result.',
+        'adaptive_max_pool1d_with_indices(x, int[1] output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where found = _adaptive_max_pool(x, output_size)',
+        examples='>>> gs.nn.adaptive_max_pool1d_with_indices([[1.0, 2.0, 6.0]], 2)\n'
+        'AdaptiveMaxPool1DWithIndicesResult(y=tensor([[2., 6.]]), indices=tensor([[1, 2]]))', returns='y : Tensor\n'
+        'indices : Tensor'),
+    "adaptive_max_pool2d_with_indices": docstring(
+        'adaptive_max_pool2d, and where in the last two axes each maximum stands, in C order.', 'x : array_like\n'
+        'output_size : int or sequence of 2\n' '    Length of each axis in the result.',
+        'adaptive_max_pool2d_with_indices(x, int[2] output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where found = _adaptive_max_pool(x, output_size)',
+        examples='>>> gs.nn.adaptive_max_pool2d_with_indices([[[1.0, 7.0, 6.0], [3.0, 4.0, 8.0]]], (1, 2))\n'
+        'AdaptiveMaxPool2DWithIndicesResult(y=tensor([[[7., 8.]]]), indices=tensor([[[1, 5]]]))', returns='y : Tensor\n'
+        'indices : Tensor'),
+    "adaptive_max_pool3d_with_indices": docstring(
+        'adaptive_max_pool3d, and where in the last three axes each maximum stands, in C order.', 'x : array_like\n'
+        'output_size : int or sequence of 3\n' '    Length of each axis in the result.',
+        'adaptive_max_pool3d_with_indices(x, int[3] output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where found = _adaptive_max_pool(x, output_size)',
+        examples='>>> gs.nn.adaptive_max_pool3d_with_indices([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n'
+        'AdaptiveMaxPool3DWithIndicesResult(y=tensor([[[[4., 8.]]]]), indices=tensor([[[[4, 5]]]]))', returns='y : Tensor\n'
+        'indices : Tensor'),
     "affine_grid": docstring('Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample.',
         'theta : array_like\n'
         '    Matrices, (batch, 2, 3) for images or (batch, 3, 4) for volumes, which act on coordinates and a 1 behind them.\n'

@@ -43,6 +43,12 @@ cdef object forward__divided(object x, object size):
         return x
     return forward__divided(forward__resample(x, -formulas.len_of(size), size[0], 'area', (), 1.0), size[1:])
 
+cdef object forward__adaptive_max_pool(object x, object size):
+    try:
+        return as_array(kernels.adaptive_max_pool(x, size))
+    except Exception as error_:
+        raise explain(error_, "_adaptive_max_pool", x=x, size=size) from None
+
 cdef object forward_adaptive_max_pool1d(object x, object output_size):
     return forward__adaptive_max_pool(x, output_size)[0]
 
@@ -52,11 +58,17 @@ cdef object forward_adaptive_max_pool2d(object x, object output_size):
 cdef object forward_adaptive_max_pool3d(object x, object output_size):
     return forward__adaptive_max_pool(x, output_size)[0]
 
-cdef object forward__adaptive_max_pool(object x, object size):
-    try:
-        return as_array(kernels.adaptive_max_pool(x, size))
-    except Exception as error_:
-        raise explain(error_, "_adaptive_max_pool", x=x, size=size) from None
+cdef object forward_adaptive_max_pool1d_with_indices(object x, object output_size):
+    found = forward__adaptive_max_pool(x, output_size)
+    return (found[0], found[1])
+
+cdef object forward_adaptive_max_pool2d_with_indices(object x, object output_size):
+    found = forward__adaptive_max_pool(x, output_size)
+    return (found[0], found[1])
+
+cdef object forward_adaptive_max_pool3d_with_indices(object x, object output_size):
+    found = forward__adaptive_max_pool(x, output_size)
+    return (found[0], found[1])
 
 cdef object forward_affine_grid(object theta, object size, object align_corners):
     return forward_reshape(

@@ -27,8 +27,9 @@ from .generated.variable_type.normalisers import (
 )
 from .generated.variable_type.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d,
-    adaptive_max_pool3d, affine_grid, avg_pool1d, avg_pool2d, avg_pool3d, grid_sample, interpolate, lp_pool1d, lp_pool2d,
-    lp_pool3d, max_pool1d, max_pool2d, max_pool3d, max_pool1d_with_indices, max_pool2d_with_indices,
+    adaptive_max_pool3d, adaptive_max_pool1d_with_indices, adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d_with_indices, affine_grid, avg_pool1d, avg_pool2d, avg_pool3d, grid_sample, interpolate, lp_pool1d,
+    lp_pool2d, lp_pool3d, max_pool1d, max_pool2d, max_pool3d, max_pool1d_with_indices, max_pool2d_with_indices,
     max_pool3d_with_indices, max_unpool1d, max_unpool2d, max_unpool3d,
 )
 from .generated.variable_type.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
@@ -101,6 +102,9 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d_with_indices",
     "affine_grid",
     "avg_pool1d",
     "avg_pool2d",

@@ -125,6 +125,12 @@ def adaptive_max_pool2d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
     """Maxima of the parts that divide the last two axes as evenly as integers do."""
 def adaptive_max_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
     """Maxima of the parts that divide the last three axes as evenly as integers do."""
+def adaptive_max_pool1d_with_indices(x: Operand, output_size: int | Sequence[int]) -> _results.AdaptiveMaxPool1DWithIndicesResult:
+    """adaptive_max_pool1d, and where in the last axis each maximum stands, in C order."""
+def adaptive_max_pool2d_with_indices(x: Operand, output_size: int | Sequence[int]) -> _results.AdaptiveMaxPool2DWithIndicesResult:
+    """adaptive_max_pool2d, and where in the last two axes each maximum stands, in C order."""
+def adaptive_max_pool3d_with_indices(x: Operand, output_size: int | Sequence[int]) -> _results.AdaptiveMaxPool3DWithIndicesResult:
+    """adaptive_max_pool3d, and where in the last three axes each maximum stands, in C order."""
 def affine_grid(theta: Operand, size: int | Sequence[int], align_corners: _bool = False) -> Tensor:
     """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample."""
 def avg_pool1d(x: Operand, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | Sequence[int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
@@ -303,6 +309,9 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d_with_indices",
     "affine_grid",
     "avg_pool1d",
     "avg_pool2d",

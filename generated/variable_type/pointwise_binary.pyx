@@ -28,7 +28,7 @@ from gradspec.generated.functions.pointwise_binary cimport (
     MaximumBackward, MinimumBackward, MultiplyBackward, PolarBackward, PowBackward, ScaledPowBackward, RemainderBackward,
     SubtractBackward, WhereBackward, XlogyBackward,
 )
-from gradspec.core.arguments cimport as_int, as_scalar
+from gradspec.core.arguments cimport as_int, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
 from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state

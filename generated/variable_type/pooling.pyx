@@ -9,17 +9,19 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import (
+    AdaptiveMaxPool1DWithIndicesResult, AdaptiveMaxPool2DWithIndicesResult, AdaptiveMaxPool3DWithIndicesResult,
     MaxPool1DWithIndicesResult, MaxPool2DWithIndicesResult, MaxPool3DWithIndicesResult,
 )
 
 from gradspec.generated.kernels.pooling cimport (
-    forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d, forward__adaptive_max_pool,
-    forward_affine_grid, forward__even_grid, forward_grid_sample, forward__cubic_weights, forward__grid_pixels,
-    forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d,
-    forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d, forward_max_pool1d_with_indices,
-    forward_max_pool2d_with_indices, forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d,
-    forward_max_unpool3d, forward__plane_numbers, forward__resample, forward__resample_backward, forward__take_planes,
-    forward__take_planes_backward,
+    forward__adaptive_max_pool, forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
+    forward_adaptive_max_pool1d_with_indices, forward_adaptive_max_pool2d_with_indices,
+    forward_adaptive_max_pool3d_with_indices, forward_affine_grid, forward__even_grid, forward_grid_sample,
+    forward__cubic_weights, forward__grid_pixels, forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d,
+    forward_lp_pool2d, forward_lp_pool3d, forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d,
+    forward_max_pool1d_with_indices, forward_max_pool2d_with_indices, forward_max_pool3d_with_indices, forward_max_unpool1d,
+    forward_max_unpool2d, forward_max_unpool3d, forward__plane_numbers, forward__resample, forward__resample_backward,
+    forward__take_planes, forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
     AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward,
@@ -95,6 +97,38 @@ def _divided(x, size):
     return op__divided(x, size)
 
 
+cdef object op__adaptive_max_pool(object x, object size):
+    cdef ThreadState* state_ = thread_state()
+    cdef AdaptiveMaxPoolBackward node_ = None
+    cdef TensorBase y, indices
+    x = as_real_operand(x, "_adaptive_max_pool", "x")
+    size = as_ints(size, "_adaptive_max_pool", "size", -1)
+
+    if needs_grad(state_, x):
+        node_ = AdaptiveMaxPoolBackward.__new__(AdaptiveMaxPoolBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_size = size
+
+    y, indices = wrap_forward(forward__adaptive_max_pool(array_of(x), size))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_indices = save_output(indices)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__adaptive_max_pool, (y, indices), (x, size))
+    return y, indices
+
+cdef tuple jvp__adaptive_max_pool(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, size, indices = tangents_[0], inputs_[1], outputs_[1]
+    y_t = ops._take_planes(x_t, indices, formulas.len_of(size))
+    return (y_t, None)
+
+def _adaptive_max_pool(x, size):
+    """Maxima of the parts that divide the last axes, and where they stand."""
+    return op__adaptive_max_pool(x, size)
+
+
 cdef object op_adaptive_max_pool1d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
     x = as_real_operand(x, "adaptive_max_pool1d", "x")
@@ -146,36 +180,58 @@ def adaptive_max_pool3d(x, output_size):
     return op_adaptive_max_pool3d(x, output_size)
 
 
-cdef object op__adaptive_max_pool(object x, object size):
+cdef object op_adaptive_max_pool1d_with_indices(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    cdef AdaptiveMaxPoolBackward node_ = None
-    cdef TensorBase y, indices
-    x = as_real_operand(x, "_adaptive_max_pool", "x")
-    size = as_ints(size, "_adaptive_max_pool", "size", -1)
+    x = as_real_operand(x, "adaptive_max_pool1d_with_indices", "x")
+    output_size = as_ints(output_size, "adaptive_max_pool1d_with_indices", "output_size", 1)
 
-    if needs_grad(state_, x):
-        node_ = AdaptiveMaxPoolBackward.__new__(AdaptiveMaxPoolBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x_shape = shape_of(x)
-        node_.saved_size = size
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            found = ops._adaptive_max_pool(x, output_size)
+            return (found[0], found[1])
+        return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), output_size))
+    except Exception as error_:
+        raise explain(error_, "adaptive_max_pool1d_with_indices", x=x, output_size=output_size) from None
 
-    y, indices = wrap_forward(forward__adaptive_max_pool(array_of(x), size))
+def adaptive_max_pool1d_with_indices(x, output_size):
+    """adaptive_max_pool1d, and where in the last axis each maximum stands, in C order."""
+    return tuple.__new__(AdaptiveMaxPool1DWithIndicesResult, op_adaptive_max_pool1d_with_indices(x, output_size))
 
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_indices = save_output(indices)
-    if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp__adaptive_max_pool, (y, indices), (x, size))
-    return y, indices
 
-cdef tuple jvp__adaptive_max_pool(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, size, indices = tangents_[0], inputs_[1], outputs_[1]
-    y_t = ops._take_planes(x_t, indices, formulas.len_of(size))
-    return (y_t, None)
+cdef object op_adaptive_max_pool2d_with_indices(object x, object output_size):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "adaptive_max_pool2d_with_indices", "x")
+    output_size = as_ints(output_size, "adaptive_max_pool2d_with_indices", "output_size", 2)
 
-def _adaptive_max_pool(x, size):
-    """Maxima of the parts that divide the last axes, and where they stand."""
-    return op__adaptive_max_pool(x, size)
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            found = ops._adaptive_max_pool(x, output_size)
+            return (found[0], found[1])
+        return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), output_size))
+    except Exception as error_:
+        raise explain(error_, "adaptive_max_pool2d_with_indices", x=x, output_size=output_size) from None
+
+def adaptive_max_pool2d_with_indices(x, output_size):
+    """adaptive_max_pool2d, and where in the last two axes each maximum stands, in C order."""
+    return tuple.__new__(AdaptiveMaxPool2DWithIndicesResult, op_adaptive_max_pool2d_with_indices(x, output_size))
+
+
+cdef object op_adaptive_max_pool3d_with_indices(object x, object output_size):
+    cdef ThreadState* state_ = thread_state()
+    x = as_real_operand(x, "adaptive_max_pool3d_with_indices", "x")
+    output_size = as_ints(output_size, "adaptive_max_pool3d_with_indices", "output_size", 3)
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            found = ops._adaptive_max_pool(x, output_size)
+            return (found[0], found[1])
+        return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), output_size))
+    except Exception as error_:
+        raise explain(error_, "adaptive_max_pool3d_with_indices", x=x, output_size=output_size) from None
+
+def adaptive_max_pool3d_with_indices(x, output_size):
+    """adaptive_max_pool3d, and where in the last three axes each maximum stands, in C order."""
+    return tuple.__new__(AdaptiveMaxPool3DWithIndicesResult, op_adaptive_max_pool3d_with_indices(x, output_size))
 
 
 cdef object op_affine_grid(object theta, object size, object align_corners):
@@ -1058,12 +1114,14 @@ answer_calls()
 
 register({
 "adaptive_avg_pool1d": adaptive_avg_pool1d, "adaptive_avg_pool2d": adaptive_avg_pool2d, "adaptive_avg_pool3d":
-    adaptive_avg_pool3d, "_divided": _divided, "adaptive_max_pool1d": adaptive_max_pool1d, "adaptive_max_pool2d":
-    adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d, "_adaptive_max_pool": _adaptive_max_pool,
-    "affine_grid": affine_grid, "_even_grid": _even_grid, "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d":
-    avg_pool2d, "avg_pool3d": avg_pool3d, "grid_sample": grid_sample, "_cubic_weights": _cubic_weights, "_grid_pixels":
-    _grid_pixels, "_grid_pixels_slope": _grid_pixels_slope, "_grid_taps": _grid_taps, "interpolate": interpolate, "_resize":
-    _resize, "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d":
+    adaptive_avg_pool3d, "_divided": _divided, "_adaptive_max_pool": _adaptive_max_pool, "adaptive_max_pool1d":
+    adaptive_max_pool1d, "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d,
+    "adaptive_max_pool1d_with_indices": adaptive_max_pool1d_with_indices, "adaptive_max_pool2d_with_indices":
+    adaptive_max_pool2d_with_indices, "adaptive_max_pool3d_with_indices": adaptive_max_pool3d_with_indices, "affine_grid":
+    affine_grid, "_even_grid": _even_grid, "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d,
+    "avg_pool3d": avg_pool3d, "grid_sample": grid_sample, "_cubic_weights": _cubic_weights, "_grid_pixels": _grid_pixels,
+    "_grid_pixels_slope": _grid_pixels_slope, "_grid_taps": _grid_taps, "interpolate": interpolate, "_resize": _resize,
+    "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d":
     max_pool1d, "max_pool2d": max_pool2d, "max_pool3d": max_pool3d, "max_pool1d_with_indices": max_pool1d_with_indices,
     "max_pool2d_with_indices": max_pool2d_with_indices, "max_pool3d_with_indices": max_pool3d_with_indices, "max_unpool1d":
     max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_plane_numbers": _plane_numbers, "_resample":

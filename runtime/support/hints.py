@@ -62,6 +62,9 @@ def of_call(error, function=None):
     keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
     if keyword is None:
         return f"{message}; its arguments are {', '.join(known)}" if known else message
+    further = f"{function.__name__}_with_{keyword[1].removeprefix('return_')}"
+    if hasattr(ops, further):  # what the keyword asks for is an operator's own result
+        return f"{message}; write {further}"
     wanted = KEYWORDS.get(keyword[1])
     if wanted is not None and (not wanted.endswith("=") or wanted[:-1] in known):
         return f"{message}; write {wanted}"

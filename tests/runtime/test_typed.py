@@ -47,6 +47,9 @@ def test_keywords_of_methods_and_calls_with_too_much():
         x.sum(dim=0)
     with pytest.raises(TypeError, match=r"'keepdim'; write keepdims="):
         x.mean(0, keepdim=True)
+    for name in ("max_pool2d", "adaptive_max_pool3d"):
+        with pytest.raises(TypeError, match=f"'return_indices'; write {name}_with_indices"):
+            getattr(gs.nn, name)(x, 2, return_indices=True)
     with pytest.raises(TypeError, match=r"'unbiased'; write correction=1 for True"):
         x.var(unbiased=False)
     with pytest.raises(TypeError, match=r"'foo'; its arguments are x, axis"):
@@ -152,6 +155,7 @@ CALLS = {  # of those that take more than a matrix and numbers
     "lu_unpack": lambda f, a: f(*gs.linalg.lu_factor(a)),
     "polydiv": lambda f, a: f(a[0], a[1]),
     "triangular_solve": lambda f, a: f(a, a),
+    "adaptive_max_pool3d_with_indices": lambda f, a: f(gs.reshape(a, (1, 1, 2, 2)), 1),
     "max_pool3d_with_indices": lambda f, a: f(gs.reshape(a, (1, 1, 1, 2, 2)), 1),
 }
 
