@@ -7,10 +7,11 @@ import gradspec as gs
 from gradspec.array_api import special as by_standard
 
 special = pytest.importorskip("scipy.special")
+mp = pytest.importorskip("mpmath")
 
 # Arguments where the default ones, numbers between 0.1 and 0.9, do not do.
 ARGUMENTS = {
-    "iv": (0.5,), "ive": (0.5,), "jv": (0.5,), "jn": (2,), "kv": (0.5,), "kve": (0.5,), "yv": (0.5,), "polygamma": (2,), "zeta": (2.5,),
+    "iv": (0.5,), "ive": (0.5,), "jv": (0.5,), "jn": (2,), "kv": (0.5,), "kve": (0.5,), "yn": (2,), "yv": (0.5,), "polygamma": (2,), "zeta": (2.5,),
     "spherical_jn": (2,), "spherical_yn": (2,),
 }  # fmt: skip
 X = np.linspace(0.1, 0.9, 9)
@@ -88,3 +89,17 @@ def test_where_digits_are_lost_there_is_no_number():
     df = gs.tensor(1e9, requires_grad=True)
     (slope,) = gs.autograd.grad(gs.special.stdtr(df, 1.5), df, create_graph=True)
     assert np.isnan(gs.autograd.grad(slope, df)[0].item())
+
+
+@pytest.mark.parametrize("pole", [-1, -2, -7, -1000])
+def test_digamma_beside_its_poles(pole):
+    apart = 10.0 ** -np.arange(1, 14)
+    x = np.concatenate([pole + apart, pole - apart])
+    for dtype, rtol in ((np.float64, 1e-14), (np.float32, 2e-7)):
+        narrow = x.astype(dtype)
+        narrow = gs.tensor(narrow[narrow != pole], requires_grad=True)
+        exact = [float(mp.digamma(mp.mpf(float(v)))) for v in narrow.detach()]
+        np.testing.assert_allclose(gs.digamma(narrow).detach().numpy(), exact, rtol)
+        np.testing.assert_allclose(gs.autograd.grad(gs.lgamma(narrow).sum(), narrow)[0].numpy(), exact, rtol)
+    edges = gs.digamma(np.array([-1.0, -2.0, 0.0, -0.0, -np.inf, np.inf, np.nan]))
+    np.testing.assert_array_equal(edges.numpy(), [np.nan, np.nan, -np.inf, np.inf, np.nan, np.inf, np.nan])

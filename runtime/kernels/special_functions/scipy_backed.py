@@ -50,7 +50,18 @@ def digamma(x):
     -------
     ndarray
     """
-    return scipy_function("digamma")(x)
+    y = scipy_function("digamma")(x)
+    left = np.less(x, -0.25)
+    if left.any():
+        with np.errstate(invalid="ignore"):
+            left = left & (np.abs(np.mod(x, 1) - 0.5) > 0.1) & np.not_equal(x, np.rint(x))
+    if not left.any():
+        return y
+    near = np.asarray(x, np.float64)[left]  # by reflection, with the distance to the pole, which is exact
+    at = np.pi * (near - np.rint(near))
+    y = np.array(y)
+    y[left] = scipy_function("digamma")(1 - near) - np.pi / np.tan(at)
+    return y[()]
 
 
 def erfcx(x, n):
