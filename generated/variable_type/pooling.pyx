@@ -516,27 +516,34 @@ def _grid_taps(pixels, lengths, taps, padding, aligned):
     return op__grid_taps(pixels, lengths, taps, padding, aligned)
 
 
-cdef object op_interpolate(object x, object size, object scale_factor, object mode, object align_corners):
+cdef object op_interpolate(
+    object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor
+):
     x = as_operand(x, "interpolate", "x")
     size = None if size is None else as_ints(size, "interpolate", "size", -1)
     scale_factor = None if scale_factor is None else as_float(scale_factor, "interpolate", "scale_factor")
     mode = as_str(mode, "interpolate", "mode")
     align_corners = as_bool(align_corners, "interpolate", "align_corners")
+    recompute_scale_factor = as_bool(recompute_scale_factor, "interpolate", "recompute_scale_factor")
 
     try:
+        if recompute_scale_factor:
+            scale = None
+        else:
+            scale = scale_factor
         return ops._resize(
-            x, formulas.resized(shape_of(x), size, scale_factor), formulas.resized_kind(mode, align_corners, ndim_of(x)),
-            scale_factor
+            x, formulas.resized(shape_of(x), size, scale_factor), formulas.resized_kind(mode, align_corners, ndim_of(x)), scale
         )
     except Exception as error_:
         raise explain(
-            error_, "interpolate", x=x, size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners
+            error_, "interpolate", x=x, size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners,
+            recompute_scale_factor=recompute_scale_factor
         ) from None
 
-def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=False):
+def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=False, recompute_scale_factor=False):
     """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no
     whole length; PyTorch copies then if the length stays."""
-    return op_interpolate(x, size, scale_factor, mode, align_corners)
+    return op_interpolate(x, size, scale_factor, mode, align_corners, recompute_scale_factor)
 
 
 cdef object op__resize(object x, object sizes, object kind, object scale):

@@ -66,6 +66,8 @@ def of_call(error, function=None):
     if hasattr(ops, further):  # what the keyword asks for is an operator's own result
         return f"{message}; write {further}"
     wanted = KEYWORDS.get(keyword[1])
+    if wanted == "axis=" and "axis" not in known:
+        wanted = "axes="
     if wanted is not None and (not wanted.endswith("=") or wanted[:-1] in known):
         return f"{message}; write {wanted}"
     from difflib import get_close_matches

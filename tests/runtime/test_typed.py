@@ -47,6 +47,8 @@ def test_keywords_of_methods_and_calls_with_too_much():
         x.sum(dim=0)
     with pytest.raises(TypeError, match=r"'keepdim'; write keepdims="):
         x.mean(0, keepdim=True)
+    with pytest.raises(TypeError, match=r"'dims'; write axes="):
+        gs.linalg.tensorsolve(x, x, dims=None)
     for name in ("max_pool2d", "adaptive_max_pool3d"):
         with pytest.raises(TypeError, match=f"'return_indices'; write {name}_with_indices"):
             getattr(gs.nn, name)(x, 2, return_indices=True)
