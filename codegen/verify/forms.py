@@ -20,7 +20,8 @@ from .case import BoundCall
 
 _AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec keeps to
 _ARRAYS = ("Array", "Index", "Mask")
-_HOW = ("more", "one more", "less", "less at last", "none", "empty at first", "empty at last")  # what is done to the axes of operands
+# What is done to the axes of operands.
+_HOW = ("more", "one more", "less", "less at last", "none", "empty at first", "empty at last")
 _BESIDE = 1.03125  # values beside the given ones, in the same domain and on the same side of every kink
 
 
