@@ -10,6 +10,7 @@ lets made of the same one, and is absent if that is.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -280,8 +281,8 @@ class _Placement:
 
         A let of arrays that some way does without is computed in the ways that read it, so that nothing is computed for nothing.
         """
-        inside = _Placement({}, self.absent)
-        inside.definitions, inside._found = self.definitions, self._found
+        inside = copy.copy(self)
+        inside.inputs = ()
         then, orelse = (Target(word, part, is_branch=True) for word, part in (("then", value.body), ("else", value.orelse)))
         level = inside._level([Target("if", value.test), then, orelse], known)
         always = {*self._certain(value), *self._parts(value.test)}
