@@ -15,23 +15,22 @@ GRADSPEC_INLINE double gradspec_single_logit(double x) {
     return gradspec_single_log(x / (1.0 - x));
 }
 
+/* pi x. */
+GRADSPEC_INLINE gradspec_twofold gradspec_pi_times(double x) {
+    double p = x * 0x1.921fb54442d18p+1;
+    return (gradspec_twofold){p, gradspec_fused(x, 0x1.921fb54442d18p+1, -p) + x * 0x1.1a62633145c07p-53};
+}
+
 /* sin(pi x) or cos(pi x), and a true 0 where that is 0, of numbers below 2**51. */
 GRADSPEC_INLINE gradspec_twofold gradspec_wave_of_pi(double x, int cosine) {
     double shifted = 2.0 * x + 0x1.8p52, r = x - 0.5 * (shifted - 0x1.8p52); /* exact */
-    gradspec_twofold a = {r * 0x1.921fb54442d18p+1, 0}, s, c;
+    gradspec_twofold a = gradspec_pi_times(r), s, c;
     uint64_t quarter = gradspec_bits(shifted) + (uint64_t) cosine;
-    a.low = gradspec_fused(r, 0x1.921fb54442d18p+1, -a.high) + r * 0x1.1a62633145c07p-53;
     s = gradspec_part_sin(a);
     c = gradspec_part_cos(a);
     s.high = quarter & 1 ? c.high : s.high;
     s.low = quarter & 1 ? c.low : s.low;
     return (gradspec_twofold){quarter & 2 ? -s.high : s.high, quarter & 2 ? -s.low : s.low};
-}
-
-/* pi x. */
-GRADSPEC_INLINE gradspec_twofold gradspec_pi_times(double x) {
-    double p = x * 0x1.921fb54442d18p+1;
-    return (gradspec_twofold){p, gradspec_fused(x, 0x1.921fb54442d18p+1, -p) + x * 0x1.1a62633145c07p-53};
 }
 
 /* Between 2**-300 and 2**51: the caller knows all others. */

@@ -171,17 +171,19 @@ GRADSPEC_INLINE gradspec_twofold gradspec_part_log(double x, double more, double
     return gradspec_onto(f, gradspec_fused(s, gradspec_fused(z, p, half), more * scale / (1.0 + f)) - half);
 }
 
-GRADSPEC_INLINE double gradspec_log1p(double x) {
+/* log(x + more). */
+GRADSPEC_INLINE double gradspec_log_of(gradspec_twofold x) {
     double k;
-    gradspec_twofold u = gradspec_sum(1.0, x), l = gradspec_part_log(u.high, u.low, &k), s;
-    s = gradspec_onto(k * 0x1.62e42fefa2000p-1, l.high);
-    return gradspec_signed(s.high + (s.low + gradspec_fused(k, 0x1.9ef35793c7673p-41, l.low)), x);
+    gradspec_twofold l = gradspec_part_log(x.high, x.low, &k), s = gradspec_onto(k * 0x1.62e42fefa2000p-1, l.high);
+    return s.high + (s.low + gradspec_fused(k, 0x1.9ef35793c7673p-41, l.low));
+}
+
+GRADSPEC_INLINE double gradspec_log1p(double x) {
+    return gradspec_signed(gradspec_log_of(gradspec_sum(1.0, x)), x);
 }
 
 GRADSPEC_INLINE double gradspec_log(double x) {
-    double k;
-    gradspec_twofold l = gradspec_part_log(x, 0.0, &k), s = gradspec_onto(k * 0x1.62e42fefa2000p-1, l.high);
-    return s.high + (s.low + gradspec_fused(k, 0x1.9ef35793c7673p-41, l.low));
+    return gradspec_log_of((gradspec_twofold){x, 0.0});
 }
 
 GRADSPEC_INLINE double gradspec_log2(double x) {

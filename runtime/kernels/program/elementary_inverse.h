@@ -80,13 +80,6 @@ GRADSPEC_INLINE double gradspec_acos(double x) {
     return gradspec_turned_back(gradspec_angle(gradspec_across(x), (gradspec_twofold){gradspec_size(x), 0.0}), x);
 }
 
-/* log(x + more). */
-GRADSPEC_INLINE double gradspec_log_of(gradspec_twofold x) {
-    double k;
-    gradspec_twofold l = gradspec_part_log(x.high, x.low, &k), s = gradspec_onto(k * 0x1.62e42fefa2000p-1, l.high);
-    return s.high + (s.low + gradspec_fused(k, 0x1.9ef35793c7673p-41, l.low));
-}
-
 GRADSPEC_INLINE double gradspec_asinh(double x) {
     double size = gradspec_size(x);
     gradspec_twofold s = gradspec_square(size), t = gradspec_sum(1.0, s.high), h, w;
