@@ -7,8 +7,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.generator import as_generator
-
 from gradspec.generated.kernels.activations cimport (
     forward_celu, forward_dropout, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
     forward_hardswish, forward_hardtanh, forward_leaky_relu, forward_log1mexp, forward_log_sigmoid, forward_mish,
@@ -20,10 +18,11 @@ from gradspec.generated.functions.activations cimport (
     LeakyReluBackward, Log1mexpBackward, MishBackward, ReluBackward, Relu6Backward, RreluBackward, SiluBackward,
     SoftplusBackward, SoftsignBackward, SquareplusBackward, TanhshrinkBackward, ThresholdBackward,
 )
-from gradspec.core.arguments cimport as_bool, as_float, as_int, as_str
+from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
@@ -32,6 +31,9 @@ from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_alpha_dropout(object x, object p, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "alpha_dropout", <void*> op_alpha_dropout, (x, p, training, generator))
     x = as_real_operand(x, "alpha_dropout", "x")
     p = as_float(p, "alpha_dropout", "p")
     training = as_bool(training, "alpha_dropout", "training")
@@ -58,6 +60,8 @@ cdef object op_celu(object x, object alpha):
     cdef ThreadState* state_ = thread_state()
     cdef CeluBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "celu", <void*> op_celu, (x, alpha))
     x = as_real_operand(x, "celu", "x")
     alpha = as_float(alpha, "celu", "alpha")
 
@@ -80,6 +84,9 @@ cdef tuple jvp_celu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.where(x > 0, 1, ops.exp(ops.where(x > 0, 0, x) / alpha)),)
 
 cdef object op_celu_(object x, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "celu_", <void*> op_celu_, (x, alpha))
     x = as_real_operand(writable(x, "celu_"), "celu_", "x")
     alpha = as_float(alpha, "celu_", "alpha")
     old_ = prepare_inplace(x, (x,), 0b1, "celu_")
@@ -94,6 +101,8 @@ cdef object op_dropout(object x, object p, object training, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef DropoutBackward node_ = None
     cdef TensorBase y, _mask
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dropout", <void*> op_dropout, (x, p, training, generator))
     x = as_real_operand(x, "dropout", "x")
     p = as_float(p, "dropout", "p")
     training = as_bool(training, "dropout", "training")
@@ -123,6 +132,9 @@ def dropout(x, p=0.5, training=True, *, generator=None):
 
 
 cdef object op_dropout1d(object x, object p, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dropout1d", <void*> op_dropout1d, (x, p, training, generator))
     x = as_real_operand(x, "dropout1d", "x")
     p = as_float(p, "dropout1d", "p")
     training = as_bool(training, "dropout1d", "training")
@@ -139,6 +151,9 @@ def dropout1d(x, p=0.5, training=True, *, generator=None):
 
 
 cdef object op_dropout2d(object x, object p, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dropout2d", <void*> op_dropout2d, (x, p, training, generator))
     x = as_real_operand(x, "dropout2d", "x")
     p = as_float(p, "dropout2d", "p")
     training = as_bool(training, "dropout2d", "training")
@@ -155,6 +170,9 @@ def dropout2d(x, p=0.5, training=True, *, generator=None):
 
 
 cdef object op_dropout3d(object x, object p, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dropout3d", <void*> op_dropout3d, (x, p, training, generator))
     x = as_real_operand(x, "dropout3d", "x")
     p = as_float(p, "dropout3d", "p")
     training = as_bool(training, "dropout3d", "training")
@@ -171,6 +189,9 @@ def dropout3d(x, p=0.5, training=True, *, generator=None):
 
 
 cdef object op__feature_dropout(object x, object p, object training, object axes, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_feature_dropout", <void*> op__feature_dropout, (x, p, training, axes, generator))
     x = as_real_operand(x, "_feature_dropout", "x")
     p = as_float(p, "_feature_dropout", "p")
     training = as_bool(training, "_feature_dropout", "training")
@@ -193,6 +214,8 @@ cdef object op_elu(object x, object alpha):
     cdef ThreadState* state_ = thread_state()
     cdef EluBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elu", <void*> op_elu, (x, alpha))
     x = as_real_operand(x, "elu", "x")
     alpha = as_float(alpha, "elu", "alpha")
 
@@ -215,6 +238,9 @@ cdef tuple jvp_elu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.where(x > 0, 1, alpha * ops.exp(ops.where(x > 0, 0, x))),)
 
 cdef object op_elu_(object x, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elu_", <void*> op_elu_, (x, alpha))
     x = as_real_operand(writable(x, "elu_"), "elu_", "x")
     alpha = as_float(alpha, "elu_", "alpha")
     old_ = prepare_inplace(x, (x,), 0b1, "elu_")
@@ -226,6 +252,9 @@ def elu(x, alpha=1.0):
 
 
 cdef object op_feature_alpha_dropout(object x, object p, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "feature_alpha_dropout", <void*> op_feature_alpha_dropout, (x, p, training, generator))
     x = as_real_operand(x, "feature_alpha_dropout", "x")
     p = as_float(p, "feature_alpha_dropout", "p")
     training = as_bool(training, "feature_alpha_dropout", "training")
@@ -252,6 +281,8 @@ cdef object op_gelu(object x, object approximate):
     cdef ThreadState* state_ = thread_state()
     cdef GeluBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gelu", <void*> op_gelu, (x, approximate))
     x = as_real_operand(x, "gelu", "x")
     approximate = as_str(approximate, "gelu", "approximate")
 
@@ -283,6 +314,9 @@ cdef tuple jvp_gelu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_gelu_(object x, object approximate):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gelu_", <void*> op_gelu_, (x, approximate))
     x = as_real_operand(writable(x, "gelu_"), "gelu_", "x")
     approximate = as_str(approximate, "gelu_", "approximate")
     old_ = prepare_inplace(x, (x,), 0b1, "gelu_")
@@ -295,6 +329,8 @@ def gelu(x, approximate='none'):
 
 cdef object op_glu(object x, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "glu", <void*> op_glu, (x, axis))
     x = as_operand(x, "glu", "x")
     axis = as_int(axis, "glu", "axis")
 
@@ -313,6 +349,8 @@ def glu(x, axis=-1):
 
 cdef object op_hardshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardshrink", <void*> op_hardshrink, (x, lambd))
     x = as_real_operand(x, "hardshrink", "x")
     lambd = as_float(lambd, "hardshrink", "lambd")
 
@@ -324,6 +362,9 @@ cdef object op_hardshrink(object x, object lambd):
         raise explain(error_, "hardshrink", x=x, lambd=lambd) from None
 
 cdef object op_hardshrink_(object x, object lambd):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardshrink_", <void*> op_hardshrink_, (x, lambd))
     x = as_real_operand(writable(x, "hardshrink_"), "hardshrink_", "x")
     lambd = as_float(lambd, "hardshrink_", "lambd")
     old_ = prepare_inplace(x, (x,), 0b1, "hardshrink_")
@@ -338,6 +379,8 @@ cdef object op_hardsigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     cdef HardsigmoidBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardsigmoid", <void*> op_hardsigmoid, (x,))
     x = as_real_operand(x, "hardsigmoid", "x")
 
     if needs_grad(state_, x):
@@ -358,6 +401,9 @@ cdef tuple jvp_hardsigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.where((x > -3) & (x < 3), x_t / 6, 0),)
 
 cdef object op_hardsigmoid_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardsigmoid_", <void*> op_hardsigmoid_, (x,))
     x = as_real_operand(writable(x, "hardsigmoid_"), "hardsigmoid_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "hardsigmoid_")
     return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
@@ -371,6 +417,8 @@ cdef object op_hardswish(object x):
     cdef ThreadState* state_ = thread_state()
     cdef HardswishBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardswish", <void*> op_hardswish, (x,))
     x = as_real_operand(x, "hardswish", "x")
 
     if needs_grad(state_, x):
@@ -391,6 +439,9 @@ cdef tuple jvp_hardswish(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.where(x >= 3, 1, ops.where(x <= -3, 0, (x + 1.5) / 3)),)
 
 cdef object op_hardswish_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardswish_", <void*> op_hardswish_, (x,))
     x = as_real_operand(writable(x, "hardswish_"), "hardswish_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "hardswish_")
     return overwrite(x, op_hardswish(old_), "hardswish_")
@@ -404,6 +455,8 @@ cdef object op_hardtanh(object x, object min_val, object max_val):
     cdef ThreadState* state_ = thread_state()
     cdef HardtanhBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardtanh", <void*> op_hardtanh, (x, min_val, max_val))
     x = as_real_operand(x, "hardtanh", "x")
     min_val = as_float(min_val, "hardtanh", "min_val")
     max_val = as_float(max_val, "hardtanh", "max_val")
@@ -428,6 +481,9 @@ cdef tuple jvp_hardtanh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ((y > min_val) & (y < max_val)),)
 
 cdef object op_hardtanh_(object x, object min_val, object max_val):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hardtanh_", <void*> op_hardtanh_, (x, min_val, max_val))
     x = as_real_operand(writable(x, "hardtanh_"), "hardtanh_", "x")
     min_val = as_float(min_val, "hardtanh_", "min_val")
     max_val = as_float(max_val, "hardtanh_", "max_val")
@@ -443,6 +499,8 @@ cdef object op_leaky_relu(object x, object negative_slope):
     cdef ThreadState* state_ = thread_state()
     cdef LeakyReluBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "leaky_relu", <void*> op_leaky_relu, (x, negative_slope))
     x = as_real_operand(x, "leaky_relu", "x")
     negative_slope = as_float(negative_slope, "leaky_relu", "negative_slope")
 
@@ -465,6 +523,9 @@ cdef tuple jvp_leaky_relu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.where(x > 0, x_t, negative_slope * x_t),)
 
 cdef object op_leaky_relu_(object x, object negative_slope):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "leaky_relu_", <void*> op_leaky_relu_, (x, negative_slope))
     x = as_real_operand(writable(x, "leaky_relu_"), "leaky_relu_", "x")
     negative_slope = as_float(negative_slope, "leaky_relu_", "negative_slope")
     old_ = prepare_inplace(x, (x,), 0b1, "leaky_relu_")
@@ -479,6 +540,8 @@ cdef object op_log1mexp(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log1mexpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log1mexp", <void*> op_log1mexp, (x,))
     x = as_real_operand(x, "log1mexp", "x")
 
     if needs_grad(state_, x):
@@ -499,6 +562,9 @@ cdef tuple jvp_log1mexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-ops.exp(-x) / ops.expm1(-x)),)
 
 cdef object op_log1mexp_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log1mexp_", <void*> op_log1mexp_, (x,))
     x = as_real_operand(writable(x, "log1mexp_"), "log1mexp_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "log1mexp_")
     return overwrite(x, op_log1mexp(old_), "log1mexp_")
@@ -510,6 +576,8 @@ def log1mexp(x):
 
 cdef object op_log_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log_sigmoid", <void*> op_log_sigmoid, (x,))
     x = as_real_operand(x, "log_sigmoid", "x")
 
     try:
@@ -520,6 +588,9 @@ cdef object op_log_sigmoid(object x):
         raise explain(error_, "log_sigmoid", x=x) from None
 
 cdef object op_log_sigmoid_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log_sigmoid_", <void*> op_log_sigmoid_, (x,))
     x = as_real_operand(writable(x, "log_sigmoid_"), "log_sigmoid_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "log_sigmoid_")
     return overwrite(x, op_log_sigmoid(old_), "log_sigmoid_")
@@ -533,6 +604,8 @@ cdef object op_mish(object x):
     cdef ThreadState* state_ = thread_state()
     cdef MishBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mish", <void*> op_mish, (x,))
     x = as_real_operand(x, "mish", "x")
 
     if needs_grad(state_, x):
@@ -555,6 +628,9 @@ cdef tuple jvp_mish(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (ops.tanh(soft) + near * ops.sigmoid(near) * ops._tanh_slope(soft)),)
 
 cdef object op_mish_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mish_", <void*> op_mish_, (x,))
     x = as_real_operand(writable(x, "mish_"), "mish_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "mish_")
     return overwrite(x, op_mish(old_), "mish_")
@@ -566,6 +642,8 @@ def mish(x):
 
 cdef object op_prelu(object x, object weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "prelu", <void*> op_prelu, (x, weight))
     x = as_real_operand(x, "prelu", "x")
     weight = as_real_operand(weight, "prelu", "weight")
 
@@ -592,6 +670,8 @@ cdef object op_relu(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ReluBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "relu", <void*> op_relu, (x,))
     x = as_real_operand(x, "relu", "x")
 
     if needs_grad(state_, x):
@@ -612,6 +692,9 @@ cdef tuple jvp_relu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (y > 0),)
 
 cdef object op_relu_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "relu_", <void*> op_relu_, (x,))
     x = as_real_operand(writable(x, "relu_"), "relu_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "relu_")
     return overwrite(x, op_relu(old_), "relu_")
@@ -625,6 +708,8 @@ cdef object op_relu6(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Relu6Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "relu6", <void*> op_relu6, (x,))
     x = as_real_operand(x, "relu6", "x")
 
     if needs_grad(state_, x):
@@ -645,6 +730,9 @@ cdef tuple jvp_relu6(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ((y > 0) & (y < 6)),)
 
 cdef object op_relu6_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "relu6_", <void*> op_relu6_, (x,))
     x = as_real_operand(writable(x, "relu6_"), "relu6_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "relu6_")
     return overwrite(x, op_relu6(old_), "relu6_")
@@ -658,6 +746,8 @@ cdef object op_rrelu(object x, object lower, object upper, object training, obje
     cdef ThreadState* state_ = thread_state()
     cdef RreluBackward node_ = None
     cdef TensorBase y, _slope
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rrelu", <void*> op_rrelu, (x, lower, upper, training, generator))
     x = as_real_operand(x, "rrelu", "x")
     lower = as_float(lower, "rrelu", "lower")
     upper = as_float(upper, "rrelu", "upper")
@@ -690,6 +780,8 @@ def rrelu(x, lower=0.125, upper=0.3333333333333333, training=False, *, generator
 
 cdef object op_selu(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "selu", <void*> op_selu, (x,))
     x = as_real_operand(x, "selu", "x")
 
     try:
@@ -700,6 +792,9 @@ cdef object op_selu(object x):
         raise explain(error_, "selu", x=x) from None
 
 cdef object op_selu_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "selu_", <void*> op_selu_, (x,))
     x = as_real_operand(writable(x, "selu_"), "selu_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "selu_")
     return overwrite(x, op_selu(old_), "selu_")
@@ -713,6 +808,8 @@ cdef object op_silu(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SiluBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "silu", <void*> op_silu, (x,))
     x = as_operand(x, "silu", "x")
 
     if needs_grad(state_, x):
@@ -739,6 +836,9 @@ cdef tuple jvp_silu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_silu_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "silu_", <void*> op_silu_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "silu_")
     return overwrite(x, op_silu(old_), "silu_")
 
@@ -751,6 +851,8 @@ cdef object op_softplus(object x, object beta, object threshold):
     cdef ThreadState* state_ = thread_state()
     cdef SoftplusBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softplus", <void*> op_softplus, (x, beta, threshold))
     x = as_real_operand(x, "softplus", "x")
     beta = as_float(beta, "softplus", "beta")
     threshold = as_float(threshold, "softplus", "threshold")
@@ -775,6 +877,9 @@ cdef tuple jvp_softplus(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.where(beta * x > threshold, 1, ops.sigmoid(beta * x)),)
 
 cdef object op_softplus_(object x, object beta, object threshold):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softplus_", <void*> op_softplus_, (x, beta, threshold))
     x = as_real_operand(writable(x, "softplus_"), "softplus_", "x")
     beta = as_float(beta, "softplus_", "beta")
     threshold = as_float(threshold, "softplus_", "threshold")
@@ -788,6 +893,8 @@ def softplus(x, beta=1.0, threshold=20.0):
 
 cdef object op_softshrink(object x, object lambd):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softshrink", <void*> op_softshrink, (x, lambd))
     x = as_real_operand(x, "softshrink", "x")
     lambd = as_float(lambd, "softshrink", "lambd")
 
@@ -799,6 +906,9 @@ cdef object op_softshrink(object x, object lambd):
         raise explain(error_, "softshrink", x=x, lambd=lambd) from None
 
 cdef object op_softshrink_(object x, object lambd):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softshrink_", <void*> op_softshrink_, (x, lambd))
     x = as_real_operand(writable(x, "softshrink_"), "softshrink_", "x")
     lambd = as_float(lambd, "softshrink_", "lambd")
     old_ = prepare_inplace(x, (x,), 0b1, "softshrink_")
@@ -813,6 +923,8 @@ cdef object op_softsign(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SoftsignBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softsign", <void*> op_softsign, (x,))
     x = as_real_operand(x, "softsign", "x")
 
     if needs_grad(state_, x):
@@ -833,6 +945,9 @@ cdef tuple jvp_softsign(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.square(1 / (1 + ops.absolute(x))),)
 
 cdef object op_softsign_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softsign_", <void*> op_softsign_, (x,))
     x = as_real_operand(writable(x, "softsign_"), "softsign_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "softsign_")
     return overwrite(x, op_softsign(old_), "softsign_")
@@ -846,6 +961,8 @@ cdef object op_squareplus(object x, object b):
     cdef ThreadState* state_ = thread_state()
     cdef SquareplusBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "squareplus", <void*> op_squareplus, (x, b))
     x = as_real_operand(x, "squareplus", "x")
     b = as_float(b, "squareplus", "b")
 
@@ -870,6 +987,9 @@ cdef tuple jvp_squareplus(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.where(x > 0, 0.5 + ops._direction(x, b ** 0.5) / 2, b / 2 / bend / (bend - low)),)
 
 cdef object op_squareplus_(object x, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "squareplus_", <void*> op_squareplus_, (x, b))
     x = as_real_operand(writable(x, "squareplus_"), "squareplus_", "x")
     b = as_float(b, "squareplus_", "b")
     old_ = prepare_inplace(x, (x,), 0b1, "squareplus_")
@@ -884,6 +1004,8 @@ cdef object op_tanhshrink(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanhshrinkBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tanhshrink", <void*> op_tanhshrink, (x,))
     x = as_operand(x, "tanhshrink", "x")
 
     if needs_grad(state_, x):
@@ -904,6 +1026,9 @@ cdef tuple jvp_tanhshrink(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.square(ops.tanh(x)),)
 
 cdef object op_tanhshrink_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tanhshrink_", <void*> op_tanhshrink_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "tanhshrink_")
     return overwrite(x, op_tanhshrink(old_), "tanhshrink_")
 
@@ -916,6 +1041,8 @@ cdef object op_threshold(object x, object threshold, object value):
     cdef ThreadState* state_ = thread_state()
     cdef ThresholdBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "threshold", <void*> op_threshold, (x, threshold, value))
     x = as_real_operand(x, "threshold", "x")
     threshold = as_float(threshold, "threshold", "threshold")
     value = as_float(value, "threshold", "value")
@@ -939,6 +1066,9 @@ cdef tuple jvp_threshold(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (x > threshold),)
 
 cdef object op_threshold_(object x, object threshold, object value):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "threshold_", <void*> op_threshold_, (x, threshold, value))
     x = as_real_operand(writable(x, "threshold_"), "threshold_", "x")
     threshold = as_float(threshold, "threshold_", "threshold")
     value = as_float(value, "threshold_", "value")

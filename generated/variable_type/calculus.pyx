@@ -8,7 +8,6 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import PolydivResult
-
 from gradspec.generated.kernels.calculus cimport (
     forward_convolve, forward_correlate, forward__full_convolution, forward__slide, forward_gradient, forward__slopes,
     forward_interp, forward__segment, forward_poly, forward_polyadd, forward_polyder, forward_polydiv, forward_polyfit,
@@ -17,8 +16,9 @@ from gradspec.generated.kernels.calculus cimport (
 from gradspec.generated.functions.calculus cimport FullConvolutionBackward, SlideBackward
 from gradspec.core.arguments cimport as_float, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, size_of, wrap_forward,
@@ -30,6 +30,8 @@ from gradspec.core.tensor cimport TensorBase
 
 cdef object op_convolve(object a, object b, object mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "convolve", <void*> op_convolve, (a, b, mode))
     a = as_operand(a, "convolve", "a")
     b = as_operand(b, "convolve", "b")
     mode = as_str(mode, "convolve", "mode")
@@ -51,6 +53,8 @@ def convolve(a, b, mode='full'):
 
 cdef object op_correlate(object a, object b, object mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "correlate", <void*> op_correlate, (a, b, mode))
     a = as_operand(a, "correlate", "a")
     b = as_operand(b, "correlate", "b")
     mode = as_str(mode, "correlate", "mode")
@@ -71,6 +75,8 @@ cdef object op__full_convolution(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FullConvolutionBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_full_convolution", <void*> op__full_convolution, (a, b))
     a = as_operand(a, "_full_convolution", "a")
     b = as_operand(b, "_full_convolution", "b")
 
@@ -106,6 +112,8 @@ cdef object op__slide(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef SlideBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_slide", <void*> op__slide, (a, b))
     a = as_operand(a, "_slide", "a")
     b = as_operand(b, "_slide", "b")
 
@@ -139,6 +147,8 @@ def _slide(a, b):
 
 cdef object op_gradient(object x, object spacing, object axis, object edge_order):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gradient", <void*> op_gradient, (x, spacing, axis, edge_order))
     x = as_operand(x, "gradient", "x")
     spacing = as_operand(spacing, "gradient", "spacing")
     axis = None if axis is None else as_int(axis, "gradient", "axis")
@@ -164,6 +174,8 @@ def gradient(x, spacing=1.0, axis=None, edge_order=1):
 
 cdef object op__slopes(object x, object step, object edge_order):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_slopes", <void*> op__slopes, (x, step, edge_order))
     x = as_operand(x, "_slopes", "x")
     step = as_operand(step, "_slopes", "step")
     edge_order = as_int(edge_order, "_slopes", "edge_order")
@@ -199,6 +211,8 @@ def _slopes(x, step, edge_order):
 
 cdef object op_interp(object x, object xp, object fp, object left, object right, object period):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "interp", <void*> op_interp, (x, xp, fp, left, right, period))
     x = as_real_operand(x, "interp", "x")
     xp = as_real_operand(xp, "interp", "xp")
     fp = as_real_operand(fp, "interp", "fp")
@@ -254,6 +268,9 @@ def interp(x, xp, fp, left=None, right=None, *, period=None):
 
 
 cdef object op__segment(object x, object xp):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_segment", <void*> op__segment, (x, xp))
     x = as_real_operand(x, "_segment", "x")
     xp = as_real_operand(xp, "_segment", "xp")
 
@@ -265,6 +282,9 @@ def _segment(x, xp):
 
 
 cdef object op__lengthened(object p, object size):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_lengthened", <void*> op__lengthened, (p, size))
     p = as_operand(p, "_lengthened", "p")
     size = as_int(size, "_lengthened", "size")
 
@@ -286,6 +306,8 @@ def _lengthened(p, size):
 
 cdef object op_poly(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "poly", <void*> op_poly, (x,))
     x = as_operand(x, "poly", "x")
 
     try:
@@ -308,6 +330,8 @@ def poly(x):
 
 cdef object op_polyadd(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polyadd", <void*> op_polyadd, (a, b))
     a = as_operand(a, "polyadd", "a")
     b = as_operand(b, "polyadd", "b")
 
@@ -325,6 +349,8 @@ def polyadd(a, b):
 
 cdef object op_polyder(object p, object m):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polyder", <void*> op_polyder, (p, m))
     p = as_operand(p, "polyder", "p")
     m = as_int(m, "polyder", "m")
 
@@ -344,6 +370,8 @@ def polyder(p, m=1):
 
 cdef object op_polydiv(object u, object v):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polydiv", <void*> op_polydiv, (u, v))
     u = as_operand(u, "polydiv", "u")
     v = as_operand(v, "polydiv", "v")
 
@@ -380,6 +408,8 @@ def polydiv(u, v):
 
 cdef object op_polyfit(object x, object y, object deg, object w):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polyfit", <void*> op_polyfit, (x, y, deg, w))
     x = as_operand(x, "polyfit", "x")
     y = as_operand(y, "polyfit", "y")
     deg = as_int(deg, "polyfit", "deg")
@@ -413,6 +443,9 @@ def polyfit(x, y, deg, *, w=None, rcond=None, full=None, cov=None):
 
 
 cdef object op_polyint(object p, object m, object k):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polyint", <void*> op_polyint, (p, m, k))
     p = as_operand(p, "polyint", "p")
     m = as_int(m, "polyint", "m")
     k = as_operand(k, "polyint", "k")
@@ -438,6 +471,8 @@ def polyint(p, m=1, k=0.0):
 
 cdef object op_polymul(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polymul", <void*> op_polymul, (a, b))
     a = as_operand(a, "polymul", "a")
     b = as_operand(b, "polymul", "b")
 
@@ -455,6 +490,8 @@ def polymul(a, b):
 
 cdef object op_polysub(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polysub", <void*> op_polysub, (a, b))
     a = as_operand(a, "polysub", "a")
     b = as_operand(b, "polysub", "b")
 
@@ -472,6 +509,8 @@ def polysub(a, b):
 
 cdef object op_polyval(object p, object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polyval", <void*> op_polyval, (p, x))
     p = as_operand(p, "polyval", "p")
     x = as_operand(x, "polyval", "x")
 
@@ -498,6 +537,8 @@ def polyval(p, x):
 
 cdef object op_roots(object p):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "roots", <void*> op_roots, (p,))
     p = as_operand(p, "roots", "p")
 
     try:

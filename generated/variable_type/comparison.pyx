@@ -5,7 +5,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec.support.dispatch import register
-
 from gradspec.generated.kernels.comparison cimport (
     forward_allclose, forward_array_equal, forward_bitwise_and, bitwise_and_ufunc, forward_bitwise_invert,
     bitwise_invert_ufunc, forward_bitwise_left_shift, bitwise_left_shift_ufunc, forward_bitwise_or, bitwise_or_ufunc,
@@ -18,6 +17,8 @@ from gradspec.generated.kernels.comparison cimport (
     forward_signbit, signbit_ufunc,
 )
 from gradspec.core.arguments cimport as_bool, as_float
+from gradspec.core.events cimport is_heard, listened
+from gradspec.core.grad_mode cimport LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport NO_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_int_operand, as_operand, as_real_operand, wrap_forward
@@ -25,6 +26,9 @@ from gradspec.methods.numpy_protocol cimport call_method
 
 
 cdef object op_allclose(object a, object b, object rtol, object atol, object equal_nan):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "allclose", <void*> op_allclose, (a, b, rtol, atol, equal_nan))
     a = as_operand(a, "allclose", "a")
     b = as_operand(b, "allclose", "b")
     rtol = as_float(rtol, "allclose", "rtol")
@@ -39,6 +43,9 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 cdef object op_array_equal(object a, object b, object equal_nan):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "array_equal", <void*> op_array_equal, (a, b, equal_nan))
     a = as_operand(a, "array_equal", "a")
     b = as_operand(b, "array_equal", "b")
     equal_nan = as_bool(equal_nan, "array_equal", "equal_nan")
@@ -51,153 +58,264 @@ def array_equal(a, b, equal_nan=False):
 
 
 cdef object op_bitwise_and(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_and", <void*> op_bitwise_and, (a, b))
     a = as_int_operand(a, "bitwise_and", "a")
     b = as_int_operand(b, "bitwise_and", "b")
 
     return wrap_forward(forward_bitwise_and(array_of(a), array_of(b)))
 
 cdef object op_bitwise_and_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_and_", <void*> op_bitwise_and_, (a, b))
     return inplace_binary(op_bitwise_and, bitwise_and_ufunc, a, b, 0, "bitwise_and_")
+
+cdef object into_bitwise_and(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_and.out", <void*> into_bitwise_and, (a, b, out))
+    return out_binary(bitwise_and_ufunc, a, b, out, NO_GRADIENT)
 
 def bitwise_and(a, b, *, out=None):
     """a & b, bit by bit."""
     if out is not None:
-        return out_binary(bitwise_and_ufunc, a, b, out, NO_GRADIENT)
+        return into_bitwise_and(a, b, out)
     return op_bitwise_and(a, b)
 
 
 cdef object op_bitwise_invert(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_invert", <void*> op_bitwise_invert, (x,))
     x = as_int_operand(x, "bitwise_invert", "x")
 
     return wrap_forward(forward_bitwise_invert(array_of(x)))
 
 cdef object op_bitwise_invert_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_invert_", <void*> op_bitwise_invert_, (x,))
     return inplace_unary(op_bitwise_invert, bitwise_invert_ufunc, x, 0, "bitwise_invert_")
+
+cdef object into_bitwise_invert(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_invert.out", <void*> into_bitwise_invert, (x, out))
+    return out_unary(bitwise_invert_ufunc, x, out, NO_GRADIENT)
 
 def bitwise_invert(x, *, out=None):
     """~x, bit by bit."""
     if out is not None:
-        return out_unary(bitwise_invert_ufunc, x, out, NO_GRADIENT)
+        return into_bitwise_invert(x, out)
     return op_bitwise_invert(x)
 
 
 cdef object op_bitwise_left_shift(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_left_shift", <void*> op_bitwise_left_shift, (a, b))
     a = as_int_operand(a, "bitwise_left_shift", "a")
     b = as_int_operand(b, "bitwise_left_shift", "b")
 
     return wrap_forward(forward_bitwise_left_shift(array_of(a), array_of(b)))
 
 cdef object op_bitwise_left_shift_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_left_shift_", <void*> op_bitwise_left_shift_, (a, b))
     return inplace_binary(op_bitwise_left_shift, bitwise_left_shift_ufunc, a, b, 0, "bitwise_left_shift_")
+
+cdef object into_bitwise_left_shift(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_left_shift.out", <void*> into_bitwise_left_shift, (a, b, out))
+    return out_binary(bitwise_left_shift_ufunc, a, b, out, NO_GRADIENT)
 
 def bitwise_left_shift(a, b, *, out=None):
     """a * 2**b."""
     if out is not None:
-        return out_binary(bitwise_left_shift_ufunc, a, b, out, NO_GRADIENT)
+        return into_bitwise_left_shift(a, b, out)
     return op_bitwise_left_shift(a, b)
 
 
 cdef object op_bitwise_or(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_or", <void*> op_bitwise_or, (a, b))
     a = as_int_operand(a, "bitwise_or", "a")
     b = as_int_operand(b, "bitwise_or", "b")
 
     return wrap_forward(forward_bitwise_or(array_of(a), array_of(b)))
 
 cdef object op_bitwise_or_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_or_", <void*> op_bitwise_or_, (a, b))
     return inplace_binary(op_bitwise_or, bitwise_or_ufunc, a, b, 0, "bitwise_or_")
+
+cdef object into_bitwise_or(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_or.out", <void*> into_bitwise_or, (a, b, out))
+    return out_binary(bitwise_or_ufunc, a, b, out, NO_GRADIENT)
 
 def bitwise_or(a, b, *, out=None):
     """a | b, bit by bit."""
     if out is not None:
-        return out_binary(bitwise_or_ufunc, a, b, out, NO_GRADIENT)
+        return into_bitwise_or(a, b, out)
     return op_bitwise_or(a, b)
 
 
 cdef object op_bitwise_right_shift(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_right_shift", <void*> op_bitwise_right_shift, (a, b))
     a = as_int_operand(a, "bitwise_right_shift", "a")
     b = as_int_operand(b, "bitwise_right_shift", "b")
 
     return wrap_forward(forward_bitwise_right_shift(array_of(a), array_of(b)))
 
 cdef object op_bitwise_right_shift_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_right_shift_", <void*> op_bitwise_right_shift_, (a, b))
     return inplace_binary(op_bitwise_right_shift, bitwise_right_shift_ufunc, a, b, 0, "bitwise_right_shift_")
+
+cdef object into_bitwise_right_shift(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_right_shift.out", <void*> into_bitwise_right_shift, (a, b, out))
+    return out_binary(bitwise_right_shift_ufunc, a, b, out, NO_GRADIENT)
 
 def bitwise_right_shift(a, b, *, out=None):
     """floor(a / 2**b)."""
     if out is not None:
-        return out_binary(bitwise_right_shift_ufunc, a, b, out, NO_GRADIENT)
+        return into_bitwise_right_shift(a, b, out)
     return op_bitwise_right_shift(a, b)
 
 
 cdef object op_bitwise_xor(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_xor", <void*> op_bitwise_xor, (a, b))
     a = as_int_operand(a, "bitwise_xor", "a")
     b = as_int_operand(b, "bitwise_xor", "b")
 
     return wrap_forward(forward_bitwise_xor(array_of(a), array_of(b)))
 
 cdef object op_bitwise_xor_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_xor_", <void*> op_bitwise_xor_, (a, b))
     return inplace_binary(op_bitwise_xor, bitwise_xor_ufunc, a, b, 0, "bitwise_xor_")
+
+cdef object into_bitwise_xor(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bitwise_xor.out", <void*> into_bitwise_xor, (a, b, out))
+    return out_binary(bitwise_xor_ufunc, a, b, out, NO_GRADIENT)
 
 def bitwise_xor(a, b, *, out=None):
     """a ^ b, bit by bit."""
     if out is not None:
-        return out_binary(bitwise_xor_ufunc, a, b, out, NO_GRADIENT)
+        return into_bitwise_xor(a, b, out)
     return op_bitwise_xor(a, b)
 
 
 cdef object op_equal(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "equal", <void*> op_equal, (a, b))
     a = as_operand(a, "equal", "a")
     b = as_operand(b, "equal", "b")
 
     return wrap_forward(forward_equal(array_of(a), array_of(b)))
 
+cdef object into_equal(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "equal.out", <void*> into_equal, (a, b, out))
+    return out_binary(equal_ufunc, a, b, out, NO_GRADIENT)
+
 def equal(a, b, *, out=None):
     """a == b."""
     if out is not None:
-        return out_binary(equal_ufunc, a, b, out, NO_GRADIENT)
+        return into_equal(a, b, out)
     return op_equal(a, b)
 
 
 cdef object op_gcd(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gcd", <void*> op_gcd, (a, b))
     a = as_int_operand(a, "gcd", "a")
     b = as_int_operand(b, "gcd", "b")
 
     return wrap_forward(forward_gcd(array_of(a), array_of(b)))
 
+cdef object into_gcd(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gcd.out", <void*> into_gcd, (a, b, out))
+    return out_binary(gcd_ufunc, a, b, out, NO_GRADIENT)
+
 def gcd(a, b, *, out=None):
     """Greatest common divisor."""
     if out is not None:
-        return out_binary(gcd_ufunc, a, b, out, NO_GRADIENT)
+        return into_gcd(a, b, out)
     return op_gcd(a, b)
 
 
 cdef object op_greater(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "greater", <void*> op_greater, (a, b))
     a = as_real_operand(a, "greater", "a")
     b = as_real_operand(b, "greater", "b")
 
     return wrap_forward(forward_greater(array_of(a), array_of(b)))
 
+cdef object into_greater(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "greater.out", <void*> into_greater, (a, b, out))
+    return out_binary(greater_ufunc, a, b, out, NO_GRADIENT)
+
 def greater(a, b, *, out=None):
     """a > b."""
     if out is not None:
-        return out_binary(greater_ufunc, a, b, out, NO_GRADIENT)
+        return into_greater(a, b, out)
     return op_greater(a, b)
 
 
 cdef object op_greater_equal(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "greater_equal", <void*> op_greater_equal, (a, b))
     a = as_real_operand(a, "greater_equal", "a")
     b = as_real_operand(b, "greater_equal", "b")
 
     return wrap_forward(forward_greater_equal(array_of(a), array_of(b)))
 
+cdef object into_greater_equal(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "greater_equal.out", <void*> into_greater_equal, (a, b, out))
+    return out_binary(greater_equal_ufunc, a, b, out, NO_GRADIENT)
+
 def greater_equal(a, b, *, out=None):
     """a >= b."""
     if out is not None:
-        return out_binary(greater_equal_ufunc, a, b, out, NO_GRADIENT)
+        return into_greater_equal(a, b, out)
     return op_greater_equal(a, b)
 
 
 cdef object op_isclose(object a, object b, object rtol, object atol, object equal_nan):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isclose", <void*> op_isclose, (a, b, rtol, atol, equal_nan))
     a = as_operand(a, "isclose", "a")
     b = as_operand(b, "isclose", "b")
     rtol = as_float(rtol, "isclose", "rtol")
@@ -212,42 +330,72 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 cdef object op_isfinite(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isfinite", <void*> op_isfinite, (x,))
     x = as_operand(x, "isfinite", "x")
 
     return wrap_forward(forward_isfinite(array_of(x)))
 
+cdef object into_isfinite(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isfinite.out", <void*> into_isfinite, (x, out))
+    return out_unary(isfinite_ufunc, x, out, NO_GRADIENT)
+
 def isfinite(x, *, out=None):
     """Whether x is neither infinite nor NaN."""
     if out is not None:
-        return out_unary(isfinite_ufunc, x, out, NO_GRADIENT)
+        return into_isfinite(x, out)
     return op_isfinite(x)
 
 
 cdef object op_isinf(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isinf", <void*> op_isinf, (x,))
     x = as_operand(x, "isinf", "x")
 
     return wrap_forward(forward_isinf(array_of(x)))
 
+cdef object into_isinf(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isinf.out", <void*> into_isinf, (x, out))
+    return out_unary(isinf_ufunc, x, out, NO_GRADIENT)
+
 def isinf(x, *, out=None):
     """Whether x is infinite."""
     if out is not None:
-        return out_unary(isinf_ufunc, x, out, NO_GRADIENT)
+        return into_isinf(x, out)
     return op_isinf(x)
 
 
 cdef object op_isnan(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isnan", <void*> op_isnan, (x,))
     x = as_operand(x, "isnan", "x")
 
     return wrap_forward(forward_isnan(array_of(x)))
 
+cdef object into_isnan(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isnan.out", <void*> into_isnan, (x, out))
+    return out_unary(isnan_ufunc, x, out, NO_GRADIENT)
+
 def isnan(x, *, out=None):
     """Whether x is NaN."""
     if out is not None:
-        return out_unary(isnan_ufunc, x, out, NO_GRADIENT)
+        return into_isnan(x, out)
     return op_isnan(x)
 
 
 cdef object op_isneginf(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isneginf", <void*> op_isneginf, (x,))
     x = as_real_operand(x, "isneginf", "x")
 
     return wrap_forward(forward_isneginf(array_of(x)))
@@ -260,6 +408,9 @@ def isneginf(x, *, out=None):
 
 
 cdef object op_isposinf(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isposinf", <void*> op_isposinf, (x,))
     x = as_real_operand(x, "isposinf", "x")
 
     return wrap_forward(forward_isposinf(array_of(x)))
@@ -272,6 +423,9 @@ def isposinf(x, *, out=None):
 
 
 cdef object op_isreal(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isreal", <void*> op_isreal, (x,))
     x = as_operand(x, "isreal", "x")
 
     return wrap_forward(forward_isreal(array_of(x)))
@@ -282,117 +436,198 @@ def isreal(x):
 
 
 cdef object op_lcm(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lcm", <void*> op_lcm, (a, b))
     a = as_int_operand(a, "lcm", "a")
     b = as_int_operand(b, "lcm", "b")
 
     return wrap_forward(forward_lcm(array_of(a), array_of(b)))
 
+cdef object into_lcm(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lcm.out", <void*> into_lcm, (a, b, out))
+    return out_binary(lcm_ufunc, a, b, out, NO_GRADIENT)
+
 def lcm(a, b, *, out=None):
     """Least common multiple."""
     if out is not None:
-        return out_binary(lcm_ufunc, a, b, out, NO_GRADIENT)
+        return into_lcm(a, b, out)
     return op_lcm(a, b)
 
 
 cdef object op_less(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "less", <void*> op_less, (a, b))
     a = as_real_operand(a, "less", "a")
     b = as_real_operand(b, "less", "b")
 
     return wrap_forward(forward_less(array_of(a), array_of(b)))
 
+cdef object into_less(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "less.out", <void*> into_less, (a, b, out))
+    return out_binary(less_ufunc, a, b, out, NO_GRADIENT)
+
 def less(a, b, *, out=None):
     """a < b."""
     if out is not None:
-        return out_binary(less_ufunc, a, b, out, NO_GRADIENT)
+        return into_less(a, b, out)
     return op_less(a, b)
 
 
 cdef object op_less_equal(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "less_equal", <void*> op_less_equal, (a, b))
     a = as_real_operand(a, "less_equal", "a")
     b = as_real_operand(b, "less_equal", "b")
 
     return wrap_forward(forward_less_equal(array_of(a), array_of(b)))
 
+cdef object into_less_equal(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "less_equal.out", <void*> into_less_equal, (a, b, out))
+    return out_binary(less_equal_ufunc, a, b, out, NO_GRADIENT)
+
 def less_equal(a, b, *, out=None):
     """a <= b."""
     if out is not None:
-        return out_binary(less_equal_ufunc, a, b, out, NO_GRADIENT)
+        return into_less_equal(a, b, out)
     return op_less_equal(a, b)
 
 
 cdef object op_logical_and(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_and", <void*> op_logical_and, (a, b))
     a = as_operand(a, "logical_and", "a")
     b = as_operand(b, "logical_and", "b")
 
     return wrap_forward(forward_logical_and(array_of(a), array_of(b)))
 
+cdef object into_logical_and(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_and.out", <void*> into_logical_and, (a, b, out))
+    return out_binary(logical_and_ufunc, a, b, out, NO_GRADIENT)
+
 def logical_and(a, b, *, out=None):
     """Whether a and b are both nonzero."""
     if out is not None:
-        return out_binary(logical_and_ufunc, a, b, out, NO_GRADIENT)
+        return into_logical_and(a, b, out)
     return op_logical_and(a, b)
 
 
 cdef object op_logical_not(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_not", <void*> op_logical_not, (x,))
     x = as_operand(x, "logical_not", "x")
 
     return wrap_forward(forward_logical_not(array_of(x)))
 
+cdef object into_logical_not(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_not.out", <void*> into_logical_not, (x, out))
+    return out_unary(logical_not_ufunc, x, out, NO_GRADIENT)
+
 def logical_not(x, *, out=None):
     """Whether x is zero."""
     if out is not None:
-        return out_unary(logical_not_ufunc, x, out, NO_GRADIENT)
+        return into_logical_not(x, out)
     return op_logical_not(x)
 
 
 cdef object op_logical_or(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_or", <void*> op_logical_or, (a, b))
     a = as_operand(a, "logical_or", "a")
     b = as_operand(b, "logical_or", "b")
 
     return wrap_forward(forward_logical_or(array_of(a), array_of(b)))
 
+cdef object into_logical_or(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_or.out", <void*> into_logical_or, (a, b, out))
+    return out_binary(logical_or_ufunc, a, b, out, NO_GRADIENT)
+
 def logical_or(a, b, *, out=None):
     """Whether a or b is nonzero."""
     if out is not None:
-        return out_binary(logical_or_ufunc, a, b, out, NO_GRADIENT)
+        return into_logical_or(a, b, out)
     return op_logical_or(a, b)
 
 
 cdef object op_logical_xor(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_xor", <void*> op_logical_xor, (a, b))
     a = as_operand(a, "logical_xor", "a")
     b = as_operand(b, "logical_xor", "b")
 
     return wrap_forward(forward_logical_xor(array_of(a), array_of(b)))
 
+cdef object into_logical_xor(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logical_xor.out", <void*> into_logical_xor, (a, b, out))
+    return out_binary(logical_xor_ufunc, a, b, out, NO_GRADIENT)
+
 def logical_xor(a, b, *, out=None):
     """Whether exactly one of a and b is nonzero."""
     if out is not None:
-        return out_binary(logical_xor_ufunc, a, b, out, NO_GRADIENT)
+        return into_logical_xor(a, b, out)
     return op_logical_xor(a, b)
 
 
 cdef object op_not_equal(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "not_equal", <void*> op_not_equal, (a, b))
     a = as_operand(a, "not_equal", "a")
     b = as_operand(b, "not_equal", "b")
 
     return wrap_forward(forward_not_equal(array_of(a), array_of(b)))
 
+cdef object into_not_equal(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "not_equal.out", <void*> into_not_equal, (a, b, out))
+    return out_binary(not_equal_ufunc, a, b, out, NO_GRADIENT)
+
 def not_equal(a, b, *, out=None):
     """a != b."""
     if out is not None:
-        return out_binary(not_equal_ufunc, a, b, out, NO_GRADIENT)
+        return into_not_equal(a, b, out)
     return op_not_equal(a, b)
 
 
 cdef object op_signbit(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "signbit", <void*> op_signbit, (x,))
     x = as_real_operand(x, "signbit", "x")
 
     return wrap_forward(forward_signbit(array_of(x)))
 
+cdef object into_signbit(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "signbit.out", <void*> into_signbit, (x, out))
+    return out_unary(signbit_ufunc, x, out, NO_GRADIENT)
+
 def signbit(x, *, out=None):
     """Whether the sign bit is set, as it is for -0.0."""
     if out is not None:
-        return out_unary(signbit_ufunc, x, out, NO_GRADIENT)
+        return into_signbit(x, out)
     return op_signbit(x)
 
 

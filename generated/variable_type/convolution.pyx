@@ -8,7 +8,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.convolution cimport (
     forward_conv1d, forward_conv2d, forward_conv3d, forward_conv_tbc, forward_conv_transpose1d, forward_conv_transpose2d,
     forward_conv_transpose3d, forward_convolution, forward__convolve, forward__convolve_input, forward__convolve_weight,
@@ -19,8 +18,9 @@ from gradspec.generated.functions.convolution cimport (
 )
 from gradspec.core.arguments cimport as_bool, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input
@@ -28,6 +28,9 @@ from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_channel_shuffle(object x, object groups):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "channel_shuffle", <void*> op_channel_shuffle, (x, groups))
     x = as_operand(x, "channel_shuffle", "x")
     groups = as_int(groups, "channel_shuffle", "groups")
 
@@ -43,6 +46,8 @@ def channel_shuffle(x, groups):
 
 cdef object op_conv1d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "conv1d", <void*> op_conv1d, (x, weight, bias, stride, padding, dilation, groups))
     x = as_operand(x, "conv1d", "x")
     weight = as_operand(weight, "conv1d", "weight")
     bias = None if bias is None else as_operand(bias, "conv1d", "bias")
@@ -68,6 +73,8 @@ def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 cdef object op_conv2d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "conv2d", <void*> op_conv2d, (x, weight, bias, stride, padding, dilation, groups))
     x = as_operand(x, "conv2d", "x")
     weight = as_operand(weight, "conv2d", "weight")
     bias = None if bias is None else as_operand(bias, "conv2d", "bias")
@@ -93,6 +100,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 cdef object op_conv3d(object x, object weight, object bias, object stride, object padding, object dilation, object groups):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "conv3d", <void*> op_conv3d, (x, weight, bias, stride, padding, dilation, groups))
     x = as_operand(x, "conv3d", "x")
     weight = as_operand(weight, "conv3d", "weight")
     bias = None if bias is None else as_operand(bias, "conv3d", "bias")
@@ -118,6 +127,8 @@ def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 cdef object op_conv_tbc(object x, object weight, object bias, object pad):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "conv_tbc", <void*> op_conv_tbc, (x, weight, bias, pad))
     x = as_operand(x, "conv_tbc", "x")
     weight = as_operand(weight, "conv_tbc", "weight")
     bias = as_operand(bias, "conv_tbc", "bias")
@@ -142,6 +153,11 @@ cdef object op_conv_transpose1d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "conv_transpose1d", <void*> op_conv_transpose1d,
+            (x, weight, bias, stride, padding, output_padding, groups, dilation)
+        )
     x = as_operand(x, "conv_transpose1d", "x")
     weight = as_operand(weight, "conv_transpose1d", "weight")
     bias = None if bias is None else as_operand(bias, "conv_transpose1d", "bias")
@@ -178,6 +194,11 @@ cdef object op_conv_transpose2d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "conv_transpose2d", <void*> op_conv_transpose2d,
+            (x, weight, bias, stride, padding, output_padding, groups, dilation)
+        )
     x = as_operand(x, "conv_transpose2d", "x")
     weight = as_operand(weight, "conv_transpose2d", "weight")
     bias = None if bias is None else as_operand(bias, "conv_transpose2d", "bias")
@@ -214,6 +235,11 @@ cdef object op_conv_transpose3d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "conv_transpose3d", <void*> op_conv_transpose3d,
+            (x, weight, bias, stride, padding, output_padding, groups, dilation)
+        )
     x = as_operand(x, "conv_transpose3d", "x")
     weight = as_operand(weight, "conv_transpose3d", "weight")
     bias = None if bias is None else as_operand(bias, "conv_transpose3d", "bias")
@@ -251,6 +277,11 @@ cdef object op_convolution(
     object output_padding, object groups
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "convolution", <void*> op_convolution,
+            (x, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+        )
     x = as_operand(x, "convolution", "x")
     weight = as_operand(weight, "convolution", "weight")
     bias = None if bias is None else as_operand(bias, "convolution", "bias")
@@ -296,6 +327,8 @@ cdef object op__convolve(object x, object weight, object bias, object stride, ob
     cdef ThreadState* state_ = thread_state()
     cdef ConvolveBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_convolve", <void*> op__convolve, (x, weight, bias, stride, padding, dilation, groups))
     x = as_operand(x, "_convolve", "x")
     weight = as_operand(weight, "_convolve", "weight")
     bias = None if bias is None else as_operand(bias, "_convolve", "bias")
@@ -350,6 +383,10 @@ cdef object op__convolve_input(
     cdef ThreadState* state_ = thread_state()
     cdef ConvolveInputBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_convolve_input", <void*> op__convolve_input, (x, weight, shape, stride, padding, dilation, groups)
+        )
     x = as_operand(x, "_convolve_input", "x")
     weight = as_operand(weight, "_convolve_input", "weight")
     shape = as_ints(shape, "_convolve_input", "shape", -1)
@@ -399,6 +436,10 @@ cdef object op__convolve_weight(
     cdef ThreadState* state_ = thread_state()
     cdef ConvolveWeightBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_convolve_weight", <void*> op__convolve_weight, (cotangent, x, shape, stride, padding, dilation, groups)
+        )
     cotangent = as_operand(cotangent, "_convolve_weight", "cotangent")
     x = as_operand(x, "_convolve_weight", "x")
     shape = as_ints(shape, "_convolve_weight", "shape", -1)
@@ -446,6 +487,8 @@ cdef object op_fold(object x, object output_size, object kernel_size, object dil
     cdef ThreadState* state_ = thread_state()
     cdef FoldBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fold", <void*> op_fold, (x, output_size, kernel_size, dilation, padding, stride))
     x = as_operand(x, "fold", "x")
     output_size = as_ints(output_size, "fold", "output_size", 2)
     kernel_size = as_ints(kernel_size, "fold", "kernel_size", 2)
@@ -481,6 +524,9 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
 
 
 cdef object op_pixel_shuffle(object x, object upscale_factor):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pixel_shuffle", <void*> op_pixel_shuffle, (x, upscale_factor))
     x = as_operand(x, "pixel_shuffle", "x")
     upscale_factor = as_int(upscale_factor, "pixel_shuffle", "upscale_factor")
 
@@ -496,6 +542,9 @@ def pixel_shuffle(x, upscale_factor):
 
 
 cdef object op_pixel_unshuffle(object x, object downscale_factor):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pixel_unshuffle", <void*> op_pixel_unshuffle, (x, downscale_factor))
     x = as_operand(x, "pixel_unshuffle", "x")
     downscale_factor = as_int(downscale_factor, "pixel_unshuffle", "downscale_factor")
 
@@ -514,6 +563,8 @@ cdef object op_unfold(object x, object kernel_size, object dilation, object padd
     cdef ThreadState* state_ = thread_state()
     cdef UnfoldBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unfold", <void*> op_unfold, (x, kernel_size, dilation, padding, stride))
     x = as_operand(x, "unfold", "x")
     kernel_size = as_ints(kernel_size, "unfold", "kernel_size", 2)
     dilation = as_ints(dilation, "unfold", "dilation", 2)

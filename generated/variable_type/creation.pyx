@@ -6,7 +6,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.creation cimport (
     forward_arange, forward_astype, forward_copy, forward_empty, forward_empty_like, forward_eye, forward_full,
     forward_full_like, forward_linspace, forward_logspace, forward_new_empty, forward_new_full, forward_new_ones,
@@ -15,8 +14,9 @@ from gradspec.generated.kernels.creation cimport (
 from gradspec.generated.functions.creation cimport AstypeBackward, CopyBackward
 from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
@@ -24,6 +24,9 @@ from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_arange(object start, object stop, object step, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "arange", <void*> op_arange, (start, stop, step, dtype))
     start = as_scalar(start, "arange", "start")
     stop = None if stop is None else as_scalar(stop, "arange", "stop")
     step = as_scalar(step, "arange", "step")
@@ -41,6 +44,8 @@ cdef object op_astype(object x, object dtype):
     cdef ThreadState* state_ = thread_state()
     cdef AstypeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "astype", <void*> op_astype, (x, dtype))
     x = as_operand(x, "astype", "x")
     dtype = as_dtype(dtype, "astype", "dtype")
 
@@ -71,6 +76,8 @@ cdef object op_copy(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CopyBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "copy", <void*> op_copy, (x,))
     x = as_operand(x, "copy", "x")
 
     if needs_grad(state_, x):
@@ -97,6 +104,9 @@ def copy(x, *, order=None):
 
 
 cdef object op_empty(object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "empty", <void*> op_empty, (shape, dtype))
     shape = as_ints(shape, "empty", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "empty", "dtype")
 
@@ -109,6 +119,9 @@ def empty(*shape, dtype=None, requires_grad=False, **keyword_):
 
 
 cdef object op_empty_like(object x, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "empty_like", <void*> op_empty_like, (x, dtype))
     x = as_operand(x, "empty_like", "x")
     dtype = None if dtype is None else as_dtype(dtype, "empty_like", "dtype")
 
@@ -122,6 +135,9 @@ def empty_like(x, *, dtype=None, order=None, shape=None):
 
 
 cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "eye", <void*> op_eye, (n_rows, n_cols, k, dtype))
     n_rows = as_int(n_rows, "eye", "n_rows")
     n_cols = None if n_cols is None else as_int(n_cols, "eye", "n_cols")
     k = as_int(k, "eye", "k")
@@ -136,6 +152,9 @@ def eye(n_rows, n_cols=None, *, k=0, dtype=None, requires_grad=False):
 
 
 cdef object op_full(object shape, object fill_value, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "full", <void*> op_full, (shape, fill_value, dtype))
     shape = as_ints(shape, "full", "shape", -1)
     fill_value = as_scalar(fill_value, "full", "fill_value")
     dtype = None if dtype is None else as_dtype(dtype, "full", "dtype")
@@ -149,6 +168,9 @@ def full(shape, fill_value, *, dtype=None, requires_grad=False):
 
 
 cdef object op_full_like(object x, object fill_value, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "full_like", <void*> op_full_like, (x, fill_value, dtype))
     x = as_operand(x, "full_like", "x")
     fill_value = as_scalar(fill_value, "full_like", "fill_value")
     dtype = None if dtype is None else as_dtype(dtype, "full_like", "dtype")
@@ -163,6 +185,9 @@ def full_like(x, fill_value, *, dtype=None, order=None, shape=None):
 
 
 cdef object op_linspace(object start, object stop, object num, object endpoint, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "linspace", <void*> op_linspace, (start, stop, num, endpoint, dtype))
     start = as_scalar(start, "linspace", "start")
     stop = as_scalar(stop, "linspace", "stop")
     num = as_int(num, "linspace", "num")
@@ -178,6 +203,9 @@ def linspace(start, stop, num=50, *, endpoint=True, dtype=None, requires_grad=Fa
 
 
 cdef object op_logspace(object start, object stop, object num, object endpoint, object base, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logspace", <void*> op_logspace, (start, stop, num, endpoint, base, dtype))
     start = as_scalar(start, "logspace", "start")
     stop = as_scalar(stop, "logspace", "stop")
     num = as_int(num, "logspace", "num")
@@ -195,6 +223,8 @@ def logspace(start, stop, num=50, *, endpoint=True, base=10.0, dtype=None, requi
 
 cdef object op_new_empty(object x, object shape, object dtype):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "new_empty", <void*> op_new_empty, (x, shape, dtype))
     x = as_operand(x, "new_empty", "x")
     shape = as_ints(shape, "new_empty", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "new_empty", "dtype")
@@ -213,6 +243,8 @@ def new_empty(x, *shape, dtype=None, **keyword_):
 
 cdef object op_new_full(object x, object shape, object fill_value, object dtype):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "new_full", <void*> op_new_full, (x, shape, fill_value, dtype))
     x = as_operand(x, "new_full", "x")
     shape = as_ints(shape, "new_full", "shape", -1)
     fill_value = as_scalar(fill_value, "new_full", "fill_value")
@@ -232,6 +264,8 @@ def new_full(x, shape, fill_value, *, dtype=None):
 
 cdef object op_new_ones(object x, object shape, object dtype):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "new_ones", <void*> op_new_ones, (x, shape, dtype))
     x = as_operand(x, "new_ones", "x")
     shape = as_ints(shape, "new_ones", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "new_ones", "dtype")
@@ -250,6 +284,8 @@ def new_ones(x, *shape, dtype=None, **keyword_):
 
 cdef object op_new_zeros(object x, object shape, object dtype):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "new_zeros", <void*> op_new_zeros, (x, shape, dtype))
     x = as_operand(x, "new_zeros", "x")
     shape = as_ints(shape, "new_zeros", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "new_zeros", "dtype")
@@ -267,6 +303,9 @@ def new_zeros(x, *shape, dtype=None, **keyword_):
 
 
 cdef object op_one_hot(object indices, object num_classes, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "one_hot", <void*> op_one_hot, (indices, num_classes, dtype))
     indices = as_index(indices, "one_hot", "indices")
     num_classes = as_int(num_classes, "one_hot", "num_classes")
     dtype = None if dtype is None else as_dtype(dtype, "one_hot", "dtype")
@@ -279,6 +318,9 @@ def one_hot(indices, num_classes, *, dtype=None):
 
 
 cdef object op_ones(object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ones", <void*> op_ones, (shape, dtype))
     shape = as_ints(shape, "ones", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "ones", "dtype")
 
@@ -291,6 +333,9 @@ def ones(*shape, dtype=None, requires_grad=False, **keyword_):
 
 
 cdef object op_ones_like(object x, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ones_like", <void*> op_ones_like, (x, dtype))
     x = as_operand(x, "ones_like", "x")
     dtype = None if dtype is None else as_dtype(dtype, "ones_like", "dtype")
 
@@ -304,6 +349,9 @@ def ones_like(x, *, dtype=None, order=None, shape=None):
 
 
 cdef object op_zeros(object shape, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "zeros", <void*> op_zeros, (shape, dtype))
     shape = as_ints(shape, "zeros", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "zeros", "dtype")
 
@@ -316,6 +364,9 @@ def zeros(*shape, dtype=None, requires_grad=False, **keyword_):
 
 
 cdef object op_zeros_like(object x, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "zeros_like", <void*> op_zeros_like, (x, dtype))
     x = as_operand(x, "zeros_like", "x")
     dtype = None if dtype is None else as_dtype(dtype, "zeros_like", "dtype")
 

@@ -8,7 +8,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.fourier cimport (
     forward_fft, forward_fft2, forward_fftfreq, forward_fftn, forward_fftshift, forward_ifftshift, forward__fit,
     forward__fourier, forward_hfft, forward_hfft2, forward_hfftn, forward_ifft, forward_ifft2, forward_ifftn, forward_ihfft,
@@ -20,8 +19,9 @@ from gradspec.generated.functions.fourier cimport (
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_linear
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
@@ -30,6 +30,8 @@ from gradspec.core.tensor cimport TensorBase
 
 cdef object op_fft(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fft", <void*> op_fft, (x, n, axis, norm))
     x = as_operand(x, "fft", "x")
     n = None if n is None else as_int(n, "fft", "n")
     axis = as_int(axis, "fft", "axis")
@@ -53,6 +55,8 @@ def fft(x, n=None, axis=-1, norm=None, *, out=None):
 
 cdef object op_fft2(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fft2", <void*> op_fft2, (x, s, axes, norm))
     x = as_operand(x, "fft2", "x")
     s = None if s is None else as_ints(s, "fft2", "s", -1)
     axes = None if axes is None else as_ints(axes, "fft2", "axes", -1)
@@ -76,6 +80,9 @@ def fft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
 
 
 cdef object op_fftfreq(object n, object d, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fftfreq", <void*> op_fftfreq, (n, d, dtype))
     n = as_int(n, "fftfreq", "n")
     d = as_scalar(d, "fftfreq", "d")
     dtype = None if dtype is None else as_dtype(dtype, "fftfreq", "dtype")
@@ -90,6 +97,8 @@ def fftfreq(n, d=1.0, *, dtype=None, requires_grad=False):
 
 cdef object op_fftn(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fftn", <void*> op_fftn, (x, s, axes, norm))
     x = as_operand(x, "fftn", "x")
     s = None if s is None else as_ints(s, "fftn", "s", -1)
     axes = None if axes is None else as_ints(axes, "fftn", "axes", -1)
@@ -116,6 +125,8 @@ cdef object op_fftshift(object x, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef FftshiftBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fftshift", <void*> op_fftshift, (x, axes))
     x = as_operand(x, "fftshift", "x")
     axes = None if axes is None else as_ints(axes, "fftshift", "axes", -1)
 
@@ -145,6 +156,8 @@ cdef object op_ifftshift(object x, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef IfftshiftBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ifftshift", <void*> op_ifftshift, (x, axes))
     x = as_operand(x, "ifftshift", "x")
     axes = None if axes is None else as_ints(axes, "ifftshift", "axes", -1)
 
@@ -171,6 +184,9 @@ def ifftshift(x, axes=None):
 
 
 cdef object op__fitted(object x, object shape):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_fitted", <void*> op__fitted, (x, shape))
     x = as_operand(x, "_fitted", "x")
     shape = as_ints(shape, "_fitted", "shape", -1)
 
@@ -190,6 +206,8 @@ cdef object op__fit(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef FitBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_fit", <void*> op__fit, (x, shape))
     x = as_operand(x, "_fit", "x")
     shape = as_ints(shape, "_fit", "shape", -1)
 
@@ -219,6 +237,8 @@ cdef object op__fourier(object x, object axes, object inverse, object norm):
     cdef ThreadState* state_ = thread_state()
     cdef FourierBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_fourier", <void*> op__fourier, (x, axes, inverse, norm))
     x = as_operand(x, "_fourier", "x")
     axes = as_ints(axes, "_fourier", "axes", -1)
     inverse = as_bool(inverse, "_fourier", "inverse")
@@ -251,6 +271,8 @@ def _fourier(x, axes, inverse, norm):
 
 cdef object op_hfft(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hfft", <void*> op_hfft, (x, n, axis, norm))
     x = as_operand(x, "hfft", "x")
     n = None if n is None else as_int(n, "hfft", "n")
     axis = as_int(axis, "hfft", "axis")
@@ -275,6 +297,8 @@ def hfft(x, n=None, axis=-1, norm=None, *, out=None):
 
 cdef object op_hfft2(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hfft2", <void*> op_hfft2, (x, s, axes, norm))
     x = as_operand(x, "hfft2", "x")
     s = None if s is None else as_ints(s, "hfft2", "s", -1)
     axes = None if axes is None else as_ints(axes, "hfft2", "axes", -1)
@@ -294,6 +318,8 @@ def hfft2(x, s=None, axes=(-2, -1), norm=None):
 
 cdef object op_hfftn(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hfftn", <void*> op_hfftn, (x, s, axes, norm))
     x = as_operand(x, "hfftn", "x")
     s = None if s is None else as_ints(s, "hfftn", "s", -1)
     axes = None if axes is None else as_ints(axes, "hfftn", "axes", -1)
@@ -313,6 +339,8 @@ def hfftn(x, s=None, axes=None, norm=None):
 
 cdef object op_ifft(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ifft", <void*> op_ifft, (x, n, axis, norm))
     x = as_operand(x, "ifft", "x")
     n = None if n is None else as_int(n, "ifft", "n")
     axis = as_int(axis, "ifft", "axis")
@@ -336,6 +364,8 @@ def ifft(x, n=None, axis=-1, norm=None, *, out=None):
 
 cdef object op_ifft2(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ifft2", <void*> op_ifft2, (x, s, axes, norm))
     x = as_operand(x, "ifft2", "x")
     s = None if s is None else as_ints(s, "ifft2", "s", -1)
     axes = None if axes is None else as_ints(axes, "ifft2", "axes", -1)
@@ -360,6 +390,8 @@ def ifft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
 
 cdef object op_ifftn(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ifftn", <void*> op_ifftn, (x, s, axes, norm))
     x = as_operand(x, "ifftn", "x")
     s = None if s is None else as_ints(s, "ifftn", "s", -1)
     axes = None if axes is None else as_ints(axes, "ifftn", "axes", -1)
@@ -384,6 +416,8 @@ def ifftn(x, s=None, axes=None, norm=None, *, out=None):
 
 cdef object op_ihfft(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ihfft", <void*> op_ihfft, (x, n, axis, norm))
     x = as_real_operand(x, "ihfft", "x")
     n = None if n is None else as_int(n, "ihfft", "n")
     axis = as_int(axis, "ihfft", "axis")
@@ -409,6 +443,8 @@ def ihfft(x, n=None, axis=-1, norm=None, *, out=None):
 
 cdef object op_ihfft2(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ihfft2", <void*> op_ihfft2, (x, s, axes, norm))
     x = as_real_operand(x, "ihfft2", "x")
     s = None if s is None else as_ints(s, "ihfft2", "s", -1)
     axes = None if axes is None else as_ints(axes, "ihfft2", "axes", -1)
@@ -428,6 +464,8 @@ def ihfft2(x, s=None, axes=(-2, -1), norm=None):
 
 cdef object op_ihfftn(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ihfftn", <void*> op_ihfftn, (x, s, axes, norm))
     x = as_real_operand(x, "ihfftn", "x")
     s = None if s is None else as_ints(s, "ihfftn", "s", -1)
     axes = None if axes is None else as_ints(axes, "ihfftn", "axes", -1)
@@ -449,6 +487,8 @@ cdef object op__interior(object x, object n, object axis, object factor):
     cdef ThreadState* state_ = thread_state()
     cdef InteriorBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_interior", <void*> op__interior, (x, n, axis, factor))
     x = as_operand(x, "_interior", "x")
     n = as_int(n, "_interior", "n")
     axis = as_int(axis, "_interior", "axis")
@@ -480,6 +520,8 @@ def _interior(x, n, axis, factor):
 
 cdef object op_irfft(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "irfft", <void*> op_irfft, (x, n, axis, norm))
     x = as_operand(x, "irfft", "x")
     n = None if n is None else as_int(n, "irfft", "n")
     axis = as_int(axis, "irfft", "axis")
@@ -504,6 +546,8 @@ def irfft(x, n=None, axis=-1, norm=None, *, out=None):
 
 cdef object op_irfft2(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "irfft2", <void*> op_irfft2, (x, s, axes, norm))
     x = as_operand(x, "irfft2", "x")
     s = None if s is None else as_ints(s, "irfft2", "s", -1)
     axes = None if axes is None else as_ints(axes, "irfft2", "axes", -1)
@@ -530,6 +574,8 @@ def irfft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
 
 cdef object op_irfftn(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "irfftn", <void*> op_irfftn, (x, s, axes, norm))
     x = as_operand(x, "irfftn", "x")
     s = None if s is None else as_ints(s, "irfftn", "s", -1)
     axes = None if axes is None else as_ints(axes, "irfftn", "axes", -1)
@@ -556,6 +602,8 @@ def irfftn(x, s=None, axes=None, norm=None, *, out=None):
 
 cdef object op_rfft(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rfft", <void*> op_rfft, (x, n, axis, norm))
     x = as_real_operand(x, "rfft", "x")
     n = None if n is None else as_int(n, "rfft", "n")
     axis = as_int(axis, "rfft", "axis")
@@ -579,6 +627,8 @@ def rfft(x, n=None, axis=-1, norm=None, *, out=None):
 
 cdef object op_rfft2(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rfft2", <void*> op_rfft2, (x, s, axes, norm))
     x = as_real_operand(x, "rfft2", "x")
     s = None if s is None else as_ints(s, "rfft2", "s", -1)
     axes = None if axes is None else as_ints(axes, "rfft2", "axes", -1)
@@ -604,6 +654,9 @@ def rfft2(x, s=None, axes=(-2, -1), norm=None, *, out=None):
 
 
 cdef object op_rfftfreq(object n, object d, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rfftfreq", <void*> op_rfftfreq, (n, d, dtype))
     n = as_int(n, "rfftfreq", "n")
     d = as_scalar(d, "rfftfreq", "d")
     dtype = None if dtype is None else as_dtype(dtype, "rfftfreq", "dtype")
@@ -618,6 +671,8 @@ def rfftfreq(n, d=1.0, *, dtype=None, requires_grad=False):
 
 cdef object op_rfftn(object x, object s, object axes, object norm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rfftn", <void*> op_rfftn, (x, s, axes, norm))
     x = as_real_operand(x, "rfftn", "x")
     s = None if s is None else as_ints(s, "rfftn", "s", -1)
     axes = None if axes is None else as_ints(axes, "rfftn", "axes", -1)
@@ -646,6 +701,8 @@ cdef object op__rfourier(object x, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
     cdef RfourierBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_rfourier", <void*> op__rfourier, (x, axis, norm))
     x = as_real_operand(x, "_rfourier", "x")
     axis = as_int(axis, "_rfourier", "axis")
     norm = as_str(norm, "_rfourier", "norm")
@@ -678,6 +735,8 @@ cdef object op__irfourier(object x, object n, object axis, object norm):
     cdef ThreadState* state_ = thread_state()
     cdef IrfourierBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_irfourier", <void*> op__irfourier, (x, n, axis, norm))
     x = as_operand(x, "_irfourier", "x")
     n = as_int(n, "_irfourier", "n")
     axis = as_int(axis, "_irfourier", "axis")

@@ -8,7 +8,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas, kernels
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.indexing cimport (
     forward_argwhere, forward_compress, forward_delete, forward__kept, forward_diagonal_scatter, forward_embedding,
     forward_extract, forward_flatnonzero, forward_gather, forward_getitem, forward__getitem_backward, forward_index_add,
@@ -27,8 +26,9 @@ from gradspec.generated.functions.indexing cimport (
 from gradspec.core.arguments cimport as_bool, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.saved.copy_slices cimport rebase
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
@@ -42,6 +42,9 @@ from gradspec.saved.view cimport attach_view, check_inplace
 
 
 cdef object op_argwhere(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "argwhere", <void*> op_argwhere, (x,))
     x = as_operand(x, "argwhere", "x")
 
     return wrap_forward(forward_argwhere(array_of(x)))
@@ -53,6 +56,8 @@ def argwhere(x):
 
 cdef object op_compress(object condition, object x, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "compress", <void*> op_compress, (condition, x, axis))
     condition = as_mask(condition, "compress", "condition")
     x = as_operand(x, "compress", "x")
     axis = None if axis is None else as_int(axis, "compress", "axis")
@@ -73,6 +78,8 @@ def compress(condition, x, axis=None, *, out=None):
 
 cdef object op_delete(object x, object index, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "delete", <void*> op_delete, (x, index, axis))
     x = as_operand(x, "delete", "x")
     index = as_index(index, "delete", "index")
     axis = None if axis is None else as_int(axis, "delete", "axis")
@@ -90,6 +97,9 @@ def delete(x, index, axis=None):
 
 
 cdef object op__kept(object index, object length):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_kept", <void*> op__kept, (index, length))
     index = as_index(index, "_kept", "index")
     length = as_int(length, "_kept", "length")
 
@@ -102,6 +112,8 @@ def _kept(index, length):
 
 cdef object op_diagonal_scatter(object x, object source, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "diagonal_scatter", <void*> op_diagonal_scatter, (x, source, offset, axis1, axis2))
     x = as_operand(x, "diagonal_scatter", "x")
     source = as_operand(source, "diagonal_scatter", "source")
     offset = as_int(offset, "diagonal_scatter", "offset")
@@ -126,6 +138,8 @@ def diagonal_scatter(x, source, offset=0, axis1=0, axis2=1):
 
 cdef object op_embedding(object indices, object weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "embedding", <void*> op_embedding, (indices, weight))
     indices = as_index(indices, "embedding", "indices")
     weight = as_operand(weight, "embedding", "weight")
 
@@ -143,6 +157,8 @@ def embedding(indices, weight):
 
 cdef object op_extract(object condition, object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "extract", <void*> op_extract, (condition, x))
     condition = as_mask(condition, "extract", "condition")
     x = as_operand(x, "extract", "x")
 
@@ -159,6 +175,9 @@ def extract(condition, x):
 
 
 cdef object op_flatnonzero(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "flatnonzero", <void*> op_flatnonzero, (x,))
     x = as_operand(x, "flatnonzero", "x")
 
     return wrap_forward(forward_flatnonzero(array_of(x)))
@@ -172,6 +191,8 @@ cdef object op_gather(object x, object axis, object indices):
     cdef ThreadState* state_ = thread_state()
     cdef GatherBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gather", <void*> op_gather, (x, axis, indices))
     x = as_operand(x, "gather", "x")
     axis = as_int(axis, "gather", "axis")
     indices = as_index(indices, "gather", "indices")
@@ -205,6 +226,8 @@ cdef object op_getitem(object x, object index):
     cdef ThreadState* state_ = thread_state()
     cdef GetitemBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "getitem", <void*> op_getitem, (x, index))
     x = as_operand(x, "getitem", "x")
     index = as_index(index, "getitem", "index")
 
@@ -240,6 +263,8 @@ cdef object op__getitem_backward(object x, object index, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef GetitemBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_getitem_backward", <void*> op__getitem_backward, (x, index, shape))
     x = as_operand(x, "_getitem_backward", "x")
     index = as_index(index, "_getitem_backward", "index")
     shape = as_ints(shape, "_getitem_backward", "shape", -1)
@@ -274,6 +299,8 @@ cdef object op_index_add(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef IndexAddBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_add", <void*> op_index_add, (x, axis, indices, source))
     x = as_operand(x, "index_add", "x")
     axis = as_int(axis, "index_add", "axis")
     indices = as_index(indices, "index_add", "indices")
@@ -303,11 +330,14 @@ cdef tuple jvp_index_add(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_index_add_(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef IndexAddBackward node_ = None
-    cdef TensorBase written_ = writable(x, "index_add_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_add_", <void*> op_index_add_, (x, axis, indices, source))
     axis = as_int(axis, "index_add_", "axis")
     indices = as_index(indices, "index_add_", "indices")
     source = as_operand(source, "index_add_", "source")
+    written_ = writable(x, "index_add_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "index_add_")
     if state_.flags & DUAL:
@@ -339,6 +369,8 @@ def index_add(x, axis, indices, source):
 
 cdef object op_index_copy(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_copy", <void*> op_index_copy, (x, axis, indices, source))
     x = as_operand(x, "index_copy", "x")
     axis = as_int(axis, "index_copy", "axis")
     indices = as_index(indices, "index_copy", "indices")
@@ -352,6 +384,9 @@ cdef object op_index_copy(object x, object axis, object indices, object source):
         raise explain(error_, "index_copy", x=x, axis=axis, indices=indices, source=source) from None
 
 cdef object op_index_copy_(object x, object axis, object indices, object source):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_copy_", <void*> op_index_copy_, (x, axis, indices, source))
     axis = as_int(axis, "index_copy_", "axis")
     indices = as_index(indices, "index_copy_", "indices")
     source = as_operand(source, "index_copy_", "source")
@@ -366,6 +401,8 @@ def index_copy(x, axis, indices, source):
 
 cdef object op_index_fill(object x, object axis, object indices, object value):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_fill", <void*> op_index_fill, (x, axis, indices, value))
     x = as_operand(x, "index_fill", "x")
     axis = as_int(axis, "index_fill", "axis")
     indices = as_index(indices, "index_fill", "indices")
@@ -379,6 +416,9 @@ cdef object op_index_fill(object x, object axis, object indices, object value):
         raise explain(error_, "index_fill", x=x, axis=axis, indices=indices, value=value) from None
 
 cdef object op_index_fill_(object x, object axis, object indices, object value):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_fill_", <void*> op_index_fill_, (x, axis, indices, value))
     axis = as_int(axis, "index_fill_", "axis")
     indices = as_index(indices, "index_fill_", "indices")
     value = as_operand(value, "index_fill_", "value")
@@ -394,6 +434,8 @@ cdef object op_index_put(object x, object index, object value):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_put", <void*> op_index_put, (x, index, value))
     x = as_operand(x, "index_put", "x")
     index = as_index(index, "index_put", "index")
     value = as_operand(value, "index_put", "value")
@@ -420,10 +462,13 @@ cdef tuple jvp_index_put(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_index_put_(object x, object index, object value):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackward node_ = None
-    cdef TensorBase written_ = writable(x, "index_put_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_put_", <void*> op_index_put_, (x, index, value))
     index = as_index(index, "index_put_", "index")
     value = as_operand(value, "index_put_", "value")
+    written_ = writable(x, "index_put_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "index_put_")
     if state_.flags & DUAL:
@@ -457,6 +502,8 @@ cdef object op__index_put_backward(object x, object index, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_index_put_backward", <void*> op__index_put_backward, (x, index, shape))
     x = as_operand(x, "_index_put_backward", "x")
     index = as_index(index, "_index_put_backward", "index")
     shape = as_ints(shape, "_index_put_backward", "shape", -1)
@@ -487,6 +534,8 @@ def _index_put_backward(x, index, shape):
 
 cdef object op_index_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_reduce", <void*> op_index_reduce, (x, axis, indices, source, reduce, include_self))
     x = as_real_operand(x, "index_reduce", "x")
     axis = as_int(axis, "index_reduce", "axis")
     indices = as_index(indices, "index_reduce", "indices")
@@ -506,6 +555,9 @@ cdef object op_index_reduce(object x, object axis, object indices, object source
         ) from None
 
 cdef object op_index_reduce_(object x, object axis, object indices, object source, object reduce, object include_self):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_reduce_", <void*> op_index_reduce_, (x, axis, indices, source, reduce, include_self))
     x = as_real_operand(writable(x, "index_reduce_"), "index_reduce_", "x")
     axis = as_int(axis, "index_reduce_", "axis")
     indices = as_index(indices, "index_reduce_", "indices")
@@ -521,6 +573,9 @@ def index_reduce(x, axis, indices, source, reduce, *, include_self=True):
 
 
 cdef object op__spread_index(object indices, object shape, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_spread_index", <void*> op__spread_index, (indices, shape, axis))
     indices = as_index(indices, "_spread_index", "indices")
     shape = as_ints(shape, "_spread_index", "shape", -1)
     axis = as_int(axis, "_spread_index", "axis")
@@ -534,6 +589,8 @@ def _spread_index(indices, shape, axis):
 
 cdef object op_index_select(object x, object axis, object indices):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "index_select", <void*> op_index_select, (x, axis, indices))
     x = as_operand(x, "index_select", "x")
     axis = as_int(axis, "index_select", "axis")
     indices = as_index(indices, "index_select", "indices")
@@ -554,6 +611,8 @@ cdef object op_masked_fill(object x, object mask, object value):
     cdef ThreadState* state_ = thread_state()
     cdef MaskedFillBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "masked_fill", <void*> op_masked_fill, (x, mask, value))
     x = as_operand(x, "masked_fill", "x")
     mask = as_mask(mask, "masked_fill", "mask")
     value = as_operand(value, "masked_fill", "value")
@@ -578,10 +637,13 @@ cdef tuple jvp_masked_fill(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_masked_fill_(object x, object mask, object value):
     cdef ThreadState* state_ = thread_state()
     cdef MaskedFillBackward node_ = None
-    cdef TensorBase written_ = writable(x, "masked_fill_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "masked_fill_", <void*> op_masked_fill_, (x, mask, value))
     mask = as_mask(mask, "masked_fill_", "mask")
     value = as_operand(value, "masked_fill_", "value")
+    written_ = writable(x, "masked_fill_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "masked_fill_")
     if state_.flags & DUAL:
@@ -611,6 +673,8 @@ def masked_fill(x, mask, value):
 
 cdef object op_masked_scatter(object x, object mask, object source):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "masked_scatter", <void*> op_masked_scatter, (x, mask, source))
     x = as_operand(x, "masked_scatter", "x")
     mask = as_mask(mask, "masked_scatter", "mask")
     source = as_operand(source, "masked_scatter", "source")
@@ -625,6 +689,9 @@ cdef object op_masked_scatter(object x, object mask, object source):
         raise explain(error_, "masked_scatter", x=x, mask=mask, source=source) from None
 
 cdef object op_masked_scatter_(object x, object mask, object source):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "masked_scatter_", <void*> op_masked_scatter_, (x, mask, source))
     mask = as_mask(mask, "masked_scatter_", "mask")
     source = as_operand(source, "masked_scatter_", "source")
     old_ = prepare_inplace(x, (x, source), 0b11, "masked_scatter_")
@@ -636,6 +703,9 @@ def masked_scatter(x, mask, source):
 
 
 cdef object op__first_numbers(object mask):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_first_numbers", <void*> op__first_numbers, (mask,))
     mask = as_mask(mask, "_first_numbers", "mask")
 
     return wrap_forward(forward__first_numbers(index_of(mask)))
@@ -646,6 +716,9 @@ def _first_numbers(mask):
 
 
 cdef object op_masked_select(object x, object mask):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "masked_select", <void*> op_masked_select, (x, mask))
     x = as_operand(x, "masked_select", "x")
     mask = as_mask(mask, "masked_select", "mask")
 
@@ -661,6 +734,9 @@ def masked_select(x, mask):
 
 
 cdef object op_narrow(object x, object axis, object start, object length):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "narrow", <void*> op_narrow, (x, axis, start, length))
     x = as_operand(x, "narrow", "x")
     axis = as_int(axis, "narrow", "axis")
     start = as_int(start, "narrow", "start")
@@ -677,6 +753,9 @@ def narrow(x, axis, start, length):
 
 
 cdef object op_nonzero(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nonzero", <void*> op_nonzero, (x,))
     x = as_operand(x, "nonzero", "x")
 
     ys = [wrap_forward(item_) for item_ in forward_nonzero(array_of(x))]
@@ -689,6 +768,8 @@ def nonzero(x):
 
 cdef object op_put(object x, object indices, object source, object accumulate):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "put", <void*> op_put, (x, indices, source, accumulate))
     x = as_operand(x, "put", "x")
     indices = as_index(indices, "put", "indices")
     source = as_operand(source, "put", "source")
@@ -704,6 +785,9 @@ cdef object op_put(object x, object indices, object source, object accumulate):
         raise explain(error_, "put", x=x, indices=indices, source=source, accumulate=accumulate) from None
 
 cdef object op_put_(object x, object indices, object source, object accumulate):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "put_", <void*> op_put_, (x, indices, source, accumulate))
     indices = as_index(indices, "put_", "indices")
     source = as_operand(source, "put_", "source")
     accumulate = as_bool(accumulate, "put_", "accumulate")
@@ -719,6 +803,8 @@ cdef object op_scatter(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef ScatterBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "scatter", <void*> op_scatter, (x, axis, indices, source))
     x = as_operand(x, "scatter", "x")
     axis = as_int(axis, "scatter", "axis")
     indices = as_index(indices, "scatter", "indices")
@@ -749,11 +835,14 @@ cdef tuple jvp_scatter(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_scatter_(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef ScatterBackward node_ = None
-    cdef TensorBase written_ = writable(x, "scatter_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "scatter_", <void*> op_scatter_, (x, axis, indices, source))
     axis = as_int(axis, "scatter_", "axis")
     indices = as_index(indices, "scatter_", "indices")
     source = as_operand(source, "scatter_", "source")
+    written_ = writable(x, "scatter_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "scatter_")
     if state_.flags & DUAL:
@@ -785,6 +874,9 @@ def scatter(x, axis, indices, source):
 
 
 cdef object op__last_written(object indices, object axis, object shape):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_last_written", <void*> op__last_written, (indices, axis, shape))
     indices = as_index(indices, "_last_written", "indices")
     axis = as_int(axis, "_last_written", "axis")
     shape = as_ints(shape, "_last_written", "shape", -1)
@@ -800,6 +892,8 @@ cdef object op_scatter_add(object x, object axis, object indices, object source)
     cdef ThreadState* state_ = thread_state()
     cdef ScatterAddBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "scatter_add", <void*> op_scatter_add, (x, axis, indices, source))
     x = as_operand(x, "scatter_add", "x")
     axis = as_int(axis, "scatter_add", "axis")
     indices = as_index(indices, "scatter_add", "indices")
@@ -829,11 +923,14 @@ cdef tuple jvp_scatter_add(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_scatter_add_(object x, object axis, object indices, object source):
     cdef ThreadState* state_ = thread_state()
     cdef ScatterAddBackward node_ = None
-    cdef TensorBase written_ = writable(x, "scatter_add_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "scatter_add_", <void*> op_scatter_add_, (x, axis, indices, source))
     axis = as_int(axis, "scatter_add_", "axis")
     indices = as_index(indices, "scatter_add_", "indices")
     source = as_operand(source, "scatter_add_", "source")
+    written_ = writable(x, "scatter_add_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "scatter_add_")
     if state_.flags & DUAL:
@@ -865,6 +962,8 @@ def scatter_add(x, axis, indices, source):
 
 cdef object op_scatter_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "scatter_reduce", <void*> op_scatter_reduce, (x, axis, indices, source, reduce, include_self))
     x = as_real_operand(x, "scatter_reduce", "x")
     axis = as_int(axis, "scatter_reduce", "axis")
     indices = as_index(indices, "scatter_reduce", "indices")
@@ -913,6 +1012,9 @@ cdef object op_scatter_reduce(object x, object axis, object indices, object sour
         ) from None
 
 cdef object op_scatter_reduce_(object x, object axis, object indices, object source, object reduce, object include_self):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "scatter_reduce_", <void*> op_scatter_reduce_, (x, axis, indices, source, reduce, include_self))
     x = as_real_operand(writable(x, "scatter_reduce_"), "scatter_reduce_", "x")
     axis = as_int(axis, "scatter_reduce_", "axis")
     indices = as_index(indices, "scatter_reduce_", "indices")
@@ -929,6 +1031,9 @@ def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
 
 
 cdef object op__places_along(object indices, object axis, object shape):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_places_along", <void*> op__places_along, (indices, axis, shape))
     indices = as_index(indices, "_places_along", "indices")
     axis = as_int(axis, "_places_along", "axis")
     shape = as_ints(shape, "_places_along", "shape", -1)
@@ -942,6 +1047,8 @@ def _places_along(indices, axis, shape):
 
 cdef object op__products(object x, object places, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_products", <void*> op__products, (x, places, axis))
     x = as_operand(x, "_products", "x")
     places = as_index(places, "_products", "places")
     axis = as_int(axis, "_products", "axis")
@@ -960,6 +1067,9 @@ def _products(x, places, axis):
 
 
 cdef object op__run_begins(object places, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_run_begins", <void*> op__run_begins, (places, axis))
     places = as_index(places, "_run_begins", "places")
     axis = as_int(axis, "_run_begins", "axis")
 
@@ -974,6 +1084,10 @@ cdef object op__scatter_extreme(object x, object axis, object indices, object so
     cdef ThreadState* state_ = thread_state()
     cdef ScatterExtremeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_scatter_extreme", <void*> op__scatter_extreme, (x, axis, indices, source, largest, include_self)
+        )
     x = as_real_operand(x, "_scatter_extreme", "x")
     axis = as_int(axis, "_scatter_extreme", "axis")
     indices = as_index(indices, "_scatter_extreme", "indices")
@@ -1021,6 +1135,9 @@ def _scatter_extreme(x, axis, indices, source, largest, include_self=True):
 
 
 cdef object op__takes_part(object indices, object axis, object shape, object include_self):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_takes_part", <void*> op__takes_part, (indices, axis, shape, include_self))
     indices = as_index(indices, "_takes_part", "indices")
     axis = as_int(axis, "_takes_part", "axis")
     shape = as_ints(shape, "_takes_part", "shape", -1)
@@ -1034,6 +1151,9 @@ def _takes_part(indices, axis, shape, include_self):
 
 
 cdef object op_select(object x, object axis, object index):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "select", <void*> op_select, (x, axis, index))
     x = as_operand(x, "select", "x")
     axis = as_int(axis, "select", "axis")
     index = as_int(index, "select", "index")
@@ -1050,6 +1170,8 @@ def select(x, axis, index):
 
 cdef object op_select_scatter(object x, object source, object axis, object index):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "select_scatter", <void*> op_select_scatter, (x, source, axis, index))
     x = as_operand(x, "select_scatter", "x")
     source = as_operand(source, "select_scatter", "source")
     axis = as_int(axis, "select_scatter", "axis")
@@ -1069,6 +1191,8 @@ def select_scatter(x, source, axis, index):
 
 cdef object op_slice_scatter(object x, object source, object axis, object start, object end, object step):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "slice_scatter", <void*> op_slice_scatter, (x, source, axis, start, end, step))
     x = as_operand(x, "slice_scatter", "x")
     source = as_operand(source, "slice_scatter", "source")
     axis = as_int(axis, "slice_scatter", "axis")
@@ -1092,6 +1216,8 @@ cdef object op_take(object x, object indices, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef TakeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "take", <void*> op_take, (x, indices, axis))
     x = as_operand(x, "take", "x")
     indices = as_index(indices, "take", "indices")
     axis = None if axis is None else as_int(axis, "take", "axis")
@@ -1126,6 +1252,8 @@ cdef object op__take_backward(object x, object indices, object shape, object axi
     cdef ThreadState* state_ = thread_state()
     cdef TakeBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_take_backward", <void*> op__take_backward, (x, indices, shape, axis))
     x = as_operand(x, "_take_backward", "x")
     indices = as_index(indices, "_take_backward", "indices")
     shape = as_ints(shape, "_take_backward", "shape", -1)
@@ -1158,6 +1286,8 @@ cdef object op_take_along_axis(object x, object indices, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef TakeAlongAxisBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "take_along_axis", <void*> op_take_along_axis, (x, indices, axis))
     x = as_operand(x, "take_along_axis", "x")
     indices = as_index(indices, "take_along_axis", "indices")
     axis = None if axis is None else as_int(axis, "take_along_axis", "axis")
@@ -1190,6 +1320,8 @@ cdef object op__take_along_axis_backward(object x, object indices, object shape,
     cdef ThreadState* state_ = thread_state()
     cdef TakeAlongAxisBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_take_along_axis_backward", <void*> op__take_along_axis_backward, (x, indices, shape, axis))
     x = as_operand(x, "_take_along_axis_backward", "x")
     indices = as_index(indices, "_take_along_axis_backward", "indices")
     shape = as_ints(shape, "_take_along_axis_backward", "shape", -1)
@@ -1220,6 +1352,8 @@ def _take_along_axis_backward(x, indices, shape, axis=-1):
 
 cdef object op_take_along_dim(object x, object indices, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "take_along_dim", <void*> op_take_along_dim, (x, indices, axis))
     x = as_operand(x, "take_along_dim", "x")
     indices = as_index(indices, "take_along_dim", "indices")
     axis = None if axis is None else as_int(axis, "take_along_dim", "axis")
@@ -1237,6 +1371,9 @@ def take_along_dim(x, indices, axis=None):
 
 
 cdef object op_unravel_index(object indices, object shape):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unravel_index", <void*> op_unravel_index, (indices, shape))
     indices = as_index(indices, "unravel_index", "indices")
     shape = as_ints(shape, "unravel_index", "shape", -1)
 

@@ -7,7 +7,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.joining cimport (
     forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
     forward_cartesian_prod, forward_column_stack, forward_combinations, forward_concat, forward__concat_backward,
@@ -25,8 +24,9 @@ from gradspec.core.arguments cimport as_bool, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
     any_needs_grad, connect_all, connect_one, needs_grad, set_histories, set_history,
 )
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, arrays_of, as_index, as_operand, as_operands, dtype_of, index_of, listed, ndim_of, shape_of, size_of,
@@ -40,6 +40,8 @@ from gradspec.saved.view cimport attach_views
 
 cdef object op_append(object x, object values, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "append", <void*> op_append, (x, values, axis))
     x = as_operand(x, "append", "x")
     values = as_operand(values, "append", "values")
     axis = None if axis is None else as_int(axis, "append", "axis")
@@ -59,6 +61,8 @@ def append(x, values, axis=None):
 cdef object op_array_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ArraySplitBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "array_split", <void*> op_array_split, (x, sections, axis))
     x = as_operand(x, "array_split", "x")
     sections = as_index(sections, "array_split", "sections")
     axis = as_int(axis, "array_split", "axis")
@@ -89,6 +93,8 @@ def array_split(x, sections, axis=0):
 cdef object op_broadcast_arrays(object arrays):
     cdef ThreadState* state_ = thread_state()
     cdef BroadcastArraysBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "broadcast_arrays", <void*> op_broadcast_arrays, (arrays,))
     arrays = as_operands(arrays, "broadcast_arrays", "arrays")
 
     if any_needs_grad(state_, arrays):
@@ -116,6 +122,8 @@ def broadcast_arrays(*arrays):
 cdef object op__broadcast_arrays_backward(object arrays, object shapes):
     cdef ThreadState* state_ = thread_state()
     cdef BroadcastArraysBackwardBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_broadcast_arrays_backward", <void*> op__broadcast_arrays_backward, (arrays, shapes))
     arrays = as_operands(arrays, "_broadcast_arrays_backward", "arrays")
     shapes = as_index(shapes, "_broadcast_arrays_backward", "shapes")
 
@@ -142,6 +150,8 @@ def _broadcast_arrays_backward(arrays, shapes):
 
 cdef object op_cartesian_prod(object arrays):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cartesian_prod", <void*> op_cartesian_prod, (arrays,))
     arrays = as_operands(arrays, "cartesian_prod", "arrays")
 
     try:
@@ -158,6 +168,9 @@ def cartesian_prod(*arrays):
 
 
 cdef object op_chunk(object x, object chunks, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "chunk", <void*> op_chunk, (x, chunks, axis))
     x = as_operand(x, "chunk", "x")
     chunks = as_int(chunks, "chunk", "chunks")
     axis = as_int(axis, "chunk", "axis")
@@ -174,6 +187,8 @@ def chunk(x, chunks, axis=0):
 
 cdef object op_column_stack(object arrays):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "column_stack", <void*> op_column_stack, (arrays,))
     arrays = as_operands(arrays, "column_stack", "arrays")
 
     try:
@@ -190,6 +205,8 @@ def column_stack(arrays):
 
 cdef object op_combinations(object x, object r, object with_replacement):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "combinations", <void*> op_combinations, (x, r, with_replacement))
     x = as_operand(x, "combinations", "x")
     r = as_int(r, "combinations", "r")
     with_replacement = as_bool(with_replacement, "combinations", "with_replacement")
@@ -211,6 +228,8 @@ cdef object op_concat(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ConcatBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "concat", <void*> op_concat, (arrays, axis))
     arrays = as_operands(arrays, "concat", "arrays")
     axis = None if axis is None else as_int(axis, "concat", "axis")
 
@@ -242,6 +261,8 @@ def concat(arrays, axis=0, *, out=None, dtype=None):
 cdef object op__concat_backward(object x, object shapes, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ConcatBackwardBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_concat_backward", <void*> op__concat_backward, (x, shapes, axis))
     x = as_operand(x, "_concat_backward", "x")
     shapes = as_index(shapes, "_concat_backward", "shapes")
     axis = None if axis is None else as_int(axis, "_concat_backward", "axis")
@@ -271,6 +292,8 @@ def _concat_backward(x, shapes, axis=0):
 
 cdef object op_constant_pad_nd(object x, object pad, object value):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "constant_pad_nd", <void*> op_constant_pad_nd, (x, pad, value))
     x = as_operand(x, "constant_pad_nd", "x")
     pad = as_ints(pad, "constant_pad_nd", "pad", -1)
     value = as_scalar(value, "constant_pad_nd", "value")
@@ -290,6 +313,9 @@ def constant_pad_nd(x, pad, value=0):
 
 
 cdef object op_dsplit(object x, object sections):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dsplit", <void*> op_dsplit, (x, sections))
     x = as_operand(x, "dsplit", "x")
     sections = as_index(sections, "dsplit", "sections")
 
@@ -305,6 +331,8 @@ def dsplit(x, sections):
 
 cdef object op_dstack(object arrays):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dstack", <void*> op_dstack, (arrays,))
     arrays = as_operands(arrays, "dstack", "arrays")
 
     try:
@@ -320,6 +348,9 @@ def dstack(arrays):
 
 
 cdef object op_hsplit(object x, object sections):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hsplit", <void*> op_hsplit, (x, sections))
     x = as_operand(x, "hsplit", "x")
     sections = as_index(sections, "hsplit", "sections")
 
@@ -335,6 +366,8 @@ def hsplit(x, sections):
 
 cdef object op_hstack(object arrays):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hstack", <void*> op_hstack, (arrays,))
     arrays = as_operands(arrays, "hstack", "arrays")
 
     try:
@@ -353,6 +386,9 @@ def hstack(arrays, *, dtype=None):
 
 
 cdef object op_insert(object x, object index, object values, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "insert", <void*> op_insert, (x, index, values, axis))
     x = as_operand(x, "insert", "x")
     index = as_index(index, "insert", "index")
     values = as_operand(values, "insert", "values")
@@ -382,6 +418,9 @@ def insert(x, index, values, axis=None):
 
 
 cdef object op__insert_order(object index, object length, object count):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_insert_order", <void*> op__insert_order, (index, length, count))
     index = as_index(index, "_insert_order", "index")
     length = as_int(length, "_insert_order", "length")
     count = as_int(count, "_insert_order", "count")
@@ -397,6 +436,8 @@ cdef object op__join(object arrays, object shapes, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef JoinBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_join", <void*> op__join, (arrays, shapes, axis))
     arrays = as_operands(arrays, "_join", "arrays")
     shapes = as_index(shapes, "_join", "shapes")
     axis = as_int(axis, "_join", "axis")
@@ -428,6 +469,8 @@ def _join(arrays, shapes, axis):
 cdef object op__join_backward(object x, object parts, object shapes, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef JoinBackwardBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_join_backward", <void*> op__join_backward, (x, parts, shapes, axis))
     x = as_operand(x, "_join_backward", "x")
     parts = as_index(parts, "_join_backward", "parts")
     shapes = as_index(shapes, "_join_backward", "shapes")
@@ -460,6 +503,8 @@ def _join_backward(x, parts, shapes, axis):
 cdef object op_meshgrid(object arrays, object indexing):
     cdef ThreadState* state_ = thread_state()
     cdef MeshgridBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "meshgrid", <void*> op_meshgrid, (arrays, indexing))
     arrays = as_operands(arrays, "meshgrid", "arrays")
     indexing = as_str(indexing, "meshgrid", "indexing")
 
@@ -489,6 +534,8 @@ def meshgrid(*arrays, indexing='xy'):
 cdef object op__meshgrid_backward(object arrays, object shapes, object indexing):
     cdef ThreadState* state_ = thread_state()
     cdef MeshgridBackwardBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_meshgrid_backward", <void*> op__meshgrid_backward, (arrays, shapes, indexing))
     arrays = as_operands(arrays, "_meshgrid_backward", "arrays")
     shapes = as_index(shapes, "_meshgrid_backward", "shapes")
     indexing = as_str(indexing, "_meshgrid_backward", "indexing")
@@ -519,6 +566,8 @@ cdef object op_pad(object x, object pad_width, object mode, object constant_valu
     cdef ThreadState* state_ = thread_state()
     cdef PadBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pad", <void*> op_pad, (x, pad_width, mode, constant_values))
     x = as_operand(x, "pad", "x")
     pad_width = as_index(pad_width, "pad", "pad_width")
     mode = as_str(mode, "pad", "mode")
@@ -552,6 +601,8 @@ cdef object op__pad_backward(object x, object shape, object pad_width, object mo
     cdef ThreadState* state_ = thread_state()
     cdef PadBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_pad_backward", <void*> op__pad_backward, (x, shape, pad_width, mode))
     x = as_operand(x, "_pad_backward", "x")
     shape = as_ints(shape, "_pad_backward", "shape", -1)
     pad_width = as_index(pad_width, "_pad_backward", "pad_width")
@@ -584,6 +635,8 @@ cdef object op_repeat(object x, object repeats, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef RepeatBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "repeat", <void*> op_repeat, (x, repeats, axis))
     x = as_operand(x, "repeat", "x")
     repeats = as_index(repeats, "repeat", "repeats")
     axis = None if axis is None else as_int(axis, "repeat", "axis")
@@ -616,6 +669,8 @@ cdef object op__repeat_backward(object x, object shape, object repeats, object a
     cdef ThreadState* state_ = thread_state()
     cdef RepeatBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_repeat_backward", <void*> op__repeat_backward, (x, shape, repeats, axis))
     x = as_operand(x, "_repeat_backward", "x")
     shape = as_ints(shape, "_repeat_backward", "shape", -1)
     repeats = as_index(repeats, "_repeat_backward", "repeats")
@@ -646,6 +701,8 @@ def _repeat_backward(x, shape, repeats, axis=None):
 
 cdef object op_resize(object x, object shape):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "resize", <void*> op_resize, (x, shape))
     x = as_operand(x, "resize", "x")
     shape = as_ints(shape, "resize", "shape", -1)
 
@@ -662,6 +719,9 @@ def resize(x, shape):
 
 
 cdef object op__cycle(object length, object shape):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_cycle", <void*> op__cycle, (length, shape))
     length = as_int(length, "_cycle", "length")
     shape = as_ints(shape, "_cycle", "shape", -1)
 
@@ -676,6 +736,8 @@ def _cycle(length, shape, *, requires_grad=False):
 cdef object op_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SplitBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "split", <void*> op_split, (x, sections, axis))
     x = as_operand(x, "split", "x")
     sections = as_index(sections, "split", "sections")
     axis = as_int(axis, "split", "axis")
@@ -704,6 +766,9 @@ def split(x, sections, axis=0):
 
 
 cdef object op_split_with_sizes(object x, object sizes, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "split_with_sizes", <void*> op_split_with_sizes, (x, sizes, axis))
     x = as_operand(x, "split_with_sizes", "x")
     sizes = as_ints(sizes, "split_with_sizes", "sizes", -1)
     axis = as_int(axis, "split_with_sizes", "axis")
@@ -722,6 +787,8 @@ cdef object op_stack(object arrays, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef StackBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "stack", <void*> op_stack, (arrays, axis))
     arrays = as_operands(arrays, "stack", "arrays")
     axis = as_int(axis, "stack", "axis")
 
@@ -753,6 +820,8 @@ cdef object op_tile(object x, object reps):
     cdef ThreadState* state_ = thread_state()
     cdef TileBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tile", <void*> op_tile, (x, reps))
     x = as_operand(x, "tile", "x")
     reps = as_ints(reps, "tile", "reps", -1)
 
@@ -781,6 +850,8 @@ def tile(x, reps):
 
 cdef object op_unsafe_chunk(object x, object chunks, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unsafe_chunk", <void*> op_unsafe_chunk, (x, chunks, axis))
     x = as_operand(x, "unsafe_chunk", "x")
     chunks = as_int(chunks, "unsafe_chunk", "chunks")
     axis = as_int(axis, "unsafe_chunk", "axis")
@@ -800,6 +871,8 @@ def unsafe_chunk(x, chunks, axis=0):
 cdef object op_unsafe_split(object x, object sections, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnsafeSplitBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unsafe_split", <void*> op_unsafe_split, (x, sections, axis))
     x = as_operand(x, "unsafe_split", "x")
     sections = as_index(sections, "unsafe_split", "sections")
     axis = as_int(axis, "unsafe_split", "axis")
@@ -829,6 +902,8 @@ def unsafe_split(x, sections, axis=0):
 cdef object op_unstack(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnstackBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unstack", <void*> op_unstack, (x, axis))
     x = as_operand(x, "unstack", "x")
     axis = as_int(axis, "unstack", "axis")
 
@@ -856,6 +931,9 @@ def unstack(x, axis=0):
 
 
 cdef object op_vsplit(object x, object sections):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vsplit", <void*> op_vsplit, (x, sections))
     x = as_operand(x, "vsplit", "x")
     sections = as_index(sections, "vsplit", "sections")
 
@@ -871,6 +949,8 @@ def vsplit(x, sections):
 
 cdef object op_vstack(object arrays):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vstack", <void*> op_vstack, (arrays,))
     arrays = as_operands(arrays, "vstack", "arrays")
 
     try:

@@ -7,7 +7,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.losses cimport (
     forward_binary_cross_entropy, forward__bernoulli_loss, forward_binary_cross_entropy_with_logits, forward__class_losses,
     forward__class_losses_backward, forward__class_or_zero, forward_cosine_embedding_loss, forward_cross_entropy,
@@ -23,8 +22,9 @@ from gradspec.generated.functions.losses cimport (
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
@@ -35,6 +35,8 @@ from gradspec.core.tensor cimport TensorBase
 
 cdef object op_binary_cross_entropy(object x, object target, object weight, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "binary_cross_entropy", <void*> op_binary_cross_entropy, (x, target, weight, reduction))
     x = as_real_operand(x, "binary_cross_entropy", "x")
     target = as_real_operand(target, "binary_cross_entropy", "target")
     weight = None if weight is None else as_real_operand(weight, "binary_cross_entropy", "weight")
@@ -58,6 +60,8 @@ cdef object op__bernoulli_loss(object x, object target):
     cdef ThreadState* state_ = thread_state()
     cdef BernoulliLossBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_bernoulli_loss", <void*> op__bernoulli_loss, (x, target))
     x = as_real_operand(x, "_bernoulli_loss", "x")
     target = as_real_operand(target, "_bernoulli_loss", "target")
 
@@ -90,6 +94,11 @@ def _bernoulli_loss(x, target):
 
 cdef object op_binary_cross_entropy_with_logits(object x, object target, object weight, object reduction, object pos_weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "binary_cross_entropy_with_logits", <void*> op_binary_cross_entropy_with_logits,
+            (x, target, weight, reduction, pos_weight)
+        )
     x = as_real_operand(x, "binary_cross_entropy_with_logits", "x")
     target = as_real_operand(target, "binary_cross_entropy_with_logits", "target")
     weight = None if weight is None else as_real_operand(weight, "binary_cross_entropy_with_logits", "weight")
@@ -126,6 +135,8 @@ cdef object op__class_losses(object x, object target, object axis, object ignore
     cdef ThreadState* state_ = thread_state()
     cdef ClassLossesBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_class_losses", <void*> op__class_losses, (x, target, axis, ignore_index))
     x = as_real_operand(x, "_class_losses", "x")
     target = as_index(target, "_class_losses", "target")
     axis = as_int(axis, "_class_losses", "axis")
@@ -160,6 +171,10 @@ cdef object op__class_losses_backward(object x, object target, object shape, obj
     cdef ThreadState* state_ = thread_state()
     cdef ClassLossesBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_class_losses_backward", <void*> op__class_losses_backward, (x, target, shape, axis, ignore_index)
+        )
     x = as_real_operand(x, "_class_losses_backward", "x")
     target = as_index(target, "_class_losses_backward", "target")
     shape = as_ints(shape, "_class_losses_backward", "shape", -1)
@@ -191,6 +206,9 @@ def _class_losses_backward(x, target, shape, axis=-1, ignore_index=-100):
 
 
 cdef object op__class_or_zero(object target, object ignore_index):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_class_or_zero", <void*> op__class_or_zero, (target, ignore_index))
     target = as_index(target, "_class_or_zero", "target")
     ignore_index = as_int(ignore_index, "_class_or_zero", "ignore_index")
 
@@ -203,6 +221,8 @@ def _class_or_zero(target, ignore_index):
 
 cdef object op_cosine_embedding_loss(object a, object b, object target, object margin, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cosine_embedding_loss", <void*> op_cosine_embedding_loss, (a, b, target, margin, reduction))
     a = as_real_operand(a, "cosine_embedding_loss", "a")
     b = as_real_operand(b, "cosine_embedding_loss", "b")
     target = as_real_operand(target, "cosine_embedding_loss", "target")
@@ -226,6 +246,10 @@ cdef object op_cross_entropy(
     object x, object target, object weight, object reduction, object ignore_index, object label_smoothing
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "cross_entropy", <void*> op_cross_entropy, (x, target, weight, reduction, ignore_index, label_smoothing)
+        )
     x = as_real_operand(x, "cross_entropy", "x")
     target = as_real_operand(target, "cross_entropy", "target")
     weight = None if weight is None else as_real_operand(weight, "cross_entropy", "weight")
@@ -300,6 +324,8 @@ cdef object op__cross_entropies(object x, object target, object axis, object ign
     cdef ThreadState* state_ = thread_state()
     cdef CrossEntropiesBackward node_ = None
     cdef TensorBase y, weight
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_cross_entropies", <void*> op__cross_entropies, (x, target, axis, ignore_index))
     x = as_real_operand(x, "_cross_entropies", "x")
     target = as_index(target, "_cross_entropies", "target")
     axis = as_int(axis, "_cross_entropies", "axis")
@@ -341,6 +367,10 @@ cdef object op__cross_entropies_backward(object a, object weight, object target,
     cdef ThreadState* state_ = thread_state()
     cdef CrossEntropiesBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_cross_entropies_backward", <void*> op__cross_entropies_backward, (a, weight, target, axis, ignore_index)
+        )
     a = as_real_operand(a, "_cross_entropies_backward", "a")
     weight = as_real_operand(weight, "_cross_entropies_backward", "weight")
     target = as_index(target, "_cross_entropies_backward", "target")
@@ -384,6 +414,9 @@ def _cross_entropies_backward(a, weight, target, axis=-1, ignore_index=-100):
 
 
 cdef object op__mean_of(object x, object count, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_mean_of", <void*> op__mean_of, (x, count, reduction))
     x = as_real_operand(x, "_mean_of", "x")
     count = as_int(count, "_mean_of", "count")
     reduction = as_str(reduction, "_mean_of", "reduction")
@@ -402,6 +435,8 @@ def _mean_of(x, count, reduction):
 
 cdef object op_gaussian_nll_loss(object x, object target, object var, object full, object eps, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gaussian_nll_loss", <void*> op_gaussian_nll_loss, (x, target, var, full, eps, reduction))
     x = as_real_operand(x, "gaussian_nll_loss", "x")
     target = as_real_operand(target, "gaussian_nll_loss", "target")
     var = as_real_operand(var, "gaussian_nll_loss", "var")
@@ -425,6 +460,8 @@ def gaussian_nll_loss(x, target, var, full=False, eps=1e-06, reduction='mean'):
 
 cdef object op_hinge_embedding_loss(object x, object target, object margin, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hinge_embedding_loss", <void*> op_hinge_embedding_loss, (x, target, margin, reduction))
     x = as_real_operand(x, "hinge_embedding_loss", "x")
     target = as_real_operand(target, "hinge_embedding_loss", "target")
     margin = as_float(margin, "hinge_embedding_loss", "margin")
@@ -444,6 +481,8 @@ def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
 
 cdef object op_huber_loss(object x, object target, object reduction, object delta, object weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "huber_loss", <void*> op_huber_loss, (x, target, reduction, delta, weight))
     x = as_real_operand(x, "huber_loss", "x")
     target = as_real_operand(target, "huber_loss", "target")
     reduction = as_str(reduction, "huber_loss", "reduction")
@@ -466,6 +505,9 @@ def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
 
 
 cdef object op__is_class(object target, object ignore_index):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_is_class", <void*> op__is_class, (target, ignore_index))
     target = as_index(target, "_is_class", "target")
     ignore_index = as_int(ignore_index, "_is_class", "ignore_index")
 
@@ -480,6 +522,8 @@ cdef object op__kept_mean(object x, object target, object ignore_index):
     cdef ThreadState* state_ = thread_state()
     cdef KeptMeanBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_kept_mean", <void*> op__kept_mean, (x, target, ignore_index))
     x = as_operand(x, "_kept_mean", "x")
     target = as_index(target, "_kept_mean", "target")
     ignore_index = as_int(ignore_index, "_kept_mean", "ignore_index")
@@ -511,6 +555,8 @@ cdef object op__kept_mean_backward(object x, object target, object ignore_index)
     cdef ThreadState* state_ = thread_state()
     cdef KeptMeanBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_kept_mean_backward", <void*> op__kept_mean_backward, (x, target, ignore_index))
     x = as_operand(x, "_kept_mean_backward", "x")
     target = as_index(target, "_kept_mean_backward", "target")
     ignore_index = as_int(ignore_index, "_kept_mean_backward", "ignore_index")
@@ -540,6 +586,8 @@ def _kept_mean_backward(x, target, ignore_index):
 
 cdef object op_kl_div(object x, object target, object reduction, object log_target):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kl_div", <void*> op_kl_div, (x, target, reduction, log_target))
     x = as_real_operand(x, "kl_div", "x")
     target = as_real_operand(target, "kl_div", "target")
     reduction = as_str(reduction, "kl_div", "reduction")
@@ -565,6 +613,8 @@ def kl_div(x, target, reduction='mean', log_target=False):
 
 cdef object op_l1_loss(object x, object target, object reduction, object weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "l1_loss", <void*> op_l1_loss, (x, target, reduction, weight))
     x = as_real_operand(x, "l1_loss", "x")
     target = as_real_operand(target, "l1_loss", "target")
     reduction = as_str(reduction, "l1_loss", "reduction")
@@ -584,6 +634,8 @@ def l1_loss(x, target, reduction='mean', weight=None):
 
 cdef object op_margin_ranking_loss(object a, object b, object target, object margin, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "margin_ranking_loss", <void*> op_margin_ranking_loss, (a, b, target, margin, reduction))
     a = as_real_operand(a, "margin_ranking_loss", "a")
     b = as_real_operand(b, "margin_ranking_loss", "b")
     target = as_real_operand(target, "margin_ranking_loss", "target")
@@ -604,6 +656,8 @@ def margin_ranking_loss(a, b, target, margin=0.0, reduction='mean'):
 
 cdef object op_mse_loss(object x, object target, object reduction, object weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mse_loss", <void*> op_mse_loss, (x, target, reduction, weight))
     x = as_real_operand(x, "mse_loss", "x")
     target = as_real_operand(target, "mse_loss", "target")
     reduction = as_str(reduction, "mse_loss", "reduction")
@@ -623,6 +677,8 @@ def mse_loss(x, target, reduction='mean', weight=None):
 
 cdef object op_multi_margin_loss(object x, object target, object p, object margin, object reduction, object weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multi_margin_loss", <void*> op_multi_margin_loss, (x, target, p, margin, reduction, weight))
     x = as_real_operand(x, "multi_margin_loss", "x")
     target = as_index(target, "multi_margin_loss", "target")
     p = as_int(p, "multi_margin_loss", "p")
@@ -649,6 +705,8 @@ def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean', weight=None)
 
 cdef object op_multilabel_margin_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multilabel_margin_loss", <void*> op_multilabel_margin_loss, (x, target, reduction))
     x = as_real_operand(x, "multilabel_margin_loss", "x")
     target = as_index(target, "multilabel_margin_loss", "target")
     reduction = as_str(reduction, "multilabel_margin_loss", "reduction")
@@ -669,6 +727,9 @@ def multilabel_margin_loss(x, target, reduction='mean'):
 
 
 cdef object op__class_pairs(object target):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_class_pairs", <void*> op__class_pairs, (target,))
     target = as_index(target, "_class_pairs", "target")
 
     return wrap_forward(forward__class_pairs(index_of(target)))
@@ -680,6 +741,10 @@ def _class_pairs(target):
 
 cdef object op_multilabel_soft_margin_loss(object x, object target, object weight, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "multilabel_soft_margin_loss", <void*> op_multilabel_soft_margin_loss, (x, target, weight, reduction)
+        )
     x = as_real_operand(x, "multilabel_soft_margin_loss", "x")
     target = as_real_operand(target, "multilabel_soft_margin_loss", "target")
     weight = None if weight is None else as_real_operand(weight, "multilabel_soft_margin_loss", "weight")
@@ -700,6 +765,8 @@ def multilabel_soft_margin_loss(x, target, weight=None, reduction='mean'):
 
 cdef object op_nll_loss(object x, object target, object weight, object reduction, object ignore_index):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nll_loss", <void*> op_nll_loss, (x, target, weight, reduction, ignore_index))
     x = as_real_operand(x, "nll_loss", "x")
     target = as_index(target, "nll_loss", "target")
     weight = None if weight is None else as_real_operand(weight, "nll_loss", "weight")
@@ -739,6 +806,8 @@ cdef object op__pick(object x, object indices, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef PickBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_pick", <void*> op__pick, (x, indices, axis))
     x = as_operand(x, "_pick", "x")
     indices = as_index(indices, "_pick", "indices")
     axis = as_int(axis, "_pick", "axis")
@@ -771,6 +840,8 @@ cdef object op__unpick(object x, object indices, object shape, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef UnpickBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_unpick", <void*> op__unpick, (x, indices, shape, axis))
     x = as_operand(x, "_unpick", "x")
     indices = as_index(indices, "_unpick", "indices")
     shape = as_ints(shape, "_unpick", "shape", -1)
@@ -801,6 +872,8 @@ def _unpick(x, indices, shape, axis=-1):
 
 cdef object op_poisson_nll_loss(object x, object target, object log_input, object full, object eps, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "poisson_nll_loss", <void*> op_poisson_nll_loss, (x, target, log_input, full, eps, reduction))
     x = as_real_operand(x, "poisson_nll_loss", "x")
     target = as_real_operand(target, "poisson_nll_loss", "target")
     log_input = as_bool(log_input, "poisson_nll_loss", "log_input")
@@ -829,6 +902,9 @@ def poisson_nll_loss(x, target, log_input=True, full=False, eps=1e-08, reduction
 
 
 cdef object op__reduce_loss(object x, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_reduce_loss", <void*> op__reduce_loss, (x, reduction))
     x = as_real_operand(x, "_reduce_loss", "x")
     reduction = as_str(reduction, "_reduce_loss", "reduction")
 
@@ -848,6 +924,9 @@ def _reduce_loss(x, reduction='mean'):
 
 
 cdef object op__reduce_weighted(object x, object weight, object reduction):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_reduce_weighted", <void*> op__reduce_weighted, (x, weight, reduction))
     x = as_real_operand(x, "_reduce_weighted", "x")
     weight = None if weight is None else as_real_operand(weight, "_reduce_weighted", "weight")
     reduction = as_str(reduction, "_reduce_weighted", "reduction")
@@ -871,6 +950,8 @@ def _reduce_weighted(x, weight, reduction):
 
 cdef object op_smooth_l1_loss(object x, object target, object reduction, object beta):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "smooth_l1_loss", <void*> op_smooth_l1_loss, (x, target, reduction, beta))
     x = as_real_operand(x, "smooth_l1_loss", "x")
     target = as_real_operand(target, "smooth_l1_loss", "target")
     reduction = as_str(reduction, "smooth_l1_loss", "reduction")
@@ -894,6 +975,8 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
 
 cdef object op_soft_margin_loss(object x, object target, object reduction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "soft_margin_loss", <void*> op_soft_margin_loss, (x, target, reduction))
     x = as_real_operand(x, "soft_margin_loss", "x")
     target = as_real_operand(target, "soft_margin_loss", "target")
     reduction = as_str(reduction, "soft_margin_loss", "reduction")
@@ -914,6 +997,11 @@ cdef object op_triplet_margin_loss(
     object anchor, object positive, object negative, object margin, object p, object eps, object swap, object reduction
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "triplet_margin_loss", <void*> op_triplet_margin_loss,
+            (anchor, positive, negative, margin, p, eps, swap, reduction)
+        )
     anchor = as_real_operand(anchor, "triplet_margin_loss", "anchor")
     positive = as_real_operand(positive, "triplet_margin_loss", "positive")
     negative = as_real_operand(negative, "triplet_margin_loss", "negative")

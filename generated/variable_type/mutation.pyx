@@ -7,18 +7,17 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import kernels
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.generator import as_generator
-
 from gradspec.generated.functions.mutation cimport (
     BernoulliBackward, CauchyBackward, CopyBackward, EqBackward, ExponentialBackward, FillBackward, FillDiagonalBackward,
     GeBackward, GeometricBackward, GtBackward, LeBackward, LogNormalBackward, LtBackward, NeBackward, NormalBackward,
     RandomBackward, UniformBackward, ZeroBackward,
 )
-from gradspec.core.arguments cimport as_int, as_scalar
+from gradspec.core.arguments cimport as_generator, as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad
 from gradspec.saved.copy_slices cimport rebase
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport value_before, writable, written_value
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of
@@ -37,10 +36,13 @@ cdef tuple jvp_bernoulli_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_bernoulli_(object x, object p, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef BernoulliBackward node_ = None
-    cdef TensorBase written_ = writable(x, "bernoulli_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bernoulli_", <void*> op_bernoulli_, (x, p, generator))
     p = as_operand(p, "bernoulli_", "p")
     generator = as_generator(generator, "bernoulli_", "generator")
+    written_ = writable(x, "bernoulli_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, p)
     check_inplace(state_, written_, recording_, "bernoulli_")
     x = value_before(written_, False)
@@ -74,11 +76,14 @@ cdef tuple jvp_cauchy_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_cauchy_(object x, object median, object sigma, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef CauchyBackward node_ = None
-    cdef TensorBase written_ = writable(x, "cauchy_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cauchy_", <void*> op_cauchy_, (x, median, sigma, generator))
     median = as_scalar(median, "cauchy_", "median")
     sigma = as_scalar(sigma, "cauchy_", "sigma")
     generator = as_generator(generator, "cauchy_", "generator")
+    written_ = writable(x, "cauchy_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "cauchy_")
     x = value_before(written_, False)
@@ -112,9 +117,12 @@ cdef tuple jvp_copy_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_copy_(object x, object source):
     cdef ThreadState* state_ = thread_state()
     cdef CopyBackward node_ = None
-    cdef TensorBase written_ = writable(x, "copy_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "copy_", <void*> op_copy_, (x, source))
     source = as_operand(source, "copy_", "source")
+    written_ = writable(x, "copy_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, source)
     check_inplace(state_, written_, recording_, "copy_")
     x = value_before(written_, False)
@@ -155,9 +163,12 @@ cdef tuple jvp_eq_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_eq_(object x, object other):
     cdef ThreadState* state_ = thread_state()
     cdef EqBackward node_ = None
-    cdef TensorBase written_ = writable(x, "eq_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "eq_", <void*> op_eq_, (x, other))
     other = as_operand(other, "eq_", "other")
+    written_ = writable(x, "eq_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, other)
     check_inplace(state_, written_, recording_, "eq_")
     x = value_before(written_, False)
@@ -191,10 +202,13 @@ cdef tuple jvp_exponential_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_exponential_(object x, object lambd, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef ExponentialBackward node_ = None
-    cdef TensorBase written_ = writable(x, "exponential_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exponential_", <void*> op_exponential_, (x, lambd, generator))
     lambd = as_scalar(lambd, "exponential_", "lambd")
     generator = as_generator(generator, "exponential_", "generator")
+    written_ = writable(x, "exponential_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "exponential_")
     x = value_before(written_, False)
@@ -228,9 +242,12 @@ cdef tuple jvp_fill_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_fill_(object x, object value):
     cdef ThreadState* state_ = thread_state()
     cdef FillBackward node_ = None
-    cdef TensorBase written_ = writable(x, "fill_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fill_", <void*> op_fill_, (x, value))
     value = as_operand(value, "fill_", "value")
+    written_ = writable(x, "fill_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "fill_")
     x = value_before(written_, False)
@@ -264,9 +281,12 @@ cdef tuple jvp_fill_diagonal_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_fill_diagonal_(object x, object value):
     cdef ThreadState* state_ = thread_state()
     cdef FillDiagonalBackward node_ = None
-    cdef TensorBase written_ = writable(x, "fill_diagonal_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fill_diagonal_", <void*> op_fill_diagonal_, (x, value))
     value = as_operand(value, "fill_diagonal_", "value")
+    written_ = writable(x, "fill_diagonal_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "fill_diagonal_")
     x = value_before(written_, False)
@@ -304,10 +324,13 @@ cdef tuple jvp_ge_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_ge_(object x, object other):
     cdef ThreadState* state_ = thread_state()
     cdef GeBackward node_ = None
-    cdef TensorBase written_ = writable(x, "ge_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ge_", <void*> op_ge_, (x, other))
     x = as_real_operand(writable(x, "ge_"), "ge_", "x")
     other = as_real_operand(other, "ge_", "other")
+    written_ = writable(x, "ge_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, other)
     check_inplace(state_, written_, recording_, "ge_")
     x = value_before(written_, False)
@@ -341,10 +364,13 @@ cdef tuple jvp_geometric_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_geometric_(object x, object p, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef GeometricBackward node_ = None
-    cdef TensorBase written_ = writable(x, "geometric_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "geometric_", <void*> op_geometric_, (x, p, generator))
     p = as_scalar(p, "geometric_", "p")
     generator = as_generator(generator, "geometric_", "generator")
+    written_ = writable(x, "geometric_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "geometric_")
     x = value_before(written_, False)
@@ -381,10 +407,13 @@ cdef tuple jvp_gt_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_gt_(object x, object other):
     cdef ThreadState* state_ = thread_state()
     cdef GtBackward node_ = None
-    cdef TensorBase written_ = writable(x, "gt_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gt_", <void*> op_gt_, (x, other))
     x = as_real_operand(writable(x, "gt_"), "gt_", "x")
     other = as_real_operand(other, "gt_", "other")
+    written_ = writable(x, "gt_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, other)
     check_inplace(state_, written_, recording_, "gt_")
     x = value_before(written_, False)
@@ -421,10 +450,13 @@ cdef tuple jvp_le_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_le_(object x, object other):
     cdef ThreadState* state_ = thread_state()
     cdef LeBackward node_ = None
-    cdef TensorBase written_ = writable(x, "le_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "le_", <void*> op_le_, (x, other))
     x = as_real_operand(writable(x, "le_"), "le_", "x")
     other = as_real_operand(other, "le_", "other")
+    written_ = writable(x, "le_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, other)
     check_inplace(state_, written_, recording_, "le_")
     x = value_before(written_, False)
@@ -458,11 +490,14 @@ cdef tuple jvp_log_normal_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_log_normal_(object x, object mean, object std, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef LogNormalBackward node_ = None
-    cdef TensorBase written_ = writable(x, "log_normal_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log_normal_", <void*> op_log_normal_, (x, mean, std, generator))
     mean = as_scalar(mean, "log_normal_", "mean")
     std = as_scalar(std, "log_normal_", "std")
     generator = as_generator(generator, "log_normal_", "generator")
+    written_ = writable(x, "log_normal_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "log_normal_")
     x = value_before(written_, False)
@@ -499,10 +534,13 @@ cdef tuple jvp_lt_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_lt_(object x, object other):
     cdef ThreadState* state_ = thread_state()
     cdef LtBackward node_ = None
-    cdef TensorBase written_ = writable(x, "lt_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lt_", <void*> op_lt_, (x, other))
     x = as_real_operand(writable(x, "lt_"), "lt_", "x")
     other = as_real_operand(other, "lt_", "other")
+    written_ = writable(x, "lt_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, other)
     check_inplace(state_, written_, recording_, "lt_")
     x = value_before(written_, False)
@@ -539,9 +577,12 @@ cdef tuple jvp_ne_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_ne_(object x, object other):
     cdef ThreadState* state_ = thread_state()
     cdef NeBackward node_ = None
-    cdef TensorBase written_ = writable(x, "ne_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ne_", <void*> op_ne_, (x, other))
     other = as_operand(other, "ne_", "other")
+    written_ = writable(x, "ne_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, other)
     check_inplace(state_, written_, recording_, "ne_")
     x = value_before(written_, False)
@@ -575,11 +616,14 @@ cdef tuple jvp_normal_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_normal_(object x, object mean, object std, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef NormalBackward node_ = None
-    cdef TensorBase written_ = writable(x, "normal_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "normal_", <void*> op_normal_, (x, mean, std, generator))
     mean = as_scalar(mean, "normal_", "mean")
     std = as_scalar(std, "normal_", "std")
     generator = as_generator(generator, "normal_", "generator")
+    written_ = writable(x, "normal_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "normal_")
     x = value_before(written_, False)
@@ -613,11 +657,14 @@ cdef tuple jvp_random_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_random_(object x, object low, object high, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef RandomBackward node_ = None
-    cdef TensorBase written_ = writable(x, "random_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "random_", <void*> op_random_, (x, low, high, generator))
     low = None if low is None else as_int(low, "random_", "low")
     high = None if high is None else as_int(high, "random_", "high")
     generator = as_generator(generator, "random_", "generator")
+    written_ = writable(x, "random_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "random_")
     x = value_before(written_, False)
@@ -652,11 +699,14 @@ cdef tuple jvp_uniform_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_uniform_(object x, object low, object high, object generator):
     cdef ThreadState* state_ = thread_state()
     cdef UniformBackward node_ = None
-    cdef TensorBase written_ = writable(x, "uniform_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "uniform_", <void*> op_uniform_, (x, low, high, generator))
     low = as_scalar(low, "uniform_", "low")
     high = as_scalar(high, "uniform_", "high")
     generator = as_generator(generator, "uniform_", "generator")
+    written_ = writable(x, "uniform_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "uniform_")
     x = value_before(written_, False)
@@ -690,8 +740,11 @@ cdef tuple jvp_zero_(tuple outputs_, tuple inputs_, tuple tangents_):
 cdef object op_zero_(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ZeroBackward node_ = None
-    cdef TensorBase written_ = writable(x, "zero_"), value_
+    cdef TensorBase written_, value_
     cdef bint recording_
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "zero_", <void*> op_zero_, (x,))
+    written_ = writable(x, "zero_")
     recording_ = needs_grad(state_, x)
     check_inplace(state_, written_, recording_, "zero_")
     x = value_before(written_, False)

@@ -7,8 +7,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.generator import as_generator
-
 from gradspec.generated.kernels.normalisers cimport (
     forward_batch_norm, forward_group_norm, forward_gumbel_softmax, forward_instance_norm, forward_layer_norm,
     forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
@@ -21,10 +19,11 @@ from gradspec.generated.functions.normalisers cimport (
     SoftmaxBackwardBackward, StandardizeBackward, StandardizeAffineBackward, StandardizeAffineBackwardBackward,
     StandardizeBackwardBackward,
 )
-from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints
+from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
@@ -34,6 +33,9 @@ from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op__affine(object x, object weight, object bias, object behind):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_affine", <void*> op__affine, (x, weight, bias, behind))
     x = as_real_operand(x, "_affine", "x")
     weight = None if weight is None else as_real_operand(weight, "_affine", "weight")
     bias = None if bias is None else as_real_operand(bias, "_affine", "bias")
@@ -63,6 +65,8 @@ cdef object op_batch_norm(
     object x, object running_mean, object running_var, object weight, object bias, object training, object eps
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "batch_norm", <void*> op_batch_norm, (x, running_mean, running_var, weight, bias, training, eps))
     x = as_real_operand(x, "batch_norm", "x")
     running_mean = None if running_mean is None else as_real_operand(running_mean, "batch_norm", "running_mean")
     running_var = None if running_var is None else as_real_operand(running_var, "batch_norm", "running_var")
@@ -105,6 +109,8 @@ def batch_norm(x, running_mean=None, running_var=None, weight=None, bias=None, t
 
 cdef object op_group_norm(object x, object num_groups, object weight, object bias, object eps):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "group_norm", <void*> op_group_norm, (x, num_groups, weight, bias, eps))
     x = as_real_operand(x, "group_norm", "x")
     num_groups = as_int(num_groups, "group_norm", "num_groups")
     weight = None if weight is None else as_real_operand(weight, "group_norm", "weight")
@@ -126,6 +132,8 @@ def group_norm(x, num_groups, weight=None, bias=None, eps=1e-05):
 
 cdef object op_gumbel_softmax(object x, object tau, object axis, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gumbel_softmax", <void*> op_gumbel_softmax, (x, tau, axis, generator))
     x = as_real_operand(x, "gumbel_softmax", "x")
     tau = as_float(tau, "gumbel_softmax", "tau")
     axis = as_int(axis, "gumbel_softmax", "axis")
@@ -148,6 +156,10 @@ cdef object op_instance_norm(
     object x, object running_mean, object running_var, object weight, object bias, object use_input_stats, object eps
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "instance_norm", <void*> op_instance_norm, (x, running_mean, running_var, weight, bias, use_input_stats, eps)
+        )
     x = as_real_operand(x, "instance_norm", "x")
     running_mean = None if running_mean is None else as_real_operand(running_mean, "instance_norm", "running_mean")
     running_var = None if running_var is None else as_real_operand(running_var, "instance_norm", "running_var")
@@ -188,6 +200,8 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
 
 cdef object op_layer_norm(object x, object normalized_shape, object weight, object bias, object eps):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "layer_norm", <void*> op_layer_norm, (x, normalized_shape, weight, bias, eps))
     x = as_real_operand(x, "layer_norm", "x")
     normalized_shape = as_ints(normalized_shape, "layer_norm", "normalized_shape", -1)
     weight = None if weight is None else as_real_operand(weight, "layer_norm", "weight")
@@ -212,6 +226,8 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-05):
 
 cdef object op_local_response_norm(object x, object size, object alpha, object beta, object k):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "local_response_norm", <void*> op_local_response_norm, (x, size, alpha, beta, k))
     x = as_real_operand(x, "local_response_norm", "x")
     size = as_int(size, "local_response_norm", "size")
     alpha = as_float(alpha, "local_response_norm", "alpha")
@@ -236,6 +252,8 @@ cdef object op_log_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef LogSoftmaxBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log_softmax", <void*> op_log_softmax, (x, axis))
     x = as_operand(x, "log_softmax", "x")
     axis = as_ints(axis, "log_softmax", "axis", -1)
 
@@ -267,6 +285,8 @@ cdef object op__log_softmax_backward(object a, object y, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef LogSoftmaxBackwardBackward node_ = None
     cdef TensorBase z
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_log_softmax_backward", <void*> op__log_softmax_backward, (a, y, axis))
     a = as_operand(a, "_log_softmax_backward", "a")
     y = as_operand(y, "_log_softmax_backward", "y")
     axis = as_ints(axis, "_log_softmax_backward", "axis", -1)
@@ -304,6 +324,8 @@ def _log_softmax_backward(a, y, axis=-1):
 
 cdef object op_normalize(object x, object p, object axis, object eps):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "normalize", <void*> op_normalize, (x, p, axis, eps))
     x = as_operand(x, "normalize", "x")
     p = as_float(p, "normalize", "p")
     axis = as_int(axis, "normalize", "axis")
@@ -323,6 +345,8 @@ def normalize(x, p=2.0, axis=1, eps=1e-12):
 
 cdef object op_rms_norm(object x, object normalized_shape, object weight, object eps):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rms_norm", <void*> op_rms_norm, (x, normalized_shape, weight, eps))
     x = as_real_operand(x, "rms_norm", "x")
     normalized_shape = as_ints(normalized_shape, "rms_norm", "normalized_shape", -1)
     weight = None if weight is None else as_real_operand(weight, "rms_norm", "weight")
@@ -353,6 +377,11 @@ cdef object op_scaled_dot_product_attention(
     object enable_gqa, object generator
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "scaled_dot_product_attention", <void*> op_scaled_dot_product_attention,
+            (query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, generator)
+        )
     query = as_real_operand(query, "scaled_dot_product_attention", "query")
     key = as_real_operand(key, "scaled_dot_product_attention", "key")
     value = as_real_operand(value, "scaled_dot_product_attention", "value")
@@ -412,6 +441,9 @@ def scaled_dot_product_attention(
 
 
 cdef object op__earlier(object rows, object columns):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_earlier", <void*> op__earlier, (rows, columns))
     rows = as_int(rows, "_earlier", "rows")
     columns = as_int(columns, "_earlier", "columns")
 
@@ -427,6 +459,8 @@ cdef object op__softmax_or_zero(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxOrZeroBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_softmax_or_zero", <void*> op__softmax_or_zero, (x,))
     x = as_real_operand(x, "_softmax_or_zero", "x")
 
     if needs_grad(state_, x):
@@ -455,6 +489,8 @@ cdef object op__softmax_where(object x, object mask):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxWhereBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_softmax_where", <void*> op__softmax_where, (x, mask))
     x = as_real_operand(x, "_softmax_where", "x")
     mask = as_mask(mask, "_softmax_where", "mask")
 
@@ -484,6 +520,8 @@ cdef object op_softmax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softmax", <void*> op_softmax, (x, axis))
     x = as_operand(x, "softmax", "x")
     axis = as_ints(axis, "softmax", "axis", -1)
 
@@ -515,6 +553,8 @@ cdef object op__softmax_backward(object a, object y, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SoftmaxBackwardBackward node_ = None
     cdef TensorBase z
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_softmax_backward", <void*> op__softmax_backward, (a, y, axis))
     a = as_operand(a, "_softmax_backward", "a")
     y = as_operand(y, "_softmax_backward", "y")
     axis = as_ints(axis, "_softmax_backward", "axis", -1)
@@ -553,6 +593,8 @@ def _softmax_backward(a, y, axis=-1):
 
 cdef object op_softmin(object x, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "softmin", <void*> op_softmin, (x, axis))
     x = as_operand(x, "softmin", "x")
     axis = as_ints(axis, "softmin", "axis", -1)
 
@@ -572,6 +614,8 @@ cdef object op__standardize(object x, object axis, object eps, object centred):
     cdef ThreadState* state_ = thread_state()
     cdef StandardizeBackward node_ = None
     cdef TensorBase y, rate
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_standardize", <void*> op__standardize, (x, axis, eps, centred))
     x = as_real_operand(x, "_standardize", "x")
     axis = as_ints(axis, "_standardize", "axis", -1)
     eps = as_float(eps, "_standardize", "eps")
@@ -611,6 +655,8 @@ cdef object op__standardize_affine(object x, object weight, object bias, object 
     cdef ThreadState* state_ = thread_state()
     cdef StandardizeAffineBackward node_ = None
     cdef TensorBase z, y, rate
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_standardize_affine", <void*> op__standardize_affine, (x, weight, bias, eps, centred))
     x = as_real_operand(x, "_standardize_affine", "x")
     weight = as_real_operand(weight, "_standardize_affine", "weight")
     bias = None if bias is None else as_real_operand(bias, "_standardize_affine", "bias")
@@ -665,6 +711,10 @@ cdef object op__standardize_affine_backward(object a, object weight, object y, o
     cdef ThreadState* state_ = thread_state()
     cdef StandardizeAffineBackwardBackward node_ = None
     cdef TensorBase b, c, d
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "_standardize_affine_backward", <void*> op__standardize_affine_backward, (a, weight, y, rate, centred)
+        )
     a = as_real_operand(a, "_standardize_affine_backward", "a")
     weight = as_real_operand(weight, "_standardize_affine_backward", "weight")
     y = as_real_operand(y, "_standardize_affine_backward", "y")
@@ -732,6 +782,8 @@ cdef object op__standardize_backward(object a, object y, object rate, object axi
     cdef ThreadState* state_ = thread_state()
     cdef StandardizeBackwardBackward node_ = None
     cdef TensorBase b
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_standardize_backward", <void*> op__standardize_backward, (a, y, rate, axis, centred))
     a = as_real_operand(a, "_standardize_backward", "a")
     y = as_real_operand(y, "_standardize_backward", "y")
     rate = as_real_operand(rate, "_standardize_backward", "rate")
@@ -781,6 +833,8 @@ def _standardize_backward(a, y, rate, axis, centred=True):
 
 cdef object op_weight_norm(object x, object g, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "weight_norm", <void*> op_weight_norm, (x, g, axis))
     x = as_real_operand(x, "weight_norm", "x")
     g = as_real_operand(g, "weight_norm", "g")
     axis = None if axis is None else as_int(axis, "weight_norm", "axis")

@@ -10,7 +10,6 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import DivmodResult
-
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
     forward_clamp_max, clamp_max_ufunc, forward_clamp_min, clamp_min_ufunc, forward_clip, forward_complex, forward_copysign,
@@ -30,8 +29,9 @@ from gradspec.generated.functions.pointwise_binary cimport (
 )
 from gradspec.core.arguments cimport as_int, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
@@ -45,6 +45,8 @@ cdef object op_add(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef AddBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "add", <void*> op_add, (a, b))
     a = as_operand(a, "add", "a")
     b = as_operand(b, "add", "b")
 
@@ -68,17 +70,28 @@ cdef tuple jvp_add(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_add_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "add_", <void*> op_add_, (a, b))
     return inplace_binary(op_add, add_ufunc, a, b, 0b0, "add_")
+
+cdef object into_add(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "add.out", <void*> into_add, (a, b, out))
+    return out_binary(add_ufunc, a, b, out, HAS_GRADIENT)
 
 def add(a, b, *, out=None):
     """a + b."""
     if out is not None:
-        return out_binary(add_ufunc, a, b, out, HAS_GRADIENT)
+        return into_add(a, b, out)
     return op_add(a, b)
 
 
 cdef object op_addcdiv(object x, object a, object b, object value):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addcdiv", <void*> op_addcdiv, (x, a, b, value))
     x = as_operand(x, "addcdiv", "x")
     a = as_operand(a, "addcdiv", "a")
     b = as_operand(b, "addcdiv", "b")
@@ -92,6 +105,9 @@ cdef object op_addcdiv(object x, object a, object b, object value):
         raise explain(error_, "addcdiv", x=x, a=a, b=b, value=value) from None
 
 cdef object op_addcdiv_(object x, object a, object b, object value):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addcdiv_", <void*> op_addcdiv_, (x, a, b, value))
     a = as_operand(a, "addcdiv_", "a")
     b = as_operand(b, "addcdiv_", "b")
     value = as_scalar(value, "addcdiv_", "value")
@@ -105,6 +121,8 @@ def addcdiv(x, a, b, value=1):
 
 cdef object op_addcmul(object x, object a, object b, object value):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addcmul", <void*> op_addcmul, (x, a, b, value))
     x = as_operand(x, "addcmul", "x")
     a = as_operand(a, "addcmul", "a")
     b = as_operand(b, "addcmul", "b")
@@ -118,6 +136,9 @@ cdef object op_addcmul(object x, object a, object b, object value):
         raise explain(error_, "addcmul", x=x, a=a, b=b, value=value) from None
 
 cdef object op_addcmul_(object x, object a, object b, object value):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addcmul_", <void*> op_addcmul_, (x, a, b, value))
     a = as_operand(a, "addcmul_", "a")
     b = as_operand(b, "addcmul_", "b")
     value = as_scalar(value, "addcmul_", "value")
@@ -133,6 +154,8 @@ cdef object op_atan2(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Atan2Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atan2", <void*> op_atan2, (a, b))
     a = as_real_operand(a, "atan2", "a")
     b = as_real_operand(b, "atan2", "b")
 
@@ -158,12 +181,21 @@ cdef tuple jvp_atan2(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_atan2_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atan2_", <void*> op_atan2_, (a, b))
     return inplace_binary(op_atan2, atan2_ufunc, a, b, 0b11, "atan2_")
+
+cdef object into_atan2(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atan2.out", <void*> into_atan2, (a, b, out))
+    return out_binary(atan2_ufunc, a, b, out, HAS_GRADIENT)
 
 def atan2(a, b, *, out=None):
     """Angle of the point (b, a) from the first axis, in (-pi, pi]; the derivatives at 0 are 0."""
     if out is not None:
-        return out_binary(atan2_ufunc, a, b, out, HAS_GRADIENT)
+        return into_atan2(a, b, out)
     return op_atan2(a, b)
 
 
@@ -171,6 +203,8 @@ cdef object op__angle_slope(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef AngleSlopeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_angle_slope", <void*> op__angle_slope, (a, b))
     a = as_real_operand(a, "_angle_slope", "a")
     b = as_real_operand(b, "_angle_slope", "b")
 
@@ -211,6 +245,8 @@ cdef object op_clamp_max(object x, object max):
     cdef ThreadState* state_ = thread_state()
     cdef ClampMaxBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "clamp_max", <void*> op_clamp_max, (x, max))
     x = as_real_operand(x, "clamp_max", "x")
     max = as_real_operand(max, "clamp_max", "max")
 
@@ -236,6 +272,9 @@ cdef tuple jvp_clamp_max(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_clamp_max_(object x, object max):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "clamp_max_", <void*> op_clamp_max_, (x, max))
     return inplace_binary(op_clamp_max, clamp_max_ufunc, x, max, 0b11, "clamp_max_")
 
 def clamp_max(x, max):
@@ -247,6 +286,8 @@ cdef object op_clamp_min(object x, object min):
     cdef ThreadState* state_ = thread_state()
     cdef ClampMinBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "clamp_min", <void*> op_clamp_min, (x, min))
     x = as_real_operand(x, "clamp_min", "x")
     min = as_real_operand(min, "clamp_min", "min")
 
@@ -272,6 +313,9 @@ cdef tuple jvp_clamp_min(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_clamp_min_(object x, object min):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "clamp_min_", <void*> op_clamp_min_, (x, min))
     return inplace_binary(op_clamp_min, clamp_min_ufunc, x, min, 0b11, "clamp_min_")
 
 def clamp_min(x, min):
@@ -283,6 +327,8 @@ cdef object op_clip(object x, object min, object max):
     cdef ThreadState* state_ = thread_state()
     cdef ClipBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "clip", <void*> op_clip, (x, min, max))
     x = as_real_operand(x, "clip", "x")
     min = None if min is None else as_real_operand(min, "clip", "min")
     max = None if max is None else as_real_operand(max, "clip", "max")
@@ -325,17 +371,26 @@ cdef tuple jvp_clip(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_clip_(object x, object min, object max):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "clip_", <void*> op_clip_, (x, min, max))
     x = as_real_operand(writable(x, "clip_"), "clip_", "x")
     min = None if min is None else as_real_operand(min, "clip_", "min")
     max = None if max is None else as_real_operand(max, "clip_", "max")
     old_ = prepare_inplace(x, (x, min, max), 0b111, "clip_")
     return overwrite(x, op_clip(old_, min, max), "clip_")
 
+cdef object into_clip(object x, object min, object max, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "clip.out", <void*> into_clip, (x, min, max, out))
+    target_ = prepare_out(out, (x, min, max), "clip")
+    return write_out(target_, op_clip(x, min, max), "clip")
+
 def clip(x, min=None, max=None, *, out=None):
     """minimum(maximum(x, min), max); the gradient on a bound goes to `x`, beyond it to the bound."""
     if out is not None:
-        target_ = prepare_out(out, (x, min, max), "clip")
-        return write_out(target_, op_clip(x, min, max), "clip")
+        return into_clip(x, min, max, out)
     return op_clip(x, min, max)
 
 
@@ -343,6 +398,8 @@ cdef object op_complex(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef ComplexBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "complex", <void*> op_complex, (a, b))
     a = as_real_operand(a, "complex", "a")
     b = as_real_operand(b, "complex", "b")
 
@@ -374,6 +431,8 @@ cdef object op_copysign(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef CopysignBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "copysign", <void*> op_copysign, (a, b))
     a = as_real_operand(a, "copysign", "a")
     b = as_real_operand(b, "copysign", "b")
 
@@ -401,12 +460,21 @@ cdef tuple jvp_copysign(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_copysign_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "copysign_", <void*> op_copysign_, (a, b))
     return inplace_binary(op_copysign, copysign_ufunc, a, b, 0b1, "copysign_")
+
+cdef object into_copysign(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "copysign.out", <void*> into_copysign, (a, b, out))
+    return out_binary(copysign_ufunc, a, b, out, HAS_GRADIENT)
 
 def copysign(a, b, *, out=None):
     """Modulus of a with the sign of b; the derivative by a is 0 at 0."""
     if out is not None:
-        return out_binary(copysign_ufunc, a, b, out, HAS_GRADIENT)
+        return into_copysign(a, b, out)
     return op_copysign(a, b)
 
 
@@ -414,6 +482,8 @@ cdef object op__direction(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DirectionBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_direction", <void*> op__direction, (a, b))
     a = as_real_operand(a, "_direction", "a")
     b = as_real_operand(b, "_direction", "b")
 
@@ -449,6 +519,8 @@ def _direction(a, b):
 
 cdef object op_div(object a, object b, object rounding_mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "div", <void*> op_div, (a, b, rounding_mode))
     a = as_operand(a, "div", "a")
     b = as_operand(b, "div", "b")
     rounding_mode = None if rounding_mode is None else as_str(rounding_mode, "div", "rounding_mode")
@@ -465,16 +537,25 @@ cdef object op_div(object a, object b, object rounding_mode):
         raise explain(error_, "div", a=a, b=b, rounding_mode=rounding_mode) from None
 
 cdef object op_div_(object a, object b, object rounding_mode):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "div_", <void*> op_div_, (a, b, rounding_mode))
     b = as_operand(b, "div_", "b")
     rounding_mode = None if rounding_mode is None else as_str(rounding_mode, "div_", "rounding_mode")
     old_ = prepare_inplace(a, (a, b), 0b11, "div_")
     return overwrite(a, op_div(old_, b, rounding_mode), "div_")
 
+cdef object into_div(object a, object b, object rounding_mode, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "div.out", <void*> into_div, (a, b, rounding_mode, out))
+    target_ = prepare_out(out, (a, b), "div")
+    return write_out(target_, op_div(a, b, rounding_mode), "div")
+
 def div(a, b, *, rounding_mode=None, out=None):
     """a / b, rounded down or toward zero where `rounding_mode` says so."""
     if out is not None:
-        target_ = prepare_out(out, (a, b), "div")
-        return write_out(target_, op_div(a, b, rounding_mode), "div")
+        return into_div(a, b, rounding_mode, out)
     return op_div(a, b, rounding_mode)
 
 
@@ -482,6 +563,8 @@ cdef object op__truncated_quotient(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef TruncatedQuotientBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_truncated_quotient", <void*> op__truncated_quotient, (a, b))
     a = as_real_operand(a, "_truncated_quotient", "a")
     b = as_real_operand(b, "_truncated_quotient", "b")
 
@@ -513,6 +596,8 @@ cdef object op_divide(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "divide", <void*> op_divide, (a, b))
     a = as_operand(a, "divide", "a")
     b = as_operand(b, "divide", "b")
 
@@ -539,12 +624,21 @@ cdef tuple jvp_divide(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_divide_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "divide_", <void*> op_divide_, (a, b))
     return inplace_binary(op_divide, divide_ufunc, a, b, 0b0, "divide_")
+
+cdef object into_divide(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "divide.out", <void*> into_divide, (a, b, out))
+    return out_binary(divide_ufunc, a, b, out, HAS_GRADIENT)
 
 def divide(a, b, *, out=None):
     """a / b."""
     if out is not None:
-        return out_binary(divide_ufunc, a, b, out, HAS_GRADIENT)
+        return into_divide(a, b, out)
     return op_divide(a, b)
 
 
@@ -552,6 +646,8 @@ cdef object op__divide_or_zero(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef DivideOrZeroBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_divide_or_zero", <void*> op__divide_or_zero, (a, b))
     a = as_operand(a, "_divide_or_zero", "a")
     b = as_operand(b, "_divide_or_zero", "b")
 
@@ -584,6 +680,8 @@ def _divide_or_zero(a, b):
 
 cdef object op_divmod(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "divmod", <void*> op_divmod, (a, b))
     a = as_real_operand(a, "divmod", "a")
     b = as_real_operand(b, "divmod", "b")
 
@@ -603,6 +701,8 @@ cdef object op_floor_divide(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FloorDivideBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "floor_divide", <void*> op_floor_divide, (a, b))
     a = as_real_operand(a, "floor_divide", "a")
     b = as_real_operand(b, "floor_divide", "b")
 
@@ -626,12 +726,21 @@ cdef tuple jvp_floor_divide(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_floor_divide_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "floor_divide_", <void*> op_floor_divide_, (a, b))
     return inplace_binary(op_floor_divide, floor_divide_ufunc, a, b, 0b0, "floor_divide_")
+
+cdef object into_floor_divide(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "floor_divide.out", <void*> into_floor_divide, (a, b, out))
+    return out_binary(floor_divide_ufunc, a, b, out, HAS_GRADIENT)
 
 def floor_divide(a, b, *, out=None):
     """floor(a / b)."""
     if out is not None:
-        return out_binary(floor_divide_ufunc, a, b, out, HAS_GRADIENT)
+        return into_floor_divide(a, b, out)
     return op_floor_divide(a, b)
 
 
@@ -639,6 +748,8 @@ cdef object op_fmax(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FmaxBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmax", <void*> op_fmax, (a, b))
     a = as_real_operand(a, "fmax", "a")
     b = as_real_operand(b, "fmax", "b")
 
@@ -668,12 +779,21 @@ cdef tuple jvp_fmax(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_fmax_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmax_", <void*> op_fmax_, (a, b))
     return inplace_binary(op_fmax, fmax_ufunc, a, b, 0b11, "fmax_")
+
+cdef object into_fmax(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmax.out", <void*> into_fmax, (a, b, out))
+    return out_binary(fmax_ufunc, a, b, out, HAS_GRADIENT)
 
 def fmax(a, b, *, out=None):
     """The larger one, or the one that is not NaN; ties share the gradient."""
     if out is not None:
-        return out_binary(fmax_ufunc, a, b, out, HAS_GRADIENT)
+        return into_fmax(a, b, out)
     return op_fmax(a, b)
 
 
@@ -681,6 +801,8 @@ cdef object op_fmin(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FminBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmin", <void*> op_fmin, (a, b))
     a = as_real_operand(a, "fmin", "a")
     b = as_real_operand(b, "fmin", "b")
 
@@ -710,12 +832,21 @@ cdef tuple jvp_fmin(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_fmin_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmin_", <void*> op_fmin_, (a, b))
     return inplace_binary(op_fmin, fmin_ufunc, a, b, 0b11, "fmin_")
+
+cdef object into_fmin(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmin.out", <void*> into_fmin, (a, b, out))
+    return out_binary(fmin_ufunc, a, b, out, HAS_GRADIENT)
 
 def fmin(a, b, *, out=None):
     """The smaller one, or the one that is not NaN; ties share the gradient."""
     if out is not None:
-        return out_binary(fmin_ufunc, a, b, out, HAS_GRADIENT)
+        return into_fmin(a, b, out)
     return op_fmin(a, b)
 
 
@@ -723,6 +854,8 @@ cdef object op_fmod(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef FmodBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmod", <void*> op_fmod, (a, b))
     a = as_real_operand(a, "fmod", "a")
     b = as_real_operand(b, "fmod", "b")
 
@@ -749,28 +882,49 @@ cdef tuple jvp_fmod(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_fmod_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmod_", <void*> op_fmod_, (a, b))
     return inplace_binary(op_fmod, fmod_ufunc, a, b, 0b10, "fmod_")
+
+cdef object into_fmod(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fmod.out", <void*> into_fmod, (a, b, out))
+    return out_binary(fmod_ufunc, a, b, out, HAS_GRADIENT)
 
 def fmod(a, b, *, out=None):
     """a - b * trunc(a / b), with the sign of a; where it jumps, the derivatives of the side that the value belongs to."""
     if out is not None:
-        return out_binary(fmod_ufunc, a, b, out, HAS_GRADIENT)
+        return into_fmod(a, b, out)
     return op_fmod(a, b)
 
 
 cdef object op_heaviside(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "heaviside", <void*> op_heaviside, (a, b))
     a = as_real_operand(a, "heaviside", "a")
     b = as_real_operand(b, "heaviside", "b")
 
     return wrap_forward(forward_heaviside(array_of(a), array_of(b)))
 
 cdef object op_heaviside_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "heaviside_", <void*> op_heaviside_, (a, b))
     return inplace_binary(op_heaviside, heaviside_ufunc, a, b, 0, "heaviside_")
+
+cdef object into_heaviside(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "heaviside.out", <void*> into_heaviside, (a, b, out))
+    return out_binary(heaviside_ufunc, a, b, out, NO_GRADIENT)
 
 def heaviside(a, b, *, out=None):
     """0 where a < 0, 1 where a > 0, b where a is 0; without a gradient in `b`, too, as in PyTorch."""
     if out is not None:
-        return out_binary(heaviside_ufunc, a, b, out, NO_GRADIENT)
+        return into_heaviside(a, b, out)
     return op_heaviside(a, b)
 
 
@@ -778,6 +932,8 @@ cdef object op_hypot(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef HypotBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hypot", <void*> op_hypot, (a, b))
     a = as_real_operand(a, "hypot", "a")
     b = as_real_operand(b, "hypot", "b")
 
@@ -803,17 +959,28 @@ cdef tuple jvp_hypot(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_hypot_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hypot_", <void*> op_hypot_, (a, b))
     return inplace_binary(op_hypot, hypot_ufunc, a, b, 0b11, "hypot_")
+
+cdef object into_hypot(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hypot.out", <void*> into_hypot, (a, b, out))
+    return out_binary(hypot_ufunc, a, b, out, HAS_GRADIENT)
 
 def hypot(a, b, *, out=None):
     """sqrt(a * a + b * b) without overflow; the derivatives at 0 are 0."""
     if out is not None:
-        return out_binary(hypot_ufunc, a, b, out, HAS_GRADIENT)
+        return into_hypot(a, b, out)
     return op_hypot(a, b)
 
 
 cdef object op_lerp(object a, object b, object weight):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lerp", <void*> op_lerp, (a, b, weight))
     a = as_operand(a, "lerp", "a")
     b = as_operand(b, "lerp", "b")
     weight = as_operand(weight, "lerp", "weight")
@@ -826,16 +993,25 @@ cdef object op_lerp(object a, object b, object weight):
         raise explain(error_, "lerp", a=a, b=b, weight=weight) from None
 
 cdef object op_lerp_(object a, object b, object weight):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lerp_", <void*> op_lerp_, (a, b, weight))
     b = as_operand(b, "lerp_", "b")
     weight = as_operand(weight, "lerp_", "weight")
     old_ = prepare_inplace(a, (a, b, weight), 0b111, "lerp_")
     return overwrite(a, op_lerp(old_, b, weight), "lerp_")
 
+cdef object into_lerp(object a, object b, object weight, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lerp.out", <void*> into_lerp, (a, b, weight, out))
+    target_ = prepare_out(out, (a, b, weight), "lerp")
+    return write_out(target_, op_lerp(a, b, weight), "lerp")
+
 def lerp(a, b, weight, *, out=None):
     """a + weight * (b - a)."""
     if out is not None:
-        target_ = prepare_out(out, (a, b, weight), "lerp")
-        return write_out(target_, op_lerp(a, b, weight), "lerp")
+        return into_lerp(a, b, weight, out)
     return op_lerp(a, b, weight)
 
 
@@ -843,6 +1019,8 @@ cdef object op_logaddexp(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef LogaddexpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logaddexp", <void*> op_logaddexp, (a, b))
     a = as_operand(a, "logaddexp", "a")
     b = as_operand(b, "logaddexp", "b")
 
@@ -870,15 +1048,24 @@ cdef tuple jvp_logaddexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_logaddexp_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logaddexp_", <void*> op_logaddexp_, (a, b))
     b = as_operand(b, "logaddexp_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "logaddexp_")
     return overwrite(a, op_logaddexp(old_, b), "logaddexp_")
 
+cdef object into_logaddexp(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logaddexp.out", <void*> into_logaddexp, (a, b, out))
+    target_ = prepare_out(out, (a, b), "logaddexp")
+    return write_out(target_, op_logaddexp(a, b), "logaddexp")
+
 def logaddexp(a, b, *, out=None):
     """log(exp(a) + exp(b)) without overflow; of complex numbers the principal value."""
     if out is not None:
-        target_ = prepare_out(out, (a, b), "logaddexp")
-        return write_out(target_, op_logaddexp(a, b), "logaddexp")
+        return into_logaddexp(a, b, out)
     return op_logaddexp(a, b)
 
 
@@ -886,6 +1073,8 @@ cdef object op_logaddexp2(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Logaddexp2Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logaddexp2", <void*> op_logaddexp2, (a, b))
     a = as_operand(a, "logaddexp2", "a")
     b = as_operand(b, "logaddexp2", "b")
 
@@ -913,15 +1102,24 @@ cdef tuple jvp_logaddexp2(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_logaddexp2_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logaddexp2_", <void*> op_logaddexp2_, (a, b))
     b = as_operand(b, "logaddexp2_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "logaddexp2_")
     return overwrite(a, op_logaddexp2(old_, b), "logaddexp2_")
 
+cdef object into_logaddexp2(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logaddexp2.out", <void*> into_logaddexp2, (a, b, out))
+    target_ = prepare_out(out, (a, b), "logaddexp2")
+    return write_out(target_, op_logaddexp2(a, b), "logaddexp2")
+
 def logaddexp2(a, b, *, out=None):
     """log2(2**a + 2**b) without overflow; of complex numbers the principal value."""
     if out is not None:
-        target_ = prepare_out(out, (a, b), "logaddexp2")
-        return write_out(target_, op_logaddexp2(a, b), "logaddexp2")
+        return into_logaddexp2(a, b, out)
     return op_logaddexp2(a, b)
 
 
@@ -929,6 +1127,8 @@ cdef object op_maximum(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MaximumBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "maximum", <void*> op_maximum, (a, b))
     a = as_real_operand(a, "maximum", "a")
     b = as_real_operand(b, "maximum", "b")
 
@@ -954,12 +1154,21 @@ cdef tuple jvp_maximum(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_maximum_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "maximum_", <void*> op_maximum_, (a, b))
     return inplace_binary(op_maximum, maximum_ufunc, a, b, 0b11, "maximum_")
+
+cdef object into_maximum(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "maximum.out", <void*> into_maximum, (a, b, out))
+    return out_binary(maximum_ufunc, a, b, out, HAS_GRADIENT)
 
 def maximum(a, b, *, out=None):
     """The larger one, NaN where one is; ties share the gradient."""
     if out is not None:
-        return out_binary(maximum_ufunc, a, b, out, HAS_GRADIENT)
+        return into_maximum(a, b, out)
     return op_maximum(a, b)
 
 
@@ -967,6 +1176,8 @@ cdef object op_minimum(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MinimumBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "minimum", <void*> op_minimum, (a, b))
     a = as_real_operand(a, "minimum", "a")
     b = as_real_operand(b, "minimum", "b")
 
@@ -992,12 +1203,21 @@ cdef tuple jvp_minimum(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_minimum_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "minimum_", <void*> op_minimum_, (a, b))
     return inplace_binary(op_minimum, minimum_ufunc, a, b, 0b11, "minimum_")
+
+cdef object into_minimum(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "minimum.out", <void*> into_minimum, (a, b, out))
+    return out_binary(minimum_ufunc, a, b, out, HAS_GRADIENT)
 
 def minimum(a, b, *, out=None):
     """The smaller one, NaN where one is; ties share the gradient."""
     if out is not None:
-        return out_binary(minimum_ufunc, a, b, out, HAS_GRADIENT)
+        return into_minimum(a, b, out)
     return op_minimum(a, b)
 
 
@@ -1005,6 +1225,8 @@ cdef object op_multiply(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MultiplyBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multiply", <void*> op_multiply, (a, b))
     a = as_operand(a, "multiply", "a")
     b = as_operand(b, "multiply", "b")
 
@@ -1032,12 +1254,21 @@ cdef tuple jvp_multiply(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_multiply_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multiply_", <void*> op_multiply_, (a, b))
     return inplace_binary(op_multiply, multiply_ufunc, a, b, 0b10, "multiply_")
+
+cdef object into_multiply(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multiply.out", <void*> into_multiply, (a, b, out))
+    return out_binary(multiply_ufunc, a, b, out, HAS_GRADIENT)
 
 def multiply(a, b, *, out=None):
     """a * b."""
     if out is not None:
-        return out_binary(multiply_ufunc, a, b, out, HAS_GRADIENT)
+        return into_multiply(a, b, out)
     return op_multiply(a, b)
 
 
@@ -1045,6 +1276,8 @@ cdef object op_polar(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef PolarBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polar", <void*> op_polar, (a, b))
     a = as_real_operand(a, "polar", "a")
     b = as_real_operand(b, "polar", "b")
 
@@ -1084,6 +1317,8 @@ cdef object op_pow(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef PowBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pow", <void*> op_pow, (a, b))
     a = as_operand(a, "pow", "a")
     b = as_operand(b, "pow", "b")
 
@@ -1121,15 +1356,24 @@ cdef tuple jvp_pow(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_pow_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pow_", <void*> op_pow_, (a, b))
     b = as_operand(b, "pow_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "pow_")
     return overwrite(a, op_pow(old_, b), "pow_")
 
+cdef object into_pow(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pow.out", <void*> into_pow, (a, b, out))
+    target_ = prepare_out(out, (a, b), "pow")
+    return write_out(target_, op_pow(a, b), "pow")
+
 def pow(a, b, *, out=None):
     """a to the power b; 0**0 is 1 with derivatives 0, and 0**b has derivative 0 in b > 0."""
     if out is not None:
-        target_ = prepare_out(out, (a, b), "pow")
-        return write_out(target_, op_pow(a, b), "pow")
+        return into_pow(a, b, out)
     return op_pow(a, b)
 
 
@@ -1137,6 +1381,8 @@ cdef object op__scaled_pow(object c, object a, object b, object n):
     cdef ThreadState* state_ = thread_state()
     cdef ScaledPowBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_scaled_pow", <void*> op__scaled_pow, (c, a, b, n))
     c = as_operand(c, "_scaled_pow", "c")
     a = as_operand(a, "_scaled_pow", "a")
     b = as_operand(b, "_scaled_pow", "b")
@@ -1190,6 +1436,8 @@ cdef object op_remainder(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RemainderBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "remainder", <void*> op_remainder, (a, b))
     a = as_real_operand(a, "remainder", "a")
     b = as_real_operand(b, "remainder", "b")
 
@@ -1216,17 +1464,28 @@ cdef tuple jvp_remainder(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_remainder_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "remainder_", <void*> op_remainder_, (a, b))
     return inplace_binary(op_remainder, remainder_ufunc, a, b, 0b10, "remainder_")
+
+cdef object into_remainder(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "remainder.out", <void*> into_remainder, (a, b, out))
+    return out_binary(remainder_ufunc, a, b, out, HAS_GRADIENT)
 
 def remainder(a, b, *, out=None):
     """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
     if out is not None:
-        return out_binary(remainder_ufunc, a, b, out, HAS_GRADIENT)
+        return into_remainder(a, b, out)
     return op_remainder(a, b)
 
 
 cdef object op_rsub(object a, object b, object alpha):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rsub", <void*> op_rsub, (a, b, alpha))
     a = as_operand(a, "rsub", "a")
     b = as_operand(b, "rsub", "b")
     alpha = as_scalar(alpha, "rsub", "alpha")
@@ -1247,6 +1506,8 @@ cdef object op_subtract(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef SubtractBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "subtract", <void*> op_subtract, (a, b))
     a = as_operand(a, "subtract", "a")
     b = as_operand(b, "subtract", "b")
 
@@ -1270,12 +1531,21 @@ cdef tuple jvp_subtract(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_subtract_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "subtract_", <void*> op_subtract_, (a, b))
     return inplace_binary(op_subtract, subtract_ufunc, a, b, 0b0, "subtract_")
+
+cdef object into_subtract(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "subtract.out", <void*> into_subtract, (a, b, out))
+    return out_binary(subtract_ufunc, a, b, out, HAS_GRADIENT)
 
 def subtract(a, b, *, out=None):
     """a - b."""
     if out is not None:
-        return out_binary(subtract_ufunc, a, b, out, HAS_GRADIENT)
+        return into_subtract(a, b, out)
     return op_subtract(a, b)
 
 
@@ -1283,6 +1553,8 @@ cdef object op_where(object mask, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef WhereBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "where", <void*> op_where, (mask, a, b))
     mask = as_mask(mask, "where", "mask")
     a = as_operand(a, "where", "a")
     b = as_operand(b, "where", "b")
@@ -1313,6 +1585,8 @@ cdef object op_xlogy(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef XlogyBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "xlogy", <void*> op_xlogy, (a, b))
     a = as_operand(a, "xlogy", "a")
     b = as_operand(b, "xlogy", "b")
 
@@ -1351,15 +1625,24 @@ cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_xlogy_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "xlogy_", <void*> op_xlogy_, (a, b))
     b = as_operand(b, "xlogy_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "xlogy_")
     return overwrite(a, op_xlogy(old_, b), "xlogy_")
 
+cdef object into_xlogy(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "xlogy.out", <void*> into_xlogy, (a, b, out))
+    target_ = prepare_out(out, (a, b), "xlogy")
+    return write_out(target_, op_xlogy(a, b), "xlogy")
+
 def xlogy(a, b, *, out=None):
     """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
     if out is not None:
-        target_ = prepare_out(out, (a, b), "xlogy")
-        return write_out(target_, op_xlogy(a, b), "xlogy")
+        return into_xlogy(a, b, out)
     return op_xlogy(a, b)
 
 

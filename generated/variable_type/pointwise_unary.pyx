@@ -9,7 +9,6 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.generated.results import FrexpResult, ModfResult
-
 from gradspec.generated.kernels.pointwise_unary cimport (
     forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle, forward_asin,
     asin_ufunc, forward__asin_slope, forward_asinh, asinh_ufunc, forward__asinh_slope, forward_atan, atan_ufunc,
@@ -38,8 +37,9 @@ from gradspec.generated.functions.pointwise_unary cimport (
 )
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT, inplace_binary, inplace_unary, out_binary, out_unary, overwrite, prepare_inplace, prepare_out, writable,
     write_out,
@@ -56,6 +56,8 @@ cdef object op_absolute(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AbsoluteBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "absolute", <void*> op_absolute, (x,))
     x = as_operand(x, "absolute", "x")
 
     if needs_grad(state_, x):
@@ -76,12 +78,21 @@ cdef tuple jvp_absolute(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.real(ops.conj(ops.sign(x)) * x_t),)
 
 cdef object op_absolute_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "absolute_", <void*> op_absolute_, (x,))
     return inplace_unary(op_absolute, absolute_ufunc, x, 0b1, "absolute_")
+
+cdef object into_absolute(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "absolute.out", <void*> into_absolute, (x, out))
+    return out_unary(absolute_ufunc, x, out, HAS_GRADIENT)
 
 def absolute(x, *, out=None):
     """Modulus; the derivative at 0 is 0."""
     if out is not None:
-        return out_unary(absolute_ufunc, x, out, HAS_GRADIENT)
+        return into_absolute(x, out)
     return op_absolute(x)
 
 
@@ -89,6 +100,8 @@ cdef object op_acos(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AcosBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "acos", <void*> op_acos, (x,))
     x = as_operand(x, "acos", "x")
 
     if needs_grad(state_, x):
@@ -109,12 +122,21 @@ cdef tuple jvp_acos(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * -ops._asin_slope(x),)
 
 cdef object op_acos_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "acos_", <void*> op_acos_, (x,))
     return inplace_unary(op_acos, acos_ufunc, x, 0b1, "acos_")
+
+cdef object into_acos(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "acos.out", <void*> into_acos, (x, out))
+    return out_unary(acos_ufunc, x, out, HAS_GRADIENT)
 
 def acos(x, *, out=None):
     """Inverse cosine."""
     if out is not None:
-        return out_unary(acos_ufunc, x, out, HAS_GRADIENT)
+        return into_acos(x, out)
     return op_acos(x)
 
 
@@ -122,6 +144,8 @@ cdef object op_acosh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AcoshBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "acosh", <void*> op_acosh, (x,))
     x = as_operand(x, "acosh", "x")
 
     if needs_grad(state_, x):
@@ -142,12 +166,21 @@ cdef tuple jvp_acosh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (ops.rsqrt(x - 1) * ops.rsqrt(x - -1)),)
 
 cdef object op_acosh_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "acosh_", <void*> op_acosh_, (x,))
     return inplace_unary(op_acosh, acosh_ufunc, x, 0b1, "acosh_")
+
+cdef object into_acosh(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "acosh.out", <void*> into_acosh, (x, out))
+    return out_unary(acosh_ufunc, x, out, HAS_GRADIENT)
 
 def acosh(x, *, out=None):
     """Inverse hyperbolic cosine."""
     if out is not None:
-        return out_unary(acosh_ufunc, x, out, HAS_GRADIENT)
+        return into_acosh(x, out)
     return op_acosh(x)
 
 
@@ -155,6 +188,8 @@ cdef object op_angle(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AngleBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "angle", <void*> op_angle, (x,))
     x = as_operand(x, "angle", "x")
 
     if needs_grad(state_, x):
@@ -186,6 +221,8 @@ cdef object op_asin(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AsinBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "asin", <void*> op_asin, (x,))
     x = as_operand(x, "asin", "x")
 
     if needs_grad(state_, x):
@@ -206,12 +243,21 @@ cdef tuple jvp_asin(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._asin_slope(x),)
 
 cdef object op_asin_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "asin_", <void*> op_asin_, (x,))
     return inplace_unary(op_asin, asin_ufunc, x, 0b1, "asin_")
+
+cdef object into_asin(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "asin.out", <void*> into_asin, (x, out))
+    return out_unary(asin_ufunc, x, out, HAS_GRADIENT)
 
 def asin(x, *, out=None):
     """Inverse sine."""
     if out is not None:
-        return out_unary(asin_ufunc, x, out, HAS_GRADIENT)
+        return into_asin(x, out)
     return op_asin(x)
 
 
@@ -219,6 +265,8 @@ cdef object op__asin_slope(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AsinSlopeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_asin_slope", <void*> op__asin_slope, (x,))
     x = as_operand(x, "_asin_slope", "x")
 
     if needs_grad(state_, x):
@@ -248,6 +296,8 @@ cdef object op_asinh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AsinhBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "asinh", <void*> op_asinh, (x,))
     x = as_operand(x, "asinh", "x")
 
     if needs_grad(state_, x):
@@ -268,12 +318,21 @@ cdef tuple jvp_asinh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._asinh_slope(x),)
 
 cdef object op_asinh_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "asinh_", <void*> op_asinh_, (x,))
     return inplace_unary(op_asinh, asinh_ufunc, x, 0b1, "asinh_")
+
+cdef object into_asinh(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "asinh.out", <void*> into_asinh, (x, out))
+    return out_unary(asinh_ufunc, x, out, HAS_GRADIENT)
 
 def asinh(x, *, out=None):
     """Inverse hyperbolic sine."""
     if out is not None:
-        return out_unary(asinh_ufunc, x, out, HAS_GRADIENT)
+        return into_asinh(x, out)
     return op_asinh(x)
 
 
@@ -281,6 +340,8 @@ cdef object op__asinh_slope(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AsinhSlopeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_asinh_slope", <void*> op__asinh_slope, (x,))
     x = as_operand(x, "_asinh_slope", "x")
 
     if needs_grad(state_, x):
@@ -315,6 +376,8 @@ cdef object op_atan(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AtanBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atan", <void*> op_atan, (x,))
     x = as_operand(x, "atan", "x")
 
     if needs_grad(state_, x):
@@ -335,12 +398,21 @@ cdef tuple jvp_atan(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._atan_slope(x),)
 
 cdef object op_atan_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atan_", <void*> op_atan_, (x,))
     return inplace_unary(op_atan, atan_ufunc, x, 0b1, "atan_")
+
+cdef object into_atan(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atan.out", <void*> into_atan, (x, out))
+    return out_unary(atan_ufunc, x, out, HAS_GRADIENT)
 
 def atan(x, *, out=None):
     """Inverse tangent."""
     if out is not None:
-        return out_unary(atan_ufunc, x, out, HAS_GRADIENT)
+        return into_atan(x, out)
     return op_atan(x)
 
 
@@ -348,6 +420,8 @@ cdef object op__atan_slope(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AtanSlopeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_atan_slope", <void*> op__atan_slope, (x,))
     x = as_operand(x, "_atan_slope", "x")
 
     if needs_grad(state_, x):
@@ -382,6 +456,8 @@ cdef object op_atanh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AtanhBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atanh", <void*> op_atanh, (x,))
     x = as_operand(x, "atanh", "x")
 
     if needs_grad(state_, x):
@@ -402,12 +478,21 @@ cdef tuple jvp_atanh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._atanh_slope(x),)
 
 cdef object op_atanh_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atanh_", <void*> op_atanh_, (x,))
     return inplace_unary(op_atanh, atanh_ufunc, x, 0b1, "atanh_")
+
+cdef object into_atanh(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atanh.out", <void*> into_atanh, (x, out))
+    return out_unary(atanh_ufunc, x, out, HAS_GRADIENT)
 
 def atanh(x, *, out=None):
     """Inverse hyperbolic tangent."""
     if out is not None:
-        return out_unary(atanh_ufunc, x, out, HAS_GRADIENT)
+        return into_atanh(x, out)
     return op_atanh(x)
 
 
@@ -415,6 +500,8 @@ cdef object op__atanh_slope(object x):
     cdef ThreadState* state_ = thread_state()
     cdef AtanhSlopeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_atanh_slope", <void*> op__atanh_slope, (x,))
     x = as_operand(x, "_atanh_slope", "x")
 
     if needs_grad(state_, x):
@@ -444,6 +531,8 @@ cdef object op_cbrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CbrtBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cbrt", <void*> op_cbrt, (x,))
     x = as_real_operand(x, "cbrt", "x")
 
     if needs_grad(state_, x):
@@ -464,12 +553,21 @@ cdef tuple jvp_cbrt(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (ops.square(1 / y) / 3),)
 
 cdef object op_cbrt_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cbrt_", <void*> op_cbrt_, (x,))
     return inplace_unary(op_cbrt, cbrt_ufunc, x, 0b0, "cbrt_")
+
+cdef object into_cbrt(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cbrt.out", <void*> into_cbrt, (x, out))
+    return out_unary(cbrt_ufunc, x, out, HAS_GRADIENT)
 
 def cbrt(x, *, out=None):
     """Cube root."""
     if out is not None:
-        return out_unary(cbrt_ufunc, x, out, HAS_GRADIENT)
+        return into_cbrt(x, out)
     return op_cbrt(x)
 
 
@@ -477,6 +575,8 @@ cdef object op_ceil(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CeilBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ceil", <void*> op_ceil, (x,))
     x = as_real_operand(x, "ceil", "x")
 
     if needs_grad(state_, x):
@@ -496,12 +596,21 @@ cdef tuple jvp_ceil(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.zeros_like(x_t),)
 
 cdef object op_ceil_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ceil_", <void*> op_ceil_, (x,))
     return inplace_unary(op_ceil, ceil_ufunc, x, 0b0, "ceil_")
+
+cdef object into_ceil(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ceil.out", <void*> into_ceil, (x, out))
+    return out_unary(ceil_ufunc, x, out, HAS_GRADIENT)
 
 def ceil(x, *, out=None):
     """Least integer that is not below x."""
     if out is not None:
-        return out_unary(ceil_ufunc, x, out, HAS_GRADIENT)
+        return into_ceil(x, out)
     return op_ceil(x)
 
 
@@ -509,6 +618,8 @@ cdef object op_conj(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ConjBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "conj", <void*> op_conj, (x,))
     x = as_operand(x, "conj", "x")
 
     if needs_grad(state_, x):
@@ -529,12 +640,21 @@ cdef tuple jvp_conj(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.conj(x_t),)
 
 cdef object op_conj_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "conj_", <void*> op_conj_, (x,))
     return inplace_unary(op_conj, conj_ufunc, x, 0b0, "conj_")
+
+cdef object into_conj(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "conj.out", <void*> into_conj, (x, out))
+    return out_unary(conj_ufunc, x, out, HAS_GRADIENT)
 
 def conj(x, *, out=None):
     """Complex conjugate."""
     if out is not None:
-        return out_unary(conj_ufunc, x, out, HAS_GRADIENT)
+        return into_conj(x, out)
     return op_conj(x)
 
 
@@ -542,6 +662,8 @@ cdef object op_cos(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CosBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cos", <void*> op_cos, (x,))
     x = as_operand(x, "cos", "x")
 
     if needs_grad(state_, x):
@@ -562,12 +684,21 @@ cdef tuple jvp_cos(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * -ops.sin(x),)
 
 cdef object op_cos_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cos_", <void*> op_cos_, (x,))
     return inplace_unary(op_cos, cos_ufunc, x, 0b1, "cos_")
+
+cdef object into_cos(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cos.out", <void*> into_cos, (x, out))
+    return out_unary(cos_ufunc, x, out, HAS_GRADIENT)
 
 def cos(x, *, out=None):
     """Cosine."""
     if out is not None:
-        return out_unary(cos_ufunc, x, out, HAS_GRADIENT)
+        return into_cos(x, out)
     return op_cos(x)
 
 
@@ -575,6 +706,8 @@ cdef object op_cosh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CoshBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cosh", <void*> op_cosh, (x,))
     x = as_operand(x, "cosh", "x")
 
     if needs_grad(state_, x):
@@ -595,12 +728,21 @@ cdef tuple jvp_cosh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.sinh(x),)
 
 cdef object op_cosh_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cosh_", <void*> op_cosh_, (x,))
     return inplace_unary(op_cosh, cosh_ufunc, x, 0b1, "cosh_")
+
+cdef object into_cosh(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cosh.out", <void*> into_cosh, (x, out))
+    return out_unary(cosh_ufunc, x, out, HAS_GRADIENT)
 
 def cosh(x, *, out=None):
     """Hyperbolic cosine."""
     if out is not None:
-        return out_unary(cosh_ufunc, x, out, HAS_GRADIENT)
+        return into_cosh(x, out)
     return op_cosh(x)
 
 
@@ -608,6 +750,8 @@ cdef object op_deg2rad(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Deg2radBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "deg2rad", <void*> op_deg2rad, (x,))
     x = as_real_operand(x, "deg2rad", "x")
 
     if needs_grad(state_, x):
@@ -627,12 +771,21 @@ cdef tuple jvp_deg2rad(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * 0.017453292519943295,)
 
 cdef object op_deg2rad_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "deg2rad_", <void*> op_deg2rad_, (x,))
     return inplace_unary(op_deg2rad, deg2rad_ufunc, x, 0b0, "deg2rad_")
+
+cdef object into_deg2rad(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "deg2rad.out", <void*> into_deg2rad, (x, out))
+    return out_unary(deg2rad_ufunc, x, out, HAS_GRADIENT)
 
 def deg2rad(x, *, out=None):
     """Degrees to radians."""
     if out is not None:
-        return out_unary(deg2rad_ufunc, x, out, HAS_GRADIENT)
+        return into_deg2rad(x, out)
     return op_deg2rad(x)
 
 
@@ -640,6 +793,8 @@ cdef object op_digamma(object x):
     cdef ThreadState* state_ = thread_state()
     cdef DigammaBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "digamma", <void*> op_digamma, (x,))
     x = as_real_operand(x, "digamma", "x")
 
     if needs_grad(state_, x):
@@ -660,15 +815,24 @@ cdef tuple jvp_digamma(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.polygamma(1, x),)
 
 cdef object op_digamma_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "digamma_", <void*> op_digamma_, (x,))
     x = as_real_operand(writable(x, "digamma_"), "digamma_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "digamma_")
     return overwrite(x, op_digamma(old_), "digamma_")
 
+cdef object into_digamma(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "digamma.out", <void*> into_digamma, (x, out))
+    target_ = prepare_out(out, (x,), "digamma")
+    return write_out(target_, op_digamma(x), "digamma")
+
 def digamma(x, *, out=None):
     """Derivative of lgamma. Needs SciPy."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "digamma")
-        return write_out(target_, op_digamma(x), "digamma")
+        return into_digamma(x, out)
     return op_digamma(x)
 
 
@@ -676,6 +840,8 @@ cdef object op_entr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef EntrBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "entr", <void*> op_entr, (x,))
     x = as_real_operand(x, "entr", "x")
 
     if needs_grad(state_, x):
@@ -704,6 +870,8 @@ cdef object op_erf(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erf", <void*> op_erf, (x,))
     x = as_operand(x, "erf", "x")
 
     if needs_grad(state_, x):
@@ -724,14 +892,23 @@ cdef tuple jvp_erf(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (1.1283791670955126 * ops._gauss(x)),)
 
 cdef object op_erf_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erf_", <void*> op_erf_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "erf_")
     return overwrite(x, op_erf(old_), "erf_")
+
+cdef object into_erf(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erf.out", <void*> into_erf, (x, out))
+    target_ = prepare_out(out, (x,), "erf")
+    return write_out(target_, op_erf(x), "erf")
 
 def erf(x, *, out=None):
     """Error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "erf")
-        return write_out(target_, op_erf(x), "erf")
+        return into_erf(x, out)
     return op_erf(x)
 
 
@@ -739,6 +916,8 @@ cdef object op_erfc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfc", <void*> op_erfc, (x,))
     x = as_operand(x, "erfc", "x")
 
     if needs_grad(state_, x):
@@ -759,14 +938,23 @@ cdef tuple jvp_erfc(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-1.1283791670955126 * ops._gauss(x)),)
 
 cdef object op_erfc_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfc_", <void*> op_erfc_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "erfc_")
     return overwrite(x, op_erfc(old_), "erfc_")
+
+cdef object into_erfc(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfc.out", <void*> into_erfc, (x, out))
+    target_ = prepare_out(out, (x,), "erfc")
+    return write_out(target_, op_erfc(x), "erfc")
 
 def erfc(x, *, out=None):
     """1 - erf(x) without cancellation."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "erfc")
-        return write_out(target_, op_erfc(x), "erfc")
+        return into_erfc(x, out)
     return op_erfc(x)
 
 
@@ -774,6 +962,8 @@ cdef object op_erfcx(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcxBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfcx", <void*> op_erfcx, (x,))
     x = as_operand(x, "erfcx", "x")
 
     if needs_grad(state_, x):
@@ -802,6 +992,8 @@ cdef object op__erfcx_derivative(object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcxDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_erfcx_derivative", <void*> op__erfcx_derivative, (x, n))
     x = as_operand(x, "_erfcx_derivative", "x")
     n = as_int(n, "_erfcx_derivative", "n")
 
@@ -832,6 +1024,8 @@ cdef object op_erfinv(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfinvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfinv", <void*> op_erfinv, (x,))
     x = as_real_operand(x, "erfinv", "x")
 
     if needs_grad(state_, x):
@@ -852,15 +1046,24 @@ cdef tuple jvp_erfinv(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (0.8862269254527579 * ops.exp(y * y)),)
 
 cdef object op_erfinv_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfinv_", <void*> op_erfinv_, (x,))
     x = as_real_operand(writable(x, "erfinv_"), "erfinv_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "erfinv_")
     return overwrite(x, op_erfinv(old_), "erfinv_")
 
+cdef object into_erfinv(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfinv.out", <void*> into_erfinv, (x, out))
+    target_ = prepare_out(out, (x,), "erfinv")
+    return write_out(target_, op_erfinv(x), "erfinv")
+
 def erfinv(x, *, out=None):
     """Inverse of erf. Needs SciPy."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "erfinv")
-        return write_out(target_, op_erfinv(x), "erfinv")
+        return into_erfinv(x, out)
     return op_erfinv(x)
 
 
@@ -868,6 +1071,8 @@ cdef object op_exp(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ExpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp", <void*> op_exp, (x,))
     x = as_operand(x, "exp", "x")
 
     if needs_grad(state_, x):
@@ -888,12 +1093,21 @@ cdef tuple jvp_exp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * y,)
 
 cdef object op_exp_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp_", <void*> op_exp_, (x,))
     return inplace_unary(op_exp, exp_ufunc, x, 0b0, "exp_")
+
+cdef object into_exp(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp.out", <void*> into_exp, (x, out))
+    return out_unary(exp_ufunc, x, out, HAS_GRADIENT)
 
 def exp(x, *, out=None):
     """Exponential."""
     if out is not None:
-        return out_unary(exp_ufunc, x, out, HAS_GRADIENT)
+        return into_exp(x, out)
     return op_exp(x)
 
 
@@ -901,6 +1115,8 @@ cdef object op_exp2(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Exp2Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp2", <void*> op_exp2, (x,))
     x = as_operand(x, "exp2", "x")
 
     if needs_grad(state_, x):
@@ -921,12 +1137,21 @@ cdef tuple jvp_exp2(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (0.6931471805599453 * y),)
 
 cdef object op_exp2_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp2_", <void*> op_exp2_, (x,))
     return inplace_unary(op_exp2, exp2_ufunc, x, 0b0, "exp2_")
+
+cdef object into_exp2(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp2.out", <void*> into_exp2, (x, out))
+    return out_unary(exp2_ufunc, x, out, HAS_GRADIENT)
 
 def exp2(x, *, out=None):
     """2 to the power x."""
     if out is not None:
-        return out_unary(exp2_ufunc, x, out, HAS_GRADIENT)
+        return into_exp2(x, out)
     return op_exp2(x)
 
 
@@ -934,6 +1159,8 @@ cdef object op_expm1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Expm1Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expm1", <void*> op_expm1, (x,))
     x = as_operand(x, "expm1", "x")
 
     if needs_grad(state_, x):
@@ -954,12 +1181,21 @@ cdef tuple jvp_expm1(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.exp(x),)
 
 cdef object op_expm1_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expm1_", <void*> op_expm1_, (x,))
     return inplace_unary(op_expm1, expm1_ufunc, x, 0b1, "expm1_")
+
+cdef object into_expm1(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expm1.out", <void*> into_expm1, (x, out))
+    return out_unary(expm1_ufunc, x, out, HAS_GRADIENT)
 
 def expm1(x, *, out=None):
     """exp(x) - 1 without cancellation."""
     if out is not None:
-        return out_unary(expm1_ufunc, x, out, HAS_GRADIENT)
+        return into_expm1(x, out)
     return op_expm1(x)
 
 
@@ -967,6 +1203,8 @@ cdef object op_floor(object x):
     cdef ThreadState* state_ = thread_state()
     cdef FloorBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "floor", <void*> op_floor, (x,))
     x = as_real_operand(x, "floor", "x")
 
     if needs_grad(state_, x):
@@ -986,12 +1224,21 @@ cdef tuple jvp_floor(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.zeros_like(x_t),)
 
 cdef object op_floor_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "floor_", <void*> op_floor_, (x,))
     return inplace_unary(op_floor, floor_ufunc, x, 0b0, "floor_")
+
+cdef object into_floor(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "floor.out", <void*> into_floor, (x, out))
+    return out_unary(floor_ufunc, x, out, HAS_GRADIENT)
 
 def floor(x, *, out=None):
     """Greatest integer that is not above x."""
     if out is not None:
-        return out_unary(floor_ufunc, x, out, HAS_GRADIENT)
+        return into_floor(x, out)
     return op_floor(x)
 
 
@@ -999,6 +1246,8 @@ cdef object op_frac(object x):
     cdef ThreadState* state_ = thread_state()
     cdef FracBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "frac", <void*> op_frac, (x,))
     x = as_real_operand(x, "frac", "x")
 
     if needs_grad(state_, x):
@@ -1018,15 +1267,24 @@ cdef tuple jvp_frac(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t,)
 
 cdef object op_frac_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "frac_", <void*> op_frac_, (x,))
     x = as_real_operand(writable(x, "frac_"), "frac_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "frac_")
     return overwrite(x, op_frac(old_), "frac_")
 
+cdef object into_frac(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "frac.out", <void*> into_frac, (x, out))
+    target_ = prepare_out(out, (x,), "frac")
+    return write_out(target_, op_frac(x), "frac")
+
 def frac(x, *, out=None):
     """x - trunc(x), what stands behind the point."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "frac")
-        return write_out(target_, op_frac(x), "frac")
+        return into_frac(x, out)
     return op_frac(x)
 
 
@@ -1034,6 +1292,8 @@ cdef object op_frexp(object x):
     cdef ThreadState* state_ = thread_state()
     cdef FrexpBackward node_ = None
     cdef TensorBase mantissa, exponent
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "frexp", <void*> op_frexp, (x,))
     x = as_real_operand(x, "frexp", "x")
 
     if needs_grad(state_, x):
@@ -1063,6 +1323,8 @@ cdef object op__gauss(object x):
     cdef ThreadState* state_ = thread_state()
     cdef GaussBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_gauss", <void*> op__gauss, (x,))
     x = as_operand(x, "_gauss", "x")
 
     if needs_grad(state_, x):
@@ -1093,6 +1355,8 @@ cdef object op_imag(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ImagBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "imag", <void*> op_imag, (x,))
     x = as_operand(x, "imag", "x")
 
     if needs_grad(state_, x):
@@ -1121,6 +1385,8 @@ cdef object op_ldexp(object x, object b):
     cdef ThreadState* state_ = thread_state()
     cdef LdexpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ldexp", <void*> op_ldexp, (x, b))
     x = as_real_operand(x, "ldexp", "x")
     b = as_index(b, "ldexp", "b")
 
@@ -1142,12 +1408,21 @@ cdef tuple jvp_ldexp(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.ldexp(x_t, b),)
 
 cdef object op_ldexp_(object x, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ldexp_", <void*> op_ldexp_, (x, b))
     return inplace_binary(op_ldexp, ldexp_ufunc, x, b, 0b0, "ldexp_")
+
+cdef object into_ldexp(object x, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ldexp.out", <void*> into_ldexp, (x, b, out))
+    return out_binary(ldexp_ufunc, x, b, out, HAS_GRADIENT)
 
 def ldexp(x, b, *, out=None):
     """x * 2**b for integers `b`."""
     if out is not None:
-        return out_binary(ldexp_ufunc, x, b, out, HAS_GRADIENT)
+        return into_ldexp(x, b, out)
     return op_ldexp(x, b)
 
 
@@ -1155,6 +1430,8 @@ cdef object op_lgamma(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LgammaBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lgamma", <void*> op_lgamma, (x,))
     x = as_real_operand(x, "lgamma", "x")
 
     if needs_grad(state_, x):
@@ -1175,15 +1452,24 @@ cdef tuple jvp_lgamma(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.digamma(x),)
 
 cdef object op_lgamma_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lgamma_", <void*> op_lgamma_, (x,))
     x = as_real_operand(writable(x, "lgamma_"), "lgamma_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "lgamma_")
     return overwrite(x, op_lgamma(old_), "lgamma_")
 
+cdef object into_lgamma(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lgamma.out", <void*> into_lgamma, (x, out))
+    target_ = prepare_out(out, (x,), "lgamma")
+    return write_out(target_, op_lgamma(x), "lgamma")
+
 def lgamma(x, *, out=None):
     """Logarithm of the modulus of the gamma function."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "lgamma")
-        return write_out(target_, op_lgamma(x), "lgamma")
+        return into_lgamma(x, out)
     return op_lgamma(x)
 
 
@@ -1191,6 +1477,8 @@ cdef object op_log(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log", <void*> op_log, (x,))
     x = as_operand(x, "log", "x")
 
     if needs_grad(state_, x):
@@ -1211,12 +1499,21 @@ cdef tuple jvp_log(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t / x,)
 
 cdef object op_log_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log_", <void*> op_log_, (x,))
     return inplace_unary(op_log, log_ufunc, x, 0b1, "log_")
+
+cdef object into_log(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log.out", <void*> into_log, (x, out))
+    return out_unary(log_ufunc, x, out, HAS_GRADIENT)
 
 def log(x, *, out=None):
     """Natural logarithm."""
     if out is not None:
-        return out_unary(log_ufunc, x, out, HAS_GRADIENT)
+        return into_log(x, out)
     return op_log(x)
 
 
@@ -1224,6 +1521,8 @@ cdef object op_log10(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log10Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log10", <void*> op_log10, (x,))
     x = as_operand(x, "log10", "x")
 
     if needs_grad(state_, x):
@@ -1244,12 +1543,21 @@ cdef tuple jvp_log10(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (0.43429448190325176 / x),)
 
 cdef object op_log10_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log10_", <void*> op_log10_, (x,))
     return inplace_unary(op_log10, log10_ufunc, x, 0b1, "log10_")
+
+cdef object into_log10(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log10.out", <void*> into_log10, (x, out))
+    return out_unary(log10_ufunc, x, out, HAS_GRADIENT)
 
 def log10(x, *, out=None):
     """Logarithm to base 10."""
     if out is not None:
-        return out_unary(log10_ufunc, x, out, HAS_GRADIENT)
+        return into_log10(x, out)
     return op_log10(x)
 
 
@@ -1257,6 +1565,8 @@ cdef object op_log1p(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log1pBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log1p", <void*> op_log1p, (x,))
     x = as_operand(x, "log1p", "x")
 
     if needs_grad(state_, x):
@@ -1277,14 +1587,23 @@ cdef tuple jvp_log1p(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t / (1 + x),)
 
 cdef object op_log1p_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log1p_", <void*> op_log1p_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "log1p_")
     return overwrite(x, op_log1p(old_), "log1p_")
+
+cdef object into_log1p(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log1p.out", <void*> into_log1p, (x, out))
+    target_ = prepare_out(out, (x,), "log1p")
+    return write_out(target_, op_log1p(x), "log1p")
 
 def log1p(x, *, out=None):
     """log(1 + x) without cancellation."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "log1p")
-        return write_out(target_, op_log1p(x), "log1p")
+        return into_log1p(x, out)
     return op_log1p(x)
 
 
@@ -1292,6 +1611,8 @@ cdef object op_log2(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Log2Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log2", <void*> op_log2, (x,))
     x = as_operand(x, "log2", "x")
 
     if needs_grad(state_, x):
@@ -1312,12 +1633,21 @@ cdef tuple jvp_log2(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (1.4426950408889634 / x),)
 
 cdef object op_log2_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log2_", <void*> op_log2_, (x,))
     return inplace_unary(op_log2, log2_ufunc, x, 0b1, "log2_")
+
+cdef object into_log2(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log2.out", <void*> into_log2, (x, out))
+    return out_unary(log2_ufunc, x, out, HAS_GRADIENT)
 
 def log2(x, *, out=None):
     """Logarithm to base 2."""
     if out is not None:
-        return out_unary(log2_ufunc, x, out, HAS_GRADIENT)
+        return into_log2(x, out)
     return op_log2(x)
 
 
@@ -1325,6 +1655,8 @@ cdef object op_logit(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogitBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logit", <void*> op_logit, (x,))
     x = as_operand(x, "logit", "x")
 
     if needs_grad(state_, x):
@@ -1350,14 +1682,23 @@ cdef tuple jvp_logit(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_logit_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logit_", <void*> op_logit_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "logit_")
     return overwrite(x, op_logit(old_), "logit_")
+
+cdef object into_logit(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logit.out", <void*> into_logit, (x, out))
+    target_ = prepare_out(out, (x,), "logit")
+    return write_out(target_, op_logit(x), "logit")
 
 def logit(x, *, out=None):
     """log(x / (1 - x)), the inverse of sigmoid."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "logit")
-        return write_out(target_, op_logit(x), "logit")
+        return into_logit(x, out)
     return op_logit(x)
 
 
@@ -1365,6 +1706,8 @@ cdef object op_modf(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ModfBackward node_ = None
     cdef TensorBase fraction, whole
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "modf", <void*> op_modf, (x,))
     x = as_real_operand(x, "modf", "x")
 
     if needs_grad(state_, x):
@@ -1396,6 +1739,8 @@ cdef object op_nan_to_num(object x, object nan, object posinf, object neginf):
     cdef ThreadState* state_ = thread_state()
     cdef NanToNumBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nan_to_num", <void*> op_nan_to_num, (x, nan, posinf, neginf))
     x = as_real_operand(x, "nan_to_num", "x")
     nan = as_float(nan, "nan_to_num", "nan")
     posinf = None if posinf is None else as_float(posinf, "nan_to_num", "posinf")
@@ -1419,6 +1764,9 @@ cdef tuple jvp_nan_to_num(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.isfinite(x),)
 
 cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nan_to_num_", <void*> op_nan_to_num_, (x, nan, posinf, neginf))
     x = as_real_operand(writable(x, "nan_to_num_"), "nan_to_num_", "x")
     nan = as_float(nan, "nan_to_num_", "nan")
     posinf = None if posinf is None else as_float(posinf, "nan_to_num_", "posinf")
@@ -1426,13 +1774,19 @@ cdef object op_nan_to_num_(object x, object nan, object posinf, object neginf):
     old_ = prepare_inplace(x, (x,), 0b1, "nan_to_num_")
     return overwrite(x, op_nan_to_num(old_, nan, posinf, neginf), "nan_to_num_")
 
+cdef object into_nan_to_num(object x, object nan, object posinf, object neginf, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nan_to_num.out", <void*> into_nan_to_num, (x, nan, posinf, neginf, out))
+    target_ = prepare_out(out, (x,), "nan_to_num")
+    return write_out(target_, op_nan_to_num(x, nan, posinf, neginf), "nan_to_num")
+
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None, *, out=None, copy=None):
     """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
     if copy is not None:
         return call_method("nan_to_num", x, dict(nan=nan, posinf=posinf, neginf=neginf), dict(copy=copy))
     if out is not None:
-        target_ = prepare_out(out, (x,), "nan_to_num")
-        return write_out(target_, op_nan_to_num(x, nan, posinf, neginf), "nan_to_num")
+        return into_nan_to_num(x, nan, posinf, neginf, out)
     return op_nan_to_num(x, nan, posinf, neginf)
 
 
@@ -1440,6 +1794,8 @@ cdef object op_negative(object x):
     cdef ThreadState* state_ = thread_state()
     cdef NegativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "negative", <void*> op_negative, (x,))
     x = as_operand(x, "negative", "x")
 
     if needs_grad(state_, x):
@@ -1459,12 +1815,21 @@ cdef tuple jvp_negative(tuple outputs_, tuple inputs_, tuple tangents_):
     return (-x_t,)
 
 cdef object op_negative_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "negative_", <void*> op_negative_, (x,))
     return inplace_unary(op_negative, negative_ufunc, x, 0b0, "negative_")
+
+cdef object into_negative(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "negative.out", <void*> into_negative, (x, out))
+    return out_unary(negative_ufunc, x, out, HAS_GRADIENT)
 
 def negative(x, *, out=None):
     """-x."""
     if out is not None:
-        return out_unary(negative_ufunc, x, out, HAS_GRADIENT)
+        return into_negative(x, out)
     return op_negative(x)
 
 
@@ -1472,6 +1837,8 @@ cdef object op_polygamma(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef PolygammaBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polygamma", <void*> op_polygamma, (n, x))
     n = as_int(n, "polygamma", "n")
     x = as_real_operand(x, "polygamma", "x")
 
@@ -1493,11 +1860,17 @@ cdef tuple jvp_polygamma(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, n, x = tangents_[1], inputs_[0], inputs_[1]
     return (x_t * ops.polygamma(n + 1, x),)
 
+cdef object into_polygamma(object n, object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "polygamma.out", <void*> into_polygamma, (n, x, out))
+    target_ = prepare_out(out, (x,), "polygamma")
+    return write_out(target_, op_polygamma(n, x), "polygamma")
+
 def polygamma(n, x, *, out=None):
     """Derivative n of digamma. Needs SciPy."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "polygamma")
-        return write_out(target_, op_polygamma(n, x), "polygamma")
+        return into_polygamma(n, x, out)
     return op_polygamma(n, x)
 
 
@@ -1505,6 +1878,8 @@ cdef object op_positive(object x):
     cdef ThreadState* state_ = thread_state()
     cdef PositiveBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "positive", <void*> op_positive, (x,))
     x = as_operand(x, "positive", "x")
 
     if needs_grad(state_, x):
@@ -1532,6 +1907,8 @@ cdef object op_rad2deg(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Rad2degBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rad2deg", <void*> op_rad2deg, (x,))
     x = as_real_operand(x, "rad2deg", "x")
 
     if needs_grad(state_, x):
@@ -1551,12 +1928,21 @@ cdef tuple jvp_rad2deg(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * 57.29577951308232,)
 
 cdef object op_rad2deg_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rad2deg_", <void*> op_rad2deg_, (x,))
     return inplace_unary(op_rad2deg, rad2deg_ufunc, x, 0b0, "rad2deg_")
+
+cdef object into_rad2deg(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rad2deg.out", <void*> into_rad2deg, (x, out))
+    return out_unary(rad2deg_ufunc, x, out, HAS_GRADIENT)
 
 def rad2deg(x, *, out=None):
     """Radians to degrees."""
     if out is not None:
-        return out_unary(rad2deg_ufunc, x, out, HAS_GRADIENT)
+        return into_rad2deg(x, out)
     return op_rad2deg(x)
 
 
@@ -1564,6 +1950,8 @@ cdef object op_real(object x):
     cdef ThreadState* state_ = thread_state()
     cdef RealBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "real", <void*> op_real, (x,))
     x = as_operand(x, "real", "x")
 
     if needs_grad(state_, x):
@@ -1592,6 +1980,8 @@ cdef object op_reciprocal(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ReciprocalBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "reciprocal", <void*> op_reciprocal, (x,))
     x = as_operand(x, "reciprocal", "x")
 
     if needs_grad(state_, x):
@@ -1612,14 +2002,23 @@ cdef tuple jvp_reciprocal(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-y * y),)
 
 cdef object op_reciprocal_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "reciprocal_", <void*> op_reciprocal_, (x,))
     old_ = prepare_inplace(x, (x,), 0b0, "reciprocal_")
     return overwrite(x, op_reciprocal(old_), "reciprocal_")
+
+cdef object into_reciprocal(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "reciprocal.out", <void*> into_reciprocal, (x, out))
+    target_ = prepare_out(out, (x,), "reciprocal")
+    return write_out(target_, op_reciprocal(x), "reciprocal")
 
 def reciprocal(x, *, out=None):
     """1 / x."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "reciprocal")
-        return write_out(target_, op_reciprocal(x), "reciprocal")
+        return into_reciprocal(x, out)
     return op_reciprocal(x)
 
 
@@ -1627,6 +2026,8 @@ cdef object op_round(object x, object decimals):
     cdef ThreadState* state_ = thread_state()
     cdef RoundBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "round", <void*> op_round, (x, decimals))
     x = as_real_operand(x, "round", "x")
     decimals = as_int(decimals, "round", "decimals")
 
@@ -1647,16 +2048,25 @@ cdef tuple jvp_round(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.zeros_like(x_t),)
 
 cdef object op_round_(object x, object decimals):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "round_", <void*> op_round_, (x, decimals))
     x = as_real_operand(writable(x, "round_"), "round_", "x")
     decimals = as_int(decimals, "round_", "decimals")
     old_ = prepare_inplace(x, (x,), 0b0, "round_")
     return overwrite(x, op_round(old_, decimals), "round_")
 
+cdef object into_round(object x, object decimals, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "round.out", <void*> into_round, (x, decimals, out))
+    target_ = prepare_out(out, (x,), "round")
+    return write_out(target_, op_round(x, decimals), "round")
+
 def round(x, decimals=0, *, out=None):
     """Nearest number with the given decimals, to even in the middle."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "round")
-        return write_out(target_, op_round(x, decimals), "round")
+        return into_round(x, decimals, out)
     return op_round(x, decimals)
 
 
@@ -1664,6 +2074,8 @@ cdef object op_rsqrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef RsqrtBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rsqrt", <void*> op_rsqrt, (x,))
     x = as_operand(x, "rsqrt", "x")
 
     if needs_grad(state_, x):
@@ -1684,14 +2096,23 @@ cdef tuple jvp_rsqrt(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-y * y * y / 2),)
 
 cdef object op_rsqrt_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rsqrt_", <void*> op_rsqrt_, (x,))
     old_ = prepare_inplace(x, (x,), 0b0, "rsqrt_")
     return overwrite(x, op_rsqrt(old_), "rsqrt_")
+
+cdef object into_rsqrt(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rsqrt.out", <void*> into_rsqrt, (x, out))
+    target_ = prepare_out(out, (x,), "rsqrt")
+    return write_out(target_, op_rsqrt(x), "rsqrt")
 
 def rsqrt(x, *, out=None):
     """1 / sqrt(x)."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "rsqrt")
-        return write_out(target_, op_rsqrt(x), "rsqrt")
+        return into_rsqrt(x, out)
     return op_rsqrt(x)
 
 
@@ -1699,6 +2120,8 @@ cdef object op_sigmoid(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SigmoidBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sigmoid", <void*> op_sigmoid, (x,))
     x = as_operand(x, "sigmoid", "x")
 
     if needs_grad(state_, x):
@@ -1719,14 +2142,23 @@ cdef tuple jvp_sigmoid(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._sigmoid_slope(x),)
 
 cdef object op_sigmoid_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sigmoid_", <void*> op_sigmoid_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "sigmoid_")
     return overwrite(x, op_sigmoid(old_), "sigmoid_")
+
+cdef object into_sigmoid(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sigmoid.out", <void*> into_sigmoid, (x, out))
+    target_ = prepare_out(out, (x,), "sigmoid")
+    return write_out(target_, op_sigmoid(x), "sigmoid")
 
 def sigmoid(x, *, out=None):
     """1 / (1 + exp(-x)), without overflow."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "sigmoid")
-        return write_out(target_, op_sigmoid(x), "sigmoid")
+        return into_sigmoid(x, out)
     return op_sigmoid(x)
 
 
@@ -1734,6 +2166,8 @@ cdef object op__sigmoid_slope(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SigmoidSlopeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_sigmoid_slope", <void*> op__sigmoid_slope, (x,))
     x = as_operand(x, "_sigmoid_slope", "x")
 
     if needs_grad(state_, x):
@@ -1763,6 +2197,8 @@ cdef object op_sign(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SignBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sign", <void*> op_sign, (x,))
     x = as_operand(x, "sign", "x")
 
     if needs_grad(state_, x):
@@ -1789,12 +2225,21 @@ cdef tuple jvp_sign(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_sign_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sign_", <void*> op_sign_, (x,))
     return inplace_unary(op_sign, sign_ufunc, x, 0b1, "sign_")
+
+cdef object into_sign(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sign.out", <void*> into_sign, (x, out))
+    return out_unary(sign_ufunc, x, out, HAS_GRADIENT)
 
 def sign(x, *, out=None):
     """x / abs(x), and 0 at 0, where the derivative is 0 too."""
     if out is not None:
-        return out_unary(sign_ufunc, x, out, HAS_GRADIENT)
+        return into_sign(x, out)
     return op_sign(x)
 
 
@@ -1802,6 +2247,8 @@ cdef object op_sin(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SinBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sin", <void*> op_sin, (x,))
     x = as_operand(x, "sin", "x")
 
     if needs_grad(state_, x):
@@ -1822,12 +2269,21 @@ cdef tuple jvp_sin(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.cos(x),)
 
 cdef object op_sin_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sin_", <void*> op_sin_, (x,))
     return inplace_unary(op_sin, sin_ufunc, x, 0b1, "sin_")
+
+cdef object into_sin(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sin.out", <void*> into_sin, (x, out))
+    return out_unary(sin_ufunc, x, out, HAS_GRADIENT)
 
 def sin(x, *, out=None):
     """Sine."""
     if out is not None:
-        return out_unary(sin_ufunc, x, out, HAS_GRADIENT)
+        return into_sin(x, out)
     return op_sin(x)
 
 
@@ -1835,6 +2291,8 @@ cdef object op_sinc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SincBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sinc", <void*> op_sinc, (x,))
     x = as_operand(x, "sinc", "x")
 
     if needs_grad(state_, x):
@@ -1855,14 +2313,23 @@ cdef tuple jvp_sinc(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._sinc_derivative(x, 1),)
 
 cdef object op_sinc_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sinc_", <void*> op_sinc_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "sinc_")
     return overwrite(x, op_sinc(old_), "sinc_")
+
+cdef object into_sinc(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sinc.out", <void*> into_sinc, (x, out))
+    target_ = prepare_out(out, (x,), "sinc")
+    return write_out(target_, op_sinc(x), "sinc")
 
 def sinc(x, *, out=None):
     """sin(pi x) / (pi x), and 1 at 0."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "sinc")
-        return write_out(target_, op_sinc(x), "sinc")
+        return into_sinc(x, out)
     return op_sinc(x)
 
 
@@ -1870,6 +2337,8 @@ cdef object op__sinc_derivative(object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef SincDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_sinc_derivative", <void*> op__sinc_derivative, (x, n))
     x = as_operand(x, "_sinc_derivative", "x")
     n = as_int(n, "_sinc_derivative", "n")
 
@@ -1900,6 +2369,8 @@ cdef object op_sinh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SinhBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sinh", <void*> op_sinh, (x,))
     x = as_operand(x, "sinh", "x")
 
     if needs_grad(state_, x):
@@ -1920,12 +2391,21 @@ cdef tuple jvp_sinh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.cosh(x),)
 
 cdef object op_sinh_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sinh_", <void*> op_sinh_, (x,))
     return inplace_unary(op_sinh, sinh_ufunc, x, 0b1, "sinh_")
+
+cdef object into_sinh(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sinh.out", <void*> into_sinh, (x, out))
+    return out_unary(sinh_ufunc, x, out, HAS_GRADIENT)
 
 def sinh(x, *, out=None):
     """Hyperbolic sine."""
     if out is not None:
-        return out_unary(sinh_ufunc, x, out, HAS_GRADIENT)
+        return into_sinh(x, out)
     return op_sinh(x)
 
 
@@ -1933,6 +2413,8 @@ cdef object op_sqrt(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SqrtBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sqrt", <void*> op_sqrt, (x,))
     x = as_operand(x, "sqrt", "x")
 
     if needs_grad(state_, x):
@@ -1953,12 +2435,21 @@ cdef tuple jvp_sqrt(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (0.5 / y),)
 
 cdef object op_sqrt_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sqrt_", <void*> op_sqrt_, (x,))
     return inplace_unary(op_sqrt, sqrt_ufunc, x, 0b0, "sqrt_")
+
+cdef object into_sqrt(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sqrt.out", <void*> into_sqrt, (x, out))
+    return out_unary(sqrt_ufunc, x, out, HAS_GRADIENT)
 
 def sqrt(x, *, out=None):
     """Square root; the derivative at 0 is infinite."""
     if out is not None:
-        return out_unary(sqrt_ufunc, x, out, HAS_GRADIENT)
+        return into_sqrt(x, out)
     return op_sqrt(x)
 
 
@@ -1966,6 +2457,8 @@ cdef object op_square(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SquareBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "square", <void*> op_square, (x,))
     x = as_operand(x, "square", "x")
 
     if needs_grad(state_, x):
@@ -1986,12 +2479,21 @@ cdef tuple jvp_square(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (2 * x),)
 
 cdef object op_square_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "square_", <void*> op_square_, (x,))
     return inplace_unary(op_square, square_ufunc, x, 0b1, "square_")
+
+cdef object into_square(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "square.out", <void*> into_square, (x, out))
+    return out_unary(square_ufunc, x, out, HAS_GRADIENT)
 
 def square(x, *, out=None):
     """x * x."""
     if out is not None:
-        return out_unary(square_ufunc, x, out, HAS_GRADIENT)
+        return into_square(x, out)
     return op_square(x)
 
 
@@ -1999,6 +2501,8 @@ cdef object op_tan(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tan", <void*> op_tan, (x,))
     x = as_operand(x, "tan", "x")
 
     if needs_grad(state_, x):
@@ -2025,12 +2529,21 @@ cdef tuple jvp_tan(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_tan_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tan_", <void*> op_tan_, (x,))
     return inplace_unary(op_tan, tan_ufunc, x, 0b1, "tan_")
+
+cdef object into_tan(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tan.out", <void*> into_tan, (x, out))
+    return out_unary(tan_ufunc, x, out, HAS_GRADIENT)
 
 def tan(x, *, out=None):
     """Tangent."""
     if out is not None:
-        return out_unary(tan_ufunc, x, out, HAS_GRADIENT)
+        return into_tan(x, out)
     return op_tan(x)
 
 
@@ -2038,6 +2551,8 @@ cdef object op_tanh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanhBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tanh", <void*> op_tanh, (x,))
     x = as_operand(x, "tanh", "x")
 
     if needs_grad(state_, x):
@@ -2058,12 +2573,21 @@ cdef tuple jvp_tanh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._tanh_slope(x),)
 
 cdef object op_tanh_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tanh_", <void*> op_tanh_, (x,))
     return inplace_unary(op_tanh, tanh_ufunc, x, 0b1, "tanh_")
+
+cdef object into_tanh(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tanh.out", <void*> into_tanh, (x, out))
+    return out_unary(tanh_ufunc, x, out, HAS_GRADIENT)
 
 def tanh(x, *, out=None):
     """Hyperbolic tangent."""
     if out is not None:
-        return out_unary(tanh_ufunc, x, out, HAS_GRADIENT)
+        return into_tanh(x, out)
     return op_tanh(x)
 
 
@@ -2071,6 +2595,8 @@ cdef object op__tanh_slope(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TanhSlopeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_tanh_slope", <void*> op__tanh_slope, (x,))
     x = as_operand(x, "_tanh_slope", "x")
 
     if needs_grad(state_, x):
@@ -2100,6 +2626,8 @@ cdef object op_trunc(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TruncBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "trunc", <void*> op_trunc, (x,))
     x = as_real_operand(x, "trunc", "x")
 
     if needs_grad(state_, x):
@@ -2119,12 +2647,21 @@ cdef tuple jvp_trunc(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.zeros_like(x_t),)
 
 cdef object op_trunc_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "trunc_", <void*> op_trunc_, (x,))
     return inplace_unary(op_trunc, trunc_ufunc, x, 0b0, "trunc_")
+
+cdef object into_trunc(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "trunc.out", <void*> into_trunc, (x, out))
+    return out_unary(trunc_ufunc, x, out, HAS_GRADIENT)
 
 def trunc(x, *, out=None):
     """x without its fraction."""
     if out is not None:
-        return out_unary(trunc_ufunc, x, out, HAS_GRADIENT)
+        return into_trunc(x, out)
     return op_trunc(x)
 
 

@@ -8,8 +8,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.generator import as_generator
-
 from gradspec.generated.kernels.random cimport (
     forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward_dirichlet, forward__draw_indices,
     forward_exponential, forward_geometric, forward_gumbel, forward_integers, forward_laplace, forward_logistic,
@@ -18,9 +16,10 @@ from gradspec.generated.kernels.random cimport (
     forward_randperm, forward_rayleigh, forward__standard, forward_standard_gamma, forward_standard_normal, forward_uniform,
     forward_weibull,
 )
-from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_str
+from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.events cimport is_heard, listened
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, index_of, shape_of, star, wrap_forward,
@@ -28,6 +27,9 @@ from gradspec.core.operand cimport (
 
 
 cdef object op_bernoulli(object p, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bernoulli", <void*> op_bernoulli, (p, generator))
     p = as_real_operand(p, "bernoulli", "p")
     generator = as_generator(generator, "bernoulli", "generator")
 
@@ -39,6 +41,9 @@ def bernoulli(p, *, generator=None):
 
 
 cdef object op_binomial(object n, object p, object size, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "binomial", <void*> op_binomial, (n, p, size, generator))
     n = as_index(n, "binomial", "n")
     p = as_real_operand(p, "binomial", "p")
     size = None if size is None else as_ints(size, "binomial", "size", -1)
@@ -53,6 +58,8 @@ def binomial(n, p, size=None, *, generator=None):
 
 cdef object op_cauchy(object loc, object scale, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cauchy", <void*> op_cauchy, (loc, scale, size, generator))
     loc = as_real_operand(loc, "cauchy", "loc")
     scale = as_real_operand(scale, "cauchy", "scale")
     size = None if size is None else as_ints(size, "cauchy", "size", -1)
@@ -72,6 +79,8 @@ def cauchy(loc=0.0, scale=1.0, size=None, *, generator=None):
 
 cdef object op_choice(object x, object size, object replace, object p, object axis, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "choice", <void*> op_choice, (x, size, replace, p, axis, generator))
     x = as_operand(x, "choice", "x")
     size = None if size is None else as_ints(size, "choice", "size", -1)
     replace = as_bool(replace, "choice", "replace")
@@ -92,6 +101,8 @@ def choice(x, size=None, replace=True, p=None, axis=0, *, generator=None):
 
 cdef object op_dirichlet(object alpha, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dirichlet", <void*> op_dirichlet, (alpha, size, generator))
     alpha = as_real_operand(alpha, "dirichlet", "alpha")
     size = None if size is None else as_ints(size, "dirichlet", "size", -1)
     generator = as_generator(generator, "dirichlet", "generator")
@@ -110,6 +121,9 @@ def dirichlet(alpha, size=None, *, generator=None):
 
 
 cdef object op__draw_indices(object shape, object size, object replace, object p, object axis, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_draw_indices", <void*> op__draw_indices, (shape, size, replace, p, axis, generator))
     shape = as_index(shape, "_draw_indices", "shape")
     size = None if size is None else as_ints(size, "_draw_indices", "size", -1)
     replace = as_bool(replace, "_draw_indices", "replace")
@@ -125,6 +139,8 @@ def _draw_indices(shape, size, replace, p, axis, *, generator=None):
 
 cdef object op_exponential(object scale, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exponential", <void*> op_exponential, (scale, size, generator))
     scale = as_real_operand(scale, "exponential", "scale")
     size = None if size is None else as_ints(size, "exponential", "size", -1)
     generator = as_generator(generator, "exponential", "generator")
@@ -142,6 +158,9 @@ def exponential(scale=1.0, size=None, *, generator=None):
 
 
 cdef object op_geometric(object p, object size, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "geometric", <void*> op_geometric, (p, size, generator))
     p = as_real_operand(p, "geometric", "p")
     size = None if size is None else as_ints(size, "geometric", "size", -1)
     generator = as_generator(generator, "geometric", "generator")
@@ -155,6 +174,8 @@ def geometric(p, size=None, *, generator=None):
 
 cdef object op_gumbel(object loc, object scale, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gumbel", <void*> op_gumbel, (loc, scale, size, generator))
     loc = as_real_operand(loc, "gumbel", "loc")
     scale = as_real_operand(scale, "gumbel", "scale")
     size = None if size is None else as_ints(size, "gumbel", "size", -1)
@@ -173,6 +194,9 @@ def gumbel(loc=0.0, scale=1.0, size=None, *, generator=None):
 
 
 cdef object op_integers(object low, object high, object size, object dtype, object endpoint, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "integers", <void*> op_integers, (low, high, size, dtype, endpoint, generator))
     low = as_int(low, "integers", "low")
     high = None if high is None else as_int(high, "integers", "high")
     size = None if size is None else as_ints(size, "integers", "size", -1)
@@ -190,6 +214,8 @@ def integers(low, high=None, size=None, *, dtype='int64', endpoint=False, genera
 
 cdef object op_laplace(object loc, object scale, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "laplace", <void*> op_laplace, (loc, scale, size, generator))
     loc = as_real_operand(loc, "laplace", "loc")
     scale = as_real_operand(scale, "laplace", "scale")
     size = None if size is None else as_ints(size, "laplace", "size", -1)
@@ -209,6 +235,8 @@ def laplace(loc=0.0, scale=1.0, size=None, *, generator=None):
 
 cdef object op_logistic(object loc, object scale, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logistic", <void*> op_logistic, (loc, scale, size, generator))
     loc = as_real_operand(loc, "logistic", "loc")
     scale = as_real_operand(scale, "logistic", "scale")
     size = None if size is None else as_ints(size, "logistic", "size", -1)
@@ -228,6 +256,8 @@ def logistic(loc=0.0, scale=1.0, size=None, *, generator=None):
 
 cdef object op_lognormal(object mean, object sigma, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lognormal", <void*> op_lognormal, (mean, sigma, size, generator))
     mean = as_real_operand(mean, "lognormal", "mean")
     sigma = as_real_operand(sigma, "lognormal", "sigma")
     size = None if size is None else as_ints(size, "lognormal", "size", -1)
@@ -247,6 +277,8 @@ def lognormal(mean=0.0, sigma=1.0, size=None, *, generator=None):
 
 cdef object op_normal(object loc, object scale, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "normal", <void*> op_normal, (loc, scale, size, generator))
     loc = as_real_operand(loc, "normal", "loc")
     scale = as_real_operand(scale, "normal", "scale")
     size = None if size is None else as_ints(size, "normal", "size", -1)
@@ -266,6 +298,8 @@ def normal(loc=0.0, scale=1.0, size=None, *, generator=None):
 
 cdef object op_pareto(object a, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pareto", <void*> op_pareto, (a, size, generator))
     a = as_real_operand(a, "pareto", "a")
     size = None if size is None else as_ints(size, "pareto", "size", -1)
     generator = as_generator(generator, "pareto", "generator")
@@ -284,6 +318,8 @@ def pareto(a, size=None, *, generator=None):
 
 cdef object op_permutation(object x, object axis, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "permutation", <void*> op_permutation, (x, axis, generator))
     x = as_operand(x, "permutation", "x")
     axis = as_int(axis, "permutation", "axis")
     generator = as_generator(generator, "permutation", "generator")
@@ -301,6 +337,9 @@ def permutation(x, axis=0, *, generator=None):
 
 
 cdef object op_poisson(object lam, object size, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "poisson", <void*> op_poisson, (lam, size, generator))
     lam = as_real_operand(lam, "poisson", "lam")
     size = None if size is None else as_ints(size, "poisson", "size", -1)
     generator = as_generator(generator, "poisson", "generator")
@@ -313,6 +352,9 @@ def poisson(lam=1.0, size=None, *, generator=None):
 
 
 cdef object op_rand(object shape, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rand", <void*> op_rand, (shape, dtype, generator))
     shape = as_ints(shape, "rand", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "rand", "dtype")
     generator = as_generator(generator, "rand", "generator")
@@ -326,6 +368,9 @@ def rand(*shape, dtype=None, generator=None, requires_grad=False, **keyword_):
 
 
 cdef object op_rand_like(object x, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rand_like", <void*> op_rand_like, (x, dtype, generator))
     x = as_real_operand(x, "rand_like", "x")
     dtype = None if dtype is None else as_dtype(dtype, "rand_like", "dtype")
     generator = as_generator(generator, "rand_like", "generator")
@@ -338,6 +383,9 @@ def rand_like(x, *, dtype=None, generator=None):
 
 
 cdef object op_randint(object low, object high, object size, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "randint", <void*> op_randint, (low, high, size, dtype, generator))
     low = as_int(low, "randint", "low")
     high = None if high is None else as_int(high, "randint", "high")
     size = None if size is None else as_ints(size, "randint", "size", -1)
@@ -353,6 +401,9 @@ def randint(low, high=None, size=None, *, dtype='int64', generator=None, require
 
 
 cdef object op_randint_like(object x, object low, object high, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "randint_like", <void*> op_randint_like, (x, low, high, dtype, generator))
     x = as_operand(x, "randint_like", "x")
     low = as_int(low, "randint_like", "low")
     high = None if high is None else as_int(high, "randint_like", "high")
@@ -368,6 +419,9 @@ def randint_like(x, low, high=None, *, dtype=None, generator=None):
 
 
 cdef object op_randn(object shape, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "randn", <void*> op_randn, (shape, dtype, generator))
     shape = as_ints(shape, "randn", "shape", -1)
     dtype = None if dtype is None else as_dtype(dtype, "randn", "dtype")
     generator = as_generator(generator, "randn", "generator")
@@ -381,6 +435,9 @@ def randn(*shape, dtype=None, generator=None, requires_grad=False, **keyword_):
 
 
 cdef object op_randn_like(object x, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "randn_like", <void*> op_randn_like, (x, dtype, generator))
     x = as_real_operand(x, "randn_like", "x")
     dtype = None if dtype is None else as_dtype(dtype, "randn_like", "dtype")
     generator = as_generator(generator, "randn_like", "generator")
@@ -393,6 +450,9 @@ def randn_like(x, *, dtype=None, generator=None):
 
 
 cdef object op_random(object size, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "random", <void*> op_random, (size, dtype, generator))
     size = None if size is None else as_ints(size, "random", "size", -1)
     dtype = None if dtype is None else as_dtype(dtype, "random", "dtype")
     generator = as_generator(generator, "random", "generator")
@@ -406,6 +466,9 @@ def random(size=None, *, dtype=None, generator=None, requires_grad=False):
 
 
 cdef object op_randperm(object n, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "randperm", <void*> op_randperm, (n, generator))
     n = as_int(n, "randperm", "n")
     generator = as_generator(generator, "randperm", "generator")
 
@@ -419,6 +482,8 @@ def randperm(n, *, generator=None, requires_grad=False):
 
 cdef object op_rayleigh(object scale, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rayleigh", <void*> op_rayleigh, (scale, size, generator))
     scale = as_real_operand(scale, "rayleigh", "scale")
     size = None if size is None else as_ints(size, "rayleigh", "size", -1)
     generator = as_generator(generator, "rayleigh", "generator")
@@ -436,6 +501,9 @@ def rayleigh(scale=1.0, size=None, *, generator=None):
 
 
 cdef object op__standard(object distribution, object loc, object scale, object size, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_standard", <void*> op__standard, (distribution, loc, scale, size, generator))
     distribution = as_str(distribution, "_standard", "distribution")
     loc = as_real_operand(loc, "_standard", "loc")
     scale = as_real_operand(scale, "_standard", "scale")
@@ -451,6 +519,8 @@ def _standard(distribution, loc, scale, size=None, *, generator=None):
 
 cdef object op_standard_gamma(object a, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "standard_gamma", <void*> op_standard_gamma, (a, size, generator))
     a = as_real_operand(a, "standard_gamma", "a")
     size = None if size is None else as_ints(size, "standard_gamma", "size", -1)
     generator = as_generator(generator, "standard_gamma", "generator")
@@ -468,6 +538,9 @@ def standard_gamma(a, size=None, *, generator=None):
 
 
 cdef object op_standard_normal(object size, object dtype, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "standard_normal", <void*> op_standard_normal, (size, dtype, generator))
     size = None if size is None else as_ints(size, "standard_normal", "size", -1)
     dtype = None if dtype is None else as_dtype(dtype, "standard_normal", "dtype")
     generator = as_generator(generator, "standard_normal", "generator")
@@ -482,6 +555,8 @@ def standard_normal(size=None, *, dtype=None, generator=None, requires_grad=Fals
 
 cdef object op_uniform(object low, object high, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "uniform", <void*> op_uniform, (low, high, size, generator))
     low = as_real_operand(low, "uniform", "low")
     high = as_real_operand(high, "uniform", "high")
     size = None if size is None else as_ints(size, "uniform", "size", -1)
@@ -501,6 +576,8 @@ def uniform(low=0.0, high=1.0, size=None, *, generator=None):
 
 cdef object op_weibull(object a, object size, object generator):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "weibull", <void*> op_weibull, (a, size, generator))
     a = as_real_operand(a, "weibull", "a")
     size = None if size is None else as_ints(size, "weibull", "size", -1)
     generator = as_generator(generator, "weibull", "generator")

@@ -7,18 +7,20 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import LstmCellResult
-
 from gradspec.generated.kernels.recurrent cimport (
     forward_gru_cell, forward_lstm_cell, forward_rnn_relu_cell, forward_rnn_tanh_cell,
 )
 from gradspec.core.accumulate_grad cimport any_needs_grad, needs_grad
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.events cimport is_heard, listened
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, arrays_of, as_operand, as_operands, as_real_operand, wrap_forward
 
 
 cdef object op_gru_cell(object x, object h, object w_ih, object w_hh, object b_ih, object b_hh):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gru_cell", <void*> op_gru_cell, (x, h, w_ih, w_hh, b_ih, b_hh))
     x = as_operand(x, "gru_cell", "x")
     h = as_operand(h, "gru_cell", "h")
     w_ih = as_operand(w_ih, "gru_cell", "w_ih")
@@ -48,6 +50,8 @@ def gru_cell(x, h, w_ih, w_hh, b_ih=None, b_hh=None):
 
 cdef object op_lstm_cell(object x, object hx, object w_ih, object w_hh, object b_ih, object b_hh):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lstm_cell", <void*> op_lstm_cell, (x, hx, w_ih, w_hh, b_ih, b_hh))
     x = as_operand(x, "lstm_cell", "x")
     hx = as_operands(hx, "lstm_cell", "hx")
     w_ih = as_operand(w_ih, "lstm_cell", "w_ih")
@@ -77,6 +81,8 @@ def lstm_cell(x, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 cdef object op_rnn_relu_cell(object x, object h, object w_ih, object w_hh, object b_ih, object b_hh):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rnn_relu_cell", <void*> op_rnn_relu_cell, (x, h, w_ih, w_hh, b_ih, b_hh))
     x = as_real_operand(x, "rnn_relu_cell", "x")
     h = as_real_operand(h, "rnn_relu_cell", "h")
     w_ih = as_real_operand(w_ih, "rnn_relu_cell", "w_ih")
@@ -103,6 +109,8 @@ def rnn_relu_cell(x, h, w_ih, w_hh, b_ih=None, b_hh=None):
 
 cdef object op_rnn_tanh_cell(object x, object h, object w_ih, object w_hh, object b_ih, object b_hh):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rnn_tanh_cell", <void*> op_rnn_tanh_cell, (x, h, w_ih, w_hh, b_ih, b_hh))
     x = as_operand(x, "rnn_tanh_cell", "x")
     h = as_operand(h, "rnn_tanh_cell", "h")
     w_ih = as_operand(w_ih, "rnn_tanh_cell", "w_ih")

@@ -11,7 +11,6 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import StdMeanResult, VarMeanResult
-
 from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logmeanexp,
     forward_logsumexp, forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum,
@@ -25,8 +24,9 @@ from gradspec.generated.functions.reductions cimport (
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, writable, write_out
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
@@ -37,34 +37,52 @@ from gradspec.saved.view cimport attach_view
 
 
 cdef object op_all(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "all", <void*> op_all, (x, axis, keepdims))
     x = as_operand(x, "all", "x")
     axis = None if axis is None else as_ints(axis, "all", "axis", -1)
     keepdims = as_bool(keepdims, "all", "keepdims")
 
     return wrap_forward(forward_all(array_of(x), axis, keepdims))
 
+cdef object into_all(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "all.out", <void*> into_all, (x, axis, keepdims, out))
+    return write_out(writable(out, "all"), op_all(x, axis, keepdims), "all")
+
 def all(x, axis=None, keepdims=False, *, out=None, where=None):
     """Whether every element is nonzero."""
     if where is not None:
         return call_method("all", x, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
     if out is not None:
-        return write_out(writable(out, "all"), op_all(x, axis, keepdims), "all")
+        return into_all(x, axis, keepdims, out)
     return op_all(x, axis, keepdims)
 
 
 cdef object op_any(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "any", <void*> op_any, (x, axis, keepdims))
     x = as_operand(x, "any", "x")
     axis = None if axis is None else as_ints(axis, "any", "axis", -1)
     keepdims = as_bool(keepdims, "any", "keepdims")
 
     return wrap_forward(forward_any(array_of(x), axis, keepdims))
 
+cdef object into_any(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "any.out", <void*> into_any, (x, axis, keepdims, out))
+    return write_out(writable(out, "any"), op_any(x, axis, keepdims), "any")
+
 def any(x, axis=None, keepdims=False, *, out=None, where=None):
     """Whether some element is nonzero."""
     if where is not None:
         return call_method("any", x, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
     if out is not None:
-        return write_out(writable(out, "any"), op_any(x, axis, keepdims), "any")
+        return into_any(x, axis, keepdims, out)
     return op_any(x, axis, keepdims)
 
 
@@ -72,6 +90,8 @@ cdef object op__centred(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef CentredBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_centred", <void*> op__centred, (x, axis))
     x = as_operand(x, "_centred", "x")
     axis = None if axis is None else as_ints(axis, "_centred", "axis", -1)
 
@@ -98,6 +118,9 @@ def _centred(x, axis=None):
 
 
 cdef object op_count_nonzero(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "count_nonzero", <void*> op_count_nonzero, (x, axis, keepdims))
     x = as_operand(x, "count_nonzero", "x")
     axis = None if axis is None else as_ints(axis, "count_nonzero", "axis", -1)
     keepdims = as_bool(keepdims, "count_nonzero", "keepdims")
@@ -113,6 +136,8 @@ cdef object op__euclidean_norm(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef EuclideanNormBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_euclidean_norm", <void*> op__euclidean_norm, (x, axis, keepdims))
     x = as_operand(x, "_euclidean_norm", "x")
     axis = None if axis is None else as_ints(axis, "_euclidean_norm", "axis", -1)
     keepdims = as_bool(keepdims, "_euclidean_norm", "keepdims")
@@ -145,6 +170,8 @@ def _euclidean_norm(x, axis=None, keepdims=False):
 
 cdef object op_logmeanexp(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logmeanexp", <void*> op_logmeanexp, (x, axis, keepdims))
     x = as_operand(x, "logmeanexp", "x")
     axis = None if axis is None else as_ints(axis, "logmeanexp", "axis", -1)
     keepdims = as_bool(keepdims, "logmeanexp", "keepdims")
@@ -165,6 +192,8 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef LogsumexpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logsumexp", <void*> op_logsumexp, (x, axis, keepdims))
     x = as_operand(x, "logsumexp", "x")
     axis = None if axis is None else as_ints(axis, "logsumexp", "axis", -1)
     keepdims = as_bool(keepdims, "logsumexp", "keepdims")
@@ -199,6 +228,8 @@ cdef object op__logsumexp_backward(object a, object x, object axis, object keepd
     cdef ThreadState* state_ = thread_state()
     cdef LogsumexpBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_logsumexp_backward", <void*> op__logsumexp_backward, (a, x, axis, keepdims))
     a = as_operand(a, "_logsumexp_backward", "a")
     x = as_operand(x, "_logsumexp_backward", "x")
     axis = None if axis is None else as_ints(axis, "_logsumexp_backward", "axis", -1)
@@ -242,6 +273,8 @@ cdef object op_max(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef MaxBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max", <void*> op_max, (x, axis, keepdims))
     x = as_operand(x, "max", "x")
     axis = None if axis is None else as_ints(axis, "max", "axis", -1)
     keepdims = as_bool(keepdims, "max", "keepdims")
@@ -271,14 +304,20 @@ cdef tuple jvp_max(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
+cdef object into_max(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max.out", <void*> into_max, (x, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "max")
+    return write_out(target_, op_max(x, axis, keepdims), "max")
+
 def max(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
     equally."""
     if initial is not None or where is not None:
         return call_method("max", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
-        target_ = prepare_out(out, (x,), "max")
-        return write_out(target_, op_max(x, axis, keepdims), "max")
+        return into_max(x, axis, keepdims, out)
     return op_max(x, axis, keepdims)
 
 
@@ -286,6 +325,8 @@ cdef object op_mean(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef MeanBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mean", <void*> op_mean, (x, axis, keepdims))
     x = as_operand(x, "mean", "x")
     axis = None if axis is None else as_ints(axis, "mean", "axis", -1)
     keepdims = as_bool(keepdims, "mean", "keepdims")
@@ -313,13 +354,19 @@ cdef tuple rows_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
     return (ops.mean(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), keepdims),)
 
+cdef object into_mean(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mean.out", <void*> into_mean, (x, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "mean")
+    return write_out(target_, op_mean(x, axis, keepdims), "mean")
+
 def mean(x, axis=None, keepdims=False, *, out=None, dtype=None, where=None):
     """Arithmetic mean."""
     if dtype is not None or where is not None:
         return call_method("mean", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, where=where))
     if out is not None:
-        target_ = prepare_out(out, (x,), "mean")
-        return write_out(target_, op_mean(x, axis, keepdims), "mean")
+        return into_mean(x, axis, keepdims, out)
     return op_mean(x, axis, keepdims)
 
 
@@ -327,6 +374,8 @@ cdef object op_min(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef MinBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "min", <void*> op_min, (x, axis, keepdims))
     x = as_operand(x, "min", "x")
     axis = None if axis is None else as_ints(axis, "min", "axis", -1)
     keepdims = as_bool(keepdims, "min", "keepdims")
@@ -356,19 +405,27 @@ cdef tuple jvp_min(tuple outputs_, tuple inputs_, tuple tangents_):
     count = ops.sum(weight, axis, keepdims)
     return (ops.sum(weight * x_t, axis, keepdims) / count,)
 
+cdef object into_min(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "min.out", <void*> into_min, (x, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "min")
+    return write_out(target_, op_min(x, axis, keepdims), "min")
+
 def min(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
     equally."""
     if initial is not None or where is not None:
         return call_method("min", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
-        target_ = prepare_out(out, (x,), "min")
-        return write_out(target_, op_min(x, axis, keepdims), "min")
+        return into_min(x, axis, keepdims, out)
     return op_min(x, axis, keepdims)
 
 
 cdef object op_nanmean(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanmean", <void*> op_nanmean, (x, axis, keepdims))
     x = as_operand(x, "nanmean", "x")
     axis = None if axis is None else as_ints(axis, "nanmean", "axis", -1)
     keepdims = as_bool(keepdims, "nanmean", "keepdims")
@@ -392,6 +449,8 @@ def nanmean(x, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
 
 cdef object op_nansum(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nansum", <void*> op_nansum, (x, axis, keepdims))
     x = as_operand(x, "nansum", "x")
     axis = None if axis is None else as_ints(axis, "nansum", "axis", -1)
     keepdims = as_bool(keepdims, "nansum", "keepdims")
@@ -414,6 +473,8 @@ def nansum(x, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, 
 
 cdef object op_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "norm", <void*> op_norm, (x, ord, axis, keepdims))
     x = as_operand(x, "norm", "x")
     ord = as_float(ord, "norm", "ord")
     axis = None if axis is None else as_ints(axis, "norm", "axis", -1)
@@ -435,6 +496,8 @@ cdef object op_prod(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef ProdBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "prod", <void*> op_prod, (x, axis, keepdims))
     x = as_operand(x, "prod", "x")
     axis = None if axis is None else as_ints(axis, "prod", "axis", -1)
     keepdims = as_bool(keepdims, "prod", "keepdims")
@@ -459,6 +522,13 @@ cdef tuple jvp_prod(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
     return (ops.sum(ops._product_of_others(x, axis) * x_t, axis, keepdims),)
 
+cdef object into_prod(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "prod.out", <void*> into_prod, (x, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "prod")
+    return write_out(target_, op_prod(x, axis, keepdims), "prod")
+
 def prod(x, axis=None, keepdims=False, *, out=None, dtype=None, initial=None, where=None):
     """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
     if dtype is not None or initial is not None or where is not None:
@@ -466,13 +536,14 @@ def prod(x, axis=None, keepdims=False, *, out=None, dtype=None, initial=None, wh
             "prod", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
         )
     if out is not None:
-        target_ = prepare_out(out, (x,), "prod")
-        return write_out(target_, op_prod(x, axis, keepdims), "prod")
+        return into_prod(x, axis, keepdims, out)
     return op_prod(x, axis, keepdims)
 
 
 cdef object op__product_of_others(object x, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_product_of_others", <void*> op__product_of_others, (x, axis))
     x = as_operand(x, "_product_of_others", "x")
     axis = None if axis is None else as_ints(axis, "_product_of_others", "axis", -1)
 
@@ -499,6 +570,8 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
     cdef ThreadState* state_ = thread_state()
     cdef StdBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "std", <void*> op_std, (x, axis, keepdims, correction))
     x = as_operand(x, "std", "x")
     axis = None if axis is None else as_ints(axis, "std", "axis", -1)
     keepdims = as_bool(keepdims, "std", "keepdims")
@@ -542,6 +615,8 @@ cdef object op_std_mean(object x, object axis, object keepdims, object correctio
     cdef ThreadState* state_ = thread_state()
     cdef StdMeanBackward node_ = None
     cdef TensorBase std, mean
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "std_mean", <void*> op_std_mean, (x, axis, keepdims, correction))
     x = as_operand(x, "std_mean", "x")
     axis = None if axis is None else as_ints(axis, "std_mean", "axis", -1)
     keepdims = as_bool(keepdims, "std_mean", "keepdims")
@@ -584,6 +659,8 @@ cdef object op_sum(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef SumBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sum", <void*> op_sum, (x, axis, keepdims))
     x = as_operand(x, "sum", "x")
     axis = None if axis is None else as_ints(axis, "sum", "axis", -1)
     keepdims = as_bool(keepdims, "sum", "keepdims")
@@ -611,13 +688,19 @@ cdef tuple rows_sum(tuple outputs_, tuple inputs_, tuple tangents_):
     x, axis, keepdims = tangents_[0], inputs_[1], inputs_[2]
     return (ops.sum(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), keepdims),)
 
+cdef object into_sum(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sum.out", <void*> into_sum, (x, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "sum")
+    return write_out(target_, op_sum(x, axis, keepdims), "sum")
+
 def sum(x, axis=None, keepdims=False, *, out=None, dtype=None, initial=None, where=None):
     """Sum."""
     if dtype is not None or initial is not None or where is not None:
         return call_method("sum", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where))
     if out is not None:
-        target_ = prepare_out(out, (x,), "sum")
-        return write_out(target_, op_sum(x, axis, keepdims), "sum")
+        return into_sum(x, axis, keepdims, out)
     return op_sum(x, axis, keepdims)
 
 
@@ -625,6 +708,8 @@ cdef object op__sum_to(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef SumToBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_sum_to", <void*> op__sum_to, (x, shape))
     x = as_operand(x, "_sum_to", "x")
     shape = as_ints(shape, "_sum_to", "shape", -1)
 
@@ -660,6 +745,8 @@ def _sum_to(x, shape):
 
 cdef object op_sum_to_size(object x, object size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sum_to_size", <void*> op_sum_to_size, (x, size))
     x = as_operand(x, "sum_to_size", "x")
     size = as_ints(size, "sum_to_size", "size", -1)
 
@@ -679,6 +766,8 @@ cdef object op__unreduce(object x, object shape, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef UnreduceBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_unreduce", <void*> op__unreduce, (x, shape, axis, keepdims))
     x = as_operand(x, "_unreduce", "x")
     shape = as_ints(shape, "_unreduce", "shape", -1)
     axis = None if axis is None else as_ints(axis, "_unreduce", "axis", -1)
@@ -720,6 +809,8 @@ cdef object op_var(object x, object axis, object keepdims, object correction):
     cdef ThreadState* state_ = thread_state()
     cdef VarBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "var", <void*> op_var, (x, axis, keepdims, correction))
     x = as_operand(x, "var", "x")
     axis = None if axis is None else as_ints(axis, "var", "axis", -1)
     keepdims = as_bool(keepdims, "var", "keepdims")
@@ -762,6 +853,8 @@ cdef object op_var_mean(object x, object axis, object keepdims, object correctio
     cdef ThreadState* state_ = thread_state()
     cdef VarMeanBackward node_ = None
     cdef TensorBase var, mean
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "var_mean", <void*> op_var_mean, (x, axis, keepdims, correction))
     x = as_operand(x, "var_mean", "x")
     axis = None if axis is None else as_ints(axis, "var_mean", "axis", -1)
     keepdims = as_bool(keepdims, "var_mean", "keepdims")
@@ -801,6 +894,8 @@ def var_mean(x, axis=None, keepdims=False, *, correction=0):
 
 cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vector_norm", <void*> op_vector_norm, (x, ord, axis, keepdims))
     x = as_operand(x, "vector_norm", "x")
     ord = as_float(ord, "vector_norm", "ord")
     axis = None if axis is None else as_ints(axis, "vector_norm", "axis", -1)
@@ -833,12 +928,18 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "vector_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
+cdef object into_vector_norm(object x, object ord, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vector_norm.out", <void*> into_vector_norm, (x, ord, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "vector_norm")
+    return write_out(target_, op_vector_norm(x, ord, axis, keepdims), "vector_norm")
+
 def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
     derivative at 0 is 0."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "vector_norm")
-        return write_out(target_, op_vector_norm(x, ord, axis, keepdims), "vector_norm")
+        return into_vector_norm(x, ord, axis, keepdims, out)
     return op_vector_norm(x, ord, axis, keepdims)
 
 
@@ -846,6 +947,8 @@ cdef object op__power_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef PowerNormBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_power_norm", <void*> op__power_norm, (x, ord, axis, keepdims))
     x = as_operand(x, "_power_norm", "x")
     ord = as_float(ord, "_power_norm", "ord")
     axis = None if axis is None else as_ints(axis, "_power_norm", "axis", -1)

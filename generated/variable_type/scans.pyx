@@ -10,7 +10,6 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import CummaxResult, CumminResult
-
 from gradspec.generated.kernels.scans cimport (
     forward_cummax, forward_cummin, forward_cumprod, forward_cumsum, forward_cumulative_trapezoid,
     forward__linear_recurrence, forward_logcumsumexp, forward_nancumprod, forward_nancumsum, forward__shift,
@@ -22,8 +21,9 @@ from gradspec.generated.functions.scans cimport (
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_scalar
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, write_out
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
@@ -36,6 +36,8 @@ cdef object op_cummax(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef CummaxBackward node_ = None
     cdef TensorBase values, indices
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cummax", <void*> op_cummax, (x, axis))
     x = as_real_operand(x, "cummax", "x")
     axis = as_int(axis, "cummax", "axis")
 
@@ -68,6 +70,8 @@ cdef object op_cummin(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef CumminBackward node_ = None
     cdef TensorBase values, indices
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cummin", <void*> op_cummin, (x, axis))
     x = as_real_operand(x, "cummin", "x")
     axis = as_int(axis, "cummin", "axis")
 
@@ -100,6 +104,8 @@ cdef object op_cumprod(object x, object axis, object reverse):
     cdef ThreadState* state_ = thread_state()
     cdef CumprodBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cumprod", <void*> op_cumprod, (x, axis, reverse))
     x = as_operand(x, "cumprod", "x")
     axis = None if axis is None else as_int(axis, "cumprod", "axis")
     reverse = as_bool(reverse, "cumprod", "reverse")
@@ -136,14 +142,20 @@ cdef tuple jvp_cumprod(tuple outputs_, tuple inputs_, tuple tangents_):
     before = ops._shift(y, step, dim, 1)
     return (ops._linear_recurrence(factors, before * ops.reshape(x_t, shape_of(y)), dim, reverse=reverse),)
 
+cdef object into_cumprod(object x, object axis, object reverse, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cumprod.out", <void*> into_cumprod, (x, axis, reverse, out))
+    target_ = prepare_out(out, (x,), "cumprod")
+    return write_out(target_, op_cumprod(x, axis, reverse), "cumprod")
+
 def cumprod(x, axis=None, *, reverse=False, out=None, dtype=None):
     """Product up to and with each element, from the end where `reverse`; flattens when `axis` is None. Every
     derivative is exact at zeros too."""
     if dtype is not None:
         return call_method("cumprod", x, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
     if out is not None:
-        target_ = prepare_out(out, (x,), "cumprod")
-        return write_out(target_, op_cumprod(x, axis, reverse), "cumprod")
+        return into_cumprod(x, axis, reverse, out)
     return op_cumprod(x, axis, reverse)
 
 
@@ -151,6 +163,8 @@ cdef object op_cumsum(object x, object axis, object reverse):
     cdef ThreadState* state_ = thread_state()
     cdef CumsumBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cumsum", <void*> op_cumsum, (x, axis, reverse))
     x = as_operand(x, "cumsum", "x")
     axis = None if axis is None else as_int(axis, "cumsum", "axis")
     reverse = as_bool(reverse, "cumsum", "reverse")
@@ -182,18 +196,26 @@ cdef tuple rows_cumsum(tuple outputs_, tuple inputs_, tuple tangents_):
         else ops.cumsum(x, formulas.axes_of_rows(axis, ndim_of(x) - 1), reverse=reverse),
     )
 
+cdef object into_cumsum(object x, object axis, object reverse, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cumsum.out", <void*> into_cumsum, (x, axis, reverse, out))
+    target_ = prepare_out(out, (x,), "cumsum")
+    return write_out(target_, op_cumsum(x, axis, reverse), "cumsum")
+
 def cumsum(x, axis=None, *, reverse=False, out=None, dtype=None):
     """Sum up to and with each element, from the end where `reverse`; flattens when `axis` is None."""
     if dtype is not None:
         return call_method("cumsum", x, dict(axis=axis, reverse=reverse), dict(dtype=dtype, out=out))
     if out is not None:
-        target_ = prepare_out(out, (x,), "cumsum")
-        return write_out(target_, op_cumsum(x, axis, reverse), "cumsum")
+        return into_cumsum(x, axis, reverse, out)
     return op_cumsum(x, axis, reverse)
 
 
 cdef object op_cumulative_trapezoid(object y, object x, object dx, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cumulative_trapezoid", <void*> op_cumulative_trapezoid, (y, x, dx, axis))
     y = as_operand(y, "cumulative_trapezoid", "y")
     x = None if x is None else as_operand(x, "cumulative_trapezoid", "x")
     dx = as_scalar(dx, "cumulative_trapezoid", "dx")
@@ -212,6 +234,9 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 cdef object op_diff(object x, object n, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "diff", <void*> op_diff, (x, n, axis))
     x = as_operand(x, "diff", "x")
     n = as_int(n, "diff", "n")
     axis = as_int(axis, "diff", "axis")
@@ -234,6 +259,9 @@ def diff(x, n=1, axis=-1, *, prepend=None, append=None):
 
 
 cdef object op_ediff1d(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ediff1d", <void*> op_ediff1d, (x,))
     x = as_operand(x, "ediff1d", "x")
 
     try:
@@ -252,6 +280,8 @@ cdef object op__linear_recurrence(object a, object b, object axis, object revers
     cdef ThreadState* state_ = thread_state()
     cdef LinearRecurrenceBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_linear_recurrence", <void*> op__linear_recurrence, (a, b, axis, reverse))
     a = as_operand(a, "_linear_recurrence", "a")
     b = as_operand(b, "_linear_recurrence", "b")
     axis = as_int(axis, "_linear_recurrence", "axis")
@@ -297,6 +327,8 @@ cdef object op_logcumsumexp(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef LogcumsumexpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logcumsumexp", <void*> op_logcumsumexp, (x, axis))
     x = as_operand(x, "logcumsumexp", "x")
     axis = as_int(axis, "logcumsumexp", "axis")
 
@@ -323,16 +355,24 @@ cdef tuple jvp_logcumsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
     total = ops._linear_recurrence(rate, part, axis)
     return (ops._divide_or_zero(ops._linear_recurrence(rate, part * x_t, axis), total),)
 
+cdef object into_logcumsumexp(object x, object axis, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logcumsumexp.out", <void*> into_logcumsumexp, (x, axis, out))
+    target_ = prepare_out(out, (x,), "logcumsumexp")
+    return write_out(target_, op_logcumsumexp(x, axis), "logcumsumexp")
+
 def logcumsumexp(x, axis, *, out=None):
     """log(cumsum(exp(x))) along `axis`, without overflow."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "logcumsumexp")
-        return write_out(target_, op_logcumsumexp(x, axis), "logcumsumexp")
+        return into_logcumsumexp(x, axis, out)
     return op_logcumsumexp(x, axis)
 
 
 cdef object op_nancumprod(object x, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nancumprod", <void*> op_nancumprod, (x, axis))
     x = as_operand(x, "nancumprod", "x")
     axis = None if axis is None else as_int(axis, "nancumprod", "axis")
 
@@ -352,6 +392,8 @@ def nancumprod(x, axis=None, *, dtype=None, out=None):
 
 cdef object op_nancumsum(object x, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nancumsum", <void*> op_nancumsum, (x, axis))
     x = as_operand(x, "nancumsum", "x")
     axis = None if axis is None else as_int(axis, "nancumsum", "axis")
 
@@ -373,6 +415,8 @@ cdef object op__shift(object x, object n, object axis, object fill):
     cdef ThreadState* state_ = thread_state()
     cdef ShiftBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_shift", <void*> op__shift, (x, n, axis, fill))
     x = as_operand(x, "_shift", "x")
     n = as_int(n, "_shift", "n")
     axis = as_int(axis, "_shift", "axis")
@@ -403,6 +447,8 @@ def _shift(x, n, axis=-1, fill=0):
 
 cdef object op_trapezoid(object y, object x, object dx, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "trapezoid", <void*> op_trapezoid, (y, x, dx, axis))
     y = as_operand(y, "trapezoid", "y")
     x = None if x is None else as_operand(x, "trapezoid", "x")
     dx = as_scalar(dx, "trapezoid", "dx")
@@ -429,6 +475,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 cdef object op__trapezoids(object y, object x, object dx, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_trapezoids", <void*> op__trapezoids, (y, x, dx, axis))
     y = as_operand(y, "_trapezoids", "y")
     x = None if x is None else as_operand(x, "_trapezoids", "x")
     dx = as_scalar(dx, "_trapezoids", "dx")
@@ -459,6 +507,8 @@ cdef object op_unwrap(object x, object discont, object axis, object period):
     cdef ThreadState* state_ = thread_state()
     cdef UnwrapBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unwrap", <void*> op_unwrap, (x, discont, axis, period))
     x = as_real_operand(x, "unwrap", "x")
     discont = None if discont is None else as_float(discont, "unwrap", "discont")
     axis = as_int(axis, "unwrap", "axis")

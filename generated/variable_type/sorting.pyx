@@ -9,7 +9,6 @@ from gradspec.support.errors import explain
 from gradspec.generated.results import (
     KthvalueResult, ModeResult, TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
 )
-
 from gradspec.generated.kernels.sorting cimport (
     forward_argmax, forward_argmin, forward_argpartition, forward_argsort, forward_bincount, forward_bucketize,
     forward__counts_of_unique, forward_digitize, forward__first_places, forward_isin, forward_kthvalue, forward_mode,
@@ -19,8 +18,9 @@ from gradspec.generated.kernels.sorting cimport (
 from gradspec.generated.functions.sorting cimport BincountBackward, SortBackward, TopkBackward
 from gradspec.core.arguments cimport as_bool, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_index, as_operand, as_real_operand, index_of, shape_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
@@ -29,6 +29,9 @@ from gradspec.core.tensor cimport TensorBase
 
 
 cdef object op_argmax(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "argmax", <void*> op_argmax, (x, axis, keepdims))
     x = as_real_operand(x, "argmax", "x")
     axis = None if axis is None else as_int(axis, "argmax", "axis")
     keepdims = as_bool(keepdims, "argmax", "keepdims")
@@ -43,6 +46,9 @@ def argmax(x, axis=None, keepdims=False, *, out=None):
 
 
 cdef object op_argmin(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "argmin", <void*> op_argmin, (x, axis, keepdims))
     x = as_real_operand(x, "argmin", "x")
     axis = None if axis is None else as_int(axis, "argmin", "axis")
     keepdims = as_bool(keepdims, "argmin", "keepdims")
@@ -57,6 +63,9 @@ def argmin(x, axis=None, keepdims=False, *, out=None):
 
 
 cdef object op_argpartition(object x, object kth, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "argpartition", <void*> op_argpartition, (x, kth, axis))
     x = as_real_operand(x, "argpartition", "x")
     kth = as_int(kth, "argpartition", "kth")
     axis = as_int(axis, "argpartition", "axis")
@@ -71,6 +80,9 @@ def argpartition(x, kth, axis=-1, *, kind=None, order=None):
 
 
 cdef object op_argsort(object x, object axis, object descending, object stable):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "argsort", <void*> op_argsort, (x, axis, descending, stable))
     x = as_real_operand(x, "argsort", "x")
     axis = as_int(axis, "argsort", "axis")
     descending = as_bool(descending, "argsort", "descending")
@@ -89,6 +101,8 @@ cdef object op_bincount(object x, object weights, object minlength):
     cdef ThreadState* state_ = thread_state()
     cdef BincountBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bincount", <void*> op_bincount, (x, weights, minlength))
     x = as_index(x, "bincount", "x")
     weights = None if weights is None else as_operand(weights, "bincount", "weights")
     minlength = as_int(minlength, "bincount", "minlength")
@@ -116,6 +130,9 @@ def bincount(x, weights=None, minlength=0):
 
 
 cdef object op_bucketize(object x, object boundaries, object right):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bucketize", <void*> op_bucketize, (x, boundaries, right))
     x = as_real_operand(x, "bucketize", "x")
     boundaries = as_real_operand(boundaries, "bucketize", "boundaries")
     right = as_bool(right, "bucketize", "right")
@@ -128,6 +145,9 @@ def bucketize(x, boundaries, *, right=False):
 
 
 cdef object op__counts_of_unique(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_counts_of_unique", <void*> op__counts_of_unique, (x,))
     x = as_real_operand(x, "_counts_of_unique", "x")
 
     return wrap_forward(forward__counts_of_unique(array_of(x)))
@@ -138,6 +158,9 @@ def _counts_of_unique(x):
 
 
 cdef object op_digitize(object x, object bins, object right):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "digitize", <void*> op_digitize, (x, bins, right))
     x = as_real_operand(x, "digitize", "x")
     bins = as_real_operand(bins, "digitize", "bins")
     right = as_bool(right, "digitize", "right")
@@ -150,6 +173,9 @@ def digitize(x, bins, right=False):
 
 
 cdef object op__first_places(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_first_places", <void*> op__first_places, (x,))
     x = as_real_operand(x, "_first_places", "x")
 
     return wrap_forward(forward__first_places(array_of(x)))
@@ -160,6 +186,9 @@ def _first_places(x):
 
 
 cdef object op_isin(object x, object test):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "isin", <void*> op_isin, (x, test))
     x = as_operand(x, "isin", "x")
     test = as_operand(test, "isin", "test")
 
@@ -174,6 +203,8 @@ def isin(x, test, *, assume_unique=None, invert=None, kind=None):
 
 cdef object op_kthvalue(object x, object k, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kthvalue", <void*> op_kthvalue, (x, k, axis, keepdims))
     x = as_real_operand(x, "kthvalue", "x")
     k = as_int(k, "kthvalue", "k")
     axis = as_int(axis, "kthvalue", "axis")
@@ -197,6 +228,8 @@ def kthvalue(x, k, axis=-1, keepdims=False):
 
 cdef object op_mode(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mode", <void*> op_mode, (x, axis, keepdims))
     x = as_real_operand(x, "mode", "x")
     axis = as_int(axis, "mode", "axis")
     keepdims = as_bool(keepdims, "mode", "keepdims")
@@ -218,6 +251,9 @@ def mode(x, axis=-1, keepdims=False):
 
 
 cdef object op__mode_place(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_mode_place", <void*> op__mode_place, (x, axis))
     x = as_real_operand(x, "_mode_place", "x")
     axis = as_int(axis, "_mode_place", "axis")
 
@@ -230,6 +266,8 @@ def _mode_place(x, axis):
 
 cdef object op_msort(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "msort", <void*> op_msort, (x,))
     x = as_real_operand(x, "msort", "x")
 
     try:
@@ -246,6 +284,8 @@ def msort(x):
 
 cdef object op_partition(object x, object kth, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "partition", <void*> op_partition, (x, kth, axis))
     x = as_real_operand(x, "partition", "x")
     kth = as_int(kth, "partition", "kth")
     axis = as_int(axis, "partition", "axis")
@@ -265,6 +305,9 @@ def partition(x, kth, axis=-1, *, kind=None, order=None):
 
 
 cdef object op__ranks_of_unique(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_ranks_of_unique", <void*> op__ranks_of_unique, (x,))
     x = as_real_operand(x, "_ranks_of_unique", "x")
 
     return wrap_forward(forward__ranks_of_unique(array_of(x)))
@@ -275,6 +318,9 @@ def _ranks_of_unique(x):
 
 
 cdef object op_searchsorted(object sorted_sequence, object values, object side):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "searchsorted", <void*> op_searchsorted, (sorted_sequence, values, side))
     sorted_sequence = as_real_operand(sorted_sequence, "searchsorted", "sorted_sequence")
     values = as_real_operand(values, "searchsorted", "values")
     side = as_str(side, "searchsorted", "side")
@@ -293,6 +339,8 @@ cdef object op_sort(object x, object axis, object descending, object stable):
     cdef ThreadState* state_ = thread_state()
     cdef SortBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sort", <void*> op_sort, (x, axis, descending, stable))
     x = as_real_operand(x, "sort", "x")
     axis = as_int(axis, "sort", "axis")
     descending = as_bool(descending, "sort", "descending")
@@ -331,6 +379,8 @@ cdef object op_topk(object x, object k, object axis, object largest):
     cdef ThreadState* state_ = thread_state()
     cdef TopkBackward node_ = None
     cdef TensorBase values, indices
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "topk", <void*> op_topk, (x, k, axis, largest))
     x = as_real_operand(x, "topk", "x")
     k = as_int(k, "topk", "k")
     axis = as_int(axis, "topk", "axis")
@@ -363,6 +413,8 @@ def topk(x, k, axis=-1, *, largest=True):
 
 cdef object op_unique(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unique", <void*> op_unique, (x,))
     x = as_real_operand(x, "unique", "x")
 
     try:
@@ -390,6 +442,8 @@ def unique(x, *, return_index=None, return_inverse=None, return_counts=None, axi
 
 cdef object op_unique_all(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unique_all", <void*> op_unique_all, (x,))
     x = as_real_operand(x, "unique_all", "x")
 
     try:
@@ -407,6 +461,8 @@ def unique_all(x):
 
 cdef object op_unique_counts(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unique_counts", <void*> op_unique_counts, (x,))
     x = as_real_operand(x, "unique_counts", "x")
 
     try:
@@ -423,6 +479,8 @@ def unique_counts(x):
 
 cdef object op_unique_inverse(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unique_inverse", <void*> op_unique_inverse, (x,))
     x = as_real_operand(x, "unique_inverse", "x")
 
     try:

@@ -7,7 +7,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.special cimport (
     forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln,
     forward__digamma_gap, forward_dawsn, forward_erfcinv, forward_exp1, forward_expi, forward_gamma, forward_gammainc,
@@ -29,8 +28,9 @@ from gradspec.generated.functions.special cimport (
 )
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
@@ -42,6 +42,8 @@ cdef object op_beta(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef BetaBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "beta", <void*> op_beta, (a, b))
     a = as_real_operand(a, "beta", "a")
     b = as_real_operand(b, "beta", "b")
 
@@ -67,6 +69,9 @@ cdef tuple jvp_beta(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_beta_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "beta_", <void*> op_beta_, (a, b))
     a = as_real_operand(writable(a, "beta_"), "beta_", "a")
     b = as_real_operand(b, "beta_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "beta_")
@@ -81,6 +86,8 @@ cdef object op__beta_derivative(object a, object b, object m, object n):
     cdef ThreadState* state_ = thread_state()
     cdef BetaDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_beta_derivative", <void*> op__beta_derivative, (a, b, m, n))
     a = as_real_operand(a, "_beta_derivative", "a")
     b = as_real_operand(b, "_beta_derivative", "b")
     m = as_int(m, "_beta_derivative", "m")
@@ -118,6 +125,8 @@ cdef object op_betainc(object a, object b, object x):
     cdef ThreadState* state_ = thread_state()
     cdef BetaincBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "betainc", <void*> op_betainc, (a, b, x))
     a = as_real_operand(a, "betainc", "a")
     b = as_real_operand(b, "betainc", "b")
     x = as_real_operand(x, "betainc", "x")
@@ -155,6 +164,8 @@ cdef object op__betainc_derivative(object a, object b, object x, object k, objec
     cdef ThreadState* state_ = thread_state()
     cdef BetaincDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_betainc_derivative", <void*> op__betainc_derivative, (a, b, x, k, m, n))
     a = as_real_operand(a, "_betainc_derivative", "a")
     b = as_real_operand(b, "_betainc_derivative", "b")
     x = as_real_operand(x, "_betainc_derivative", "x")
@@ -200,6 +211,8 @@ cdef object op_betaln(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef BetalnBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "betaln", <void*> op_betaln, (a, b))
     a = as_real_operand(a, "betaln", "a")
     b = as_real_operand(b, "betaln", "b")
 
@@ -225,6 +238,9 @@ cdef tuple jvp_betaln(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_betaln_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "betaln_", <void*> op_betaln_, (a, b))
     a = as_real_operand(writable(a, "betaln_"), "betaln_", "a")
     b = as_real_operand(b, "betaln_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "betaln_")
@@ -239,6 +255,8 @@ cdef object op__digamma_gap(object a, object b, object n):
     cdef ThreadState* state_ = thread_state()
     cdef DigammaGapBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_digamma_gap", <void*> op__digamma_gap, (a, b, n))
     a = as_real_operand(a, "_digamma_gap", "a")
     b = as_real_operand(b, "_digamma_gap", "b")
     n = as_int(n, "_digamma_gap", "n")
@@ -274,6 +292,8 @@ cdef object op_dawsn(object x):
     cdef ThreadState* state_ = thread_state()
     cdef DawsnBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dawsn", <void*> op_dawsn, (x,))
     x = as_real_operand(x, "dawsn", "x")
 
     if needs_grad(state_, x):
@@ -294,6 +314,9 @@ cdef tuple jvp_dawsn(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1))),)
 
 cdef object op_dawsn_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dawsn_", <void*> op_dawsn_, (x,))
     x = as_real_operand(writable(x, "dawsn_"), "dawsn_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "dawsn_")
     return overwrite(x, op_dawsn(old_), "dawsn_")
@@ -307,6 +330,8 @@ cdef object op_erfcinv(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ErfcinvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfcinv", <void*> op_erfcinv, (x,))
     x = as_real_operand(x, "erfcinv", "x")
 
     if needs_grad(state_, x):
@@ -327,6 +352,9 @@ cdef tuple jvp_erfcinv(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-0.8862269254527579 * ops.exp(y * y)),)
 
 cdef object op_erfcinv_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfcinv_", <void*> op_erfcinv_, (x,))
     x = as_real_operand(writable(x, "erfcinv_"), "erfcinv_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "erfcinv_")
     return overwrite(x, op_erfcinv(old_), "erfcinv_")
@@ -340,6 +368,8 @@ cdef object op_exp1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Exp1Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp1", <void*> op_exp1, (x,))
     x = as_operand(x, "exp1", "x")
 
     if needs_grad(state_, x):
@@ -360,6 +390,9 @@ cdef tuple jvp_exp1(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-ops.exp(-x) / x),)
 
 cdef object op_exp1_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp1_", <void*> op_exp1_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "exp1_")
     return overwrite(x, op_exp1(old_), "exp1_")
 
@@ -372,6 +405,8 @@ cdef object op_expi(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ExpiBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expi", <void*> op_expi, (x,))
     x = as_operand(x, "expi", "x")
 
     if needs_grad(state_, x):
@@ -392,6 +427,9 @@ cdef tuple jvp_expi(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (ops.exp(x) / x),)
 
 cdef object op_expi_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expi_", <void*> op_expi_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "expi_")
     return overwrite(x, op_expi(old_), "expi_")
 
@@ -404,6 +442,8 @@ cdef object op_gamma(object x):
     cdef ThreadState* state_ = thread_state()
     cdef GammaBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gamma", <void*> op_gamma, (x,))
     x = as_real_operand(x, "gamma", "x")
 
     if needs_grad(state_, x):
@@ -425,6 +465,9 @@ cdef tuple jvp_gamma(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (y * ops.digamma(x)),)
 
 cdef object op_gamma_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gamma_", <void*> op_gamma_, (x,))
     x = as_real_operand(writable(x, "gamma_"), "gamma_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "gamma_")
     return overwrite(x, op_gamma(old_), "gamma_")
@@ -438,6 +481,8 @@ cdef object op_gammainc(object a, object x):
     cdef ThreadState* state_ = thread_state()
     cdef GammaincBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gammainc", <void*> op_gammainc, (a, x))
     a = as_real_operand(a, "gammainc", "a")
     x = as_real_operand(x, "gammainc", "x")
 
@@ -471,6 +516,8 @@ cdef object op__gammainc_derivative(object a, object x, object m, object n):
     cdef ThreadState* state_ = thread_state()
     cdef GammaincDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_gammainc_derivative", <void*> op__gammainc_derivative, (a, x, m, n))
     a = as_real_operand(a, "_gammainc_derivative", "a")
     x = as_real_operand(x, "_gammainc_derivative", "x")
     m = as_int(m, "_gammainc_derivative", "m")
@@ -508,6 +555,8 @@ cdef object op_gammaincc(object a, object x):
     cdef ThreadState* state_ = thread_state()
     cdef GammainccBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gammaincc", <void*> op_gammaincc, (a, x))
     a = as_real_operand(a, "gammaincc", "a")
     x = as_real_operand(x, "gammaincc", "x")
 
@@ -541,6 +590,8 @@ cdef object op_gammaincinv(object a, object p):
     cdef ThreadState* state_ = thread_state()
     cdef GammaincinvBackward node_ = None
     cdef TensorBase x
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gammaincinv", <void*> op_gammaincinv, (a, p))
     a = as_real_operand(a, "gammaincinv", "a")
     p = as_real_operand(p, "gammaincinv", "p")
 
@@ -572,11 +623,17 @@ def gammaincinv(a, p):
 
 
 cdef object op_gammasgn(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gammasgn", <void*> op_gammasgn, (x,))
     x = as_real_operand(x, "gammasgn", "x")
 
     return wrap_forward(forward_gammasgn(array_of(x)))
 
 cdef object op_gammasgn_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "gammasgn_", <void*> op_gammasgn_, (x,))
     x = as_real_operand(writable(x, "gammasgn_"), "gammasgn_", "x")
     old_ = prepare_inplace(x, (x,), 0, "gammasgn_")
     return overwrite(x, op_gammasgn(old_), "gammasgn_")
@@ -590,6 +647,8 @@ cdef object op_i0(object x):
     cdef ThreadState* state_ = thread_state()
     cdef I0Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i0", <void*> op_i0, (x,))
     x = as_real_operand(x, "i0", "x")
 
     if needs_grad(state_, x):
@@ -610,6 +669,9 @@ cdef tuple jvp_i0(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.i1(x),)
 
 cdef object op_i0_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i0_", <void*> op_i0_, (x,))
     x = as_real_operand(writable(x, "i0_"), "i0_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "i0_")
     return overwrite(x, op_i0(old_), "i0_")
@@ -623,6 +685,8 @@ cdef object op_i0e(object x):
     cdef ThreadState* state_ = thread_state()
     cdef I0eBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i0e", <void*> op_i0e, (x,))
     x = as_real_operand(x, "i0e", "x")
 
     if needs_grad(state_, x):
@@ -643,6 +707,9 @@ cdef tuple jvp_i0e(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._ive_derivative(0, x, 1),)
 
 cdef object op_i0e_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i0e_", <void*> op_i0e_, (x,))
     x = as_real_operand(writable(x, "i0e_"), "i0e_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "i0e_")
     return overwrite(x, op_i0e(old_), "i0e_")
@@ -656,6 +723,8 @@ cdef object op_i1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef I1Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i1", <void*> op_i1, (x,))
     x = as_real_operand(x, "i1", "x")
 
     if needs_grad(state_, x):
@@ -676,6 +745,9 @@ cdef tuple jvp_i1(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ((ops.i0(x) + ops.iv(2.0, x)) / 2),)
 
 cdef object op_i1_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i1_", <void*> op_i1_, (x,))
     x = as_real_operand(writable(x, "i1_"), "i1_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "i1_")
     return overwrite(x, op_i1(old_), "i1_")
@@ -689,6 +761,8 @@ cdef object op_i1e(object x):
     cdef ThreadState* state_ = thread_state()
     cdef I1eBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i1e", <void*> op_i1e, (x,))
     x = as_real_operand(x, "i1e", "x")
 
     if needs_grad(state_, x):
@@ -709,6 +783,9 @@ cdef tuple jvp_i1e(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._ive_derivative(1, x, 1),)
 
 cdef object op_i1e_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "i1e_", <void*> op_i1e_, (x,))
     x = as_real_operand(writable(x, "i1e_"), "i1e_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "i1e_")
     return overwrite(x, op_i1e(old_), "i1e_")
@@ -722,6 +799,8 @@ cdef object op_iv(object v, object x):
     cdef ThreadState* state_ = thread_state()
     cdef IvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "iv", <void*> op_iv, (v, x))
     v = as_float(v, "iv", "v")
     x = as_operand(x, "iv", "x")
 
@@ -752,6 +831,8 @@ cdef object op_ive(object v, object x):
     cdef ThreadState* state_ = thread_state()
     cdef IveBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ive", <void*> op_ive, (v, x))
     v = as_float(v, "ive", "v")
     x = as_real_operand(x, "ive", "x")
 
@@ -782,6 +863,8 @@ cdef object op__ive_derivative(object v, object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef IveDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_ive_derivative", <void*> op__ive_derivative, (v, x, n))
     v = as_float(v, "_ive_derivative", "v")
     x = as_real_operand(x, "_ive_derivative", "x")
     n = as_int(n, "_ive_derivative", "n")
@@ -814,6 +897,8 @@ cdef object op_j0(object x):
     cdef ThreadState* state_ = thread_state()
     cdef J0Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "j0", <void*> op_j0, (x,))
     x = as_real_operand(x, "j0", "x")
 
     if needs_grad(state_, x):
@@ -834,6 +919,9 @@ cdef tuple jvp_j0(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * -ops.j1(x),)
 
 cdef object op_j0_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "j0_", <void*> op_j0_, (x,))
     x = as_real_operand(writable(x, "j0_"), "j0_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "j0_")
     return overwrite(x, op_j0(old_), "j0_")
@@ -847,6 +935,8 @@ cdef object op_j1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef J1Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "j1", <void*> op_j1, (x,))
     x = as_real_operand(x, "j1", "x")
 
     if needs_grad(state_, x):
@@ -867,6 +957,9 @@ cdef tuple jvp_j1(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ((ops.j0(x) - ops.jv(2.0, x)) / 2),)
 
 cdef object op_j1_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "j1_", <void*> op_j1_, (x,))
     x = as_real_operand(writable(x, "j1_"), "j1_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "j1_")
     return overwrite(x, op_j1(old_), "j1_")
@@ -880,6 +973,8 @@ cdef object op_jv(object v, object x):
     cdef ThreadState* state_ = thread_state()
     cdef JvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "jv", <void*> op_jv, (v, x))
     v = as_float(v, "jv", "v")
     x = as_operand(x, "jv", "x")
 
@@ -910,6 +1005,8 @@ cdef object op_k0(object x):
     cdef ThreadState* state_ = thread_state()
     cdef K0Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k0", <void*> op_k0, (x,))
     x = as_real_operand(x, "k0", "x")
 
     if needs_grad(state_, x):
@@ -930,6 +1027,9 @@ cdef tuple jvp_k0(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * -ops.k1(x),)
 
 cdef object op_k0_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k0_", <void*> op_k0_, (x,))
     x = as_real_operand(writable(x, "k0_"), "k0_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "k0_")
     return overwrite(x, op_k0(old_), "k0_")
@@ -943,6 +1043,8 @@ cdef object op_k0e(object x):
     cdef ThreadState* state_ = thread_state()
     cdef K0eBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k0e", <void*> op_k0e, (x,))
     x = as_real_operand(x, "k0e", "x")
 
     if needs_grad(state_, x):
@@ -963,6 +1065,9 @@ cdef tuple jvp_k0e(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._kve_derivative(0, x, 1),)
 
 cdef object op_k0e_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k0e_", <void*> op_k0e_, (x,))
     x = as_real_operand(writable(x, "k0e_"), "k0e_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "k0e_")
     return overwrite(x, op_k0e(old_), "k0e_")
@@ -976,6 +1081,8 @@ cdef object op_k1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef K1Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k1", <void*> op_k1, (x,))
     x = as_real_operand(x, "k1", "x")
 
     if needs_grad(state_, x):
@@ -996,6 +1103,9 @@ cdef tuple jvp_k1(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (-(ops.k0(x) + ops.kv(2.0, x)) / 2),)
 
 cdef object op_k1_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k1_", <void*> op_k1_, (x,))
     x = as_real_operand(writable(x, "k1_"), "k1_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "k1_")
     return overwrite(x, op_k1(old_), "k1_")
@@ -1009,6 +1119,8 @@ cdef object op_k1e(object x):
     cdef ThreadState* state_ = thread_state()
     cdef K1eBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k1e", <void*> op_k1e, (x,))
     x = as_real_operand(x, "k1e", "x")
 
     if needs_grad(state_, x):
@@ -1029,6 +1141,9 @@ cdef tuple jvp_k1e(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops._kve_derivative(1, x, 1),)
 
 cdef object op_k1e_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "k1e_", <void*> op_k1e_, (x,))
     x = as_real_operand(writable(x, "k1e_"), "k1e_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "k1e_")
     return overwrite(x, op_k1e(old_), "k1e_")
@@ -1042,6 +1157,8 @@ cdef object op_kl_terms(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef KlTermsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kl_terms", <void*> op_kl_terms, (a, b))
     a = as_real_operand(a, "kl_terms", "a")
     b = as_real_operand(b, "kl_terms", "b")
 
@@ -1074,6 +1191,9 @@ cdef tuple jvp_kl_terms(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_kl_terms_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kl_terms_", <void*> op_kl_terms_, (a, b))
     a = as_real_operand(writable(a, "kl_terms_"), "kl_terms_", "a")
     b = as_real_operand(b, "kl_terms_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "kl_terms_")
@@ -1088,6 +1208,8 @@ cdef object op_kv(object v, object x):
     cdef ThreadState* state_ = thread_state()
     cdef KvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kv", <void*> op_kv, (v, x))
     v = as_float(v, "kv", "v")
     x = as_operand(x, "kv", "x")
 
@@ -1118,6 +1240,8 @@ cdef object op_kve(object v, object x):
     cdef ThreadState* state_ = thread_state()
     cdef KveBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kve", <void*> op_kve, (v, x))
     v = as_float(v, "kve", "v")
     x = as_real_operand(x, "kve", "x")
 
@@ -1148,6 +1272,8 @@ cdef object op__kve_derivative(object v, object x, object n):
     cdef ThreadState* state_ = thread_state()
     cdef KveDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_kve_derivative", <void*> op__kve_derivative, (v, x, n))
     v = as_float(v, "_kve_derivative", "v")
     x = as_real_operand(x, "_kve_derivative", "x")
     n = as_int(n, "_kve_derivative", "n")
@@ -1180,6 +1306,8 @@ cdef object op_log_ndtr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogNdtrBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log_ndtr", <void*> op_log_ndtr, (x,))
     x = as_real_operand(x, "log_ndtr", "x")
 
     if needs_grad(state_, x):
@@ -1208,6 +1336,9 @@ cdef tuple jvp_log_ndtr(tuple outputs_, tuple inputs_, tuple tangents_):
     )
 
 cdef object op_log_ndtr_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "log_ndtr_", <void*> op_log_ndtr_, (x,))
     x = as_real_operand(writable(x, "log_ndtr_"), "log_ndtr_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "log_ndtr_")
     return overwrite(x, op_log_ndtr(old_), "log_ndtr_")
@@ -1219,6 +1350,8 @@ def log_ndtr(x):
 
 cdef object op_multigammaln(object a, object d):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multigammaln", <void*> op_multigammaln, (a, d))
     a = as_real_operand(a, "multigammaln", "a")
     d = as_int(d, "multigammaln", "d")
 
@@ -1241,6 +1374,8 @@ cdef object op_ndtr(object x):
     cdef ThreadState* state_ = thread_state()
     cdef NdtrBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ndtr", <void*> op_ndtr, (x,))
     x = as_operand(x, "ndtr", "x")
 
     if needs_grad(state_, x):
@@ -1261,6 +1396,9 @@ cdef tuple jvp_ndtr(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (0.3989422804014327 * ops._gauss(x / 1.4142135623730951)),)
 
 cdef object op_ndtr_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ndtr_", <void*> op_ndtr_, (x,))
     old_ = prepare_inplace(x, (x,), 0b1, "ndtr_")
     return overwrite(x, op_ndtr(old_), "ndtr_")
 
@@ -1273,6 +1411,8 @@ cdef object op_ndtri(object x):
     cdef ThreadState* state_ = thread_state()
     cdef NdtriBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ndtri", <void*> op_ndtri, (x,))
     x = as_real_operand(x, "ndtri", "x")
 
     if needs_grad(state_, x):
@@ -1293,6 +1433,9 @@ cdef tuple jvp_ndtri(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * (2.5066282746310002 * ops.exp(y * y / 2)),)
 
 cdef object op_ndtri_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ndtri_", <void*> op_ndtri_, (x,))
     x = as_real_operand(writable(x, "ndtri_"), "ndtri_", "x")
     old_ = prepare_inplace(x, (x,), 0b0, "ndtri_")
     return overwrite(x, op_ndtri(old_), "ndtri_")
@@ -1306,6 +1449,8 @@ cdef object op_rel_entr(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RelEntrBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rel_entr", <void*> op_rel_entr, (a, b))
     a = as_real_operand(a, "rel_entr", "a")
     b = as_real_operand(b, "rel_entr", "b")
 
@@ -1337,6 +1482,9 @@ cdef tuple jvp_rel_entr(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_rel_entr_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rel_entr_", <void*> op_rel_entr_, (a, b))
     a = as_real_operand(writable(a, "rel_entr_"), "rel_entr_", "a")
     b = as_real_operand(b, "rel_entr_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "rel_entr_")
@@ -1351,6 +1499,8 @@ cdef object op_rgamma(object x):
     cdef ThreadState* state_ = thread_state()
     cdef RgammaBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rgamma", <void*> op_rgamma, (x,))
     x = as_real_operand(x, "rgamma", "x")
 
     if needs_grad(state_, x):
@@ -1381,6 +1531,9 @@ cdef tuple jvp_rgamma(tuple outputs_, tuple inputs_, tuple tangents_):
     )
 
 cdef object op_rgamma_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rgamma_", <void*> op_rgamma_, (x,))
     x = as_real_operand(writable(x, "rgamma_"), "rgamma_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "rgamma_")
     return overwrite(x, op_rgamma(old_), "rgamma_")
@@ -1394,6 +1547,8 @@ cdef object op_spherical_bessel_j0(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SphericalBesselJ0Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "spherical_bessel_j0", <void*> op_spherical_bessel_j0, (x,))
     x = as_real_operand(x, "spherical_bessel_j0", "x")
 
     if needs_grad(state_, x):
@@ -1414,6 +1569,9 @@ cdef tuple jvp_spherical_bessel_j0(tuple outputs_, tuple inputs_, tuple tangents
     return (x_t * -ops.spherical_jn(1, x),)
 
 cdef object op_spherical_bessel_j0_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "spherical_bessel_j0_", <void*> op_spherical_bessel_j0_, (x,))
     x = as_real_operand(writable(x, "spherical_bessel_j0_"), "spherical_bessel_j0_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "spherical_bessel_j0_")
     return overwrite(x, op_spherical_bessel_j0(old_), "spherical_bessel_j0_")
@@ -1427,6 +1585,8 @@ cdef object op_spherical_jn(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef SphericalJnBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "spherical_jn", <void*> op_spherical_jn, (n, x))
     n = as_int(n, "spherical_jn", "n")
     x = as_real_operand(x, "spherical_jn", "x")
 
@@ -1461,6 +1621,8 @@ cdef object op_spherical_yn(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef SphericalYnBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "spherical_yn", <void*> op_spherical_yn, (n, x))
     n = as_int(n, "spherical_yn", "n")
     x = as_real_operand(x, "spherical_yn", "x")
 
@@ -1495,6 +1657,8 @@ cdef object op_stdtr(object df, object t):
     cdef ThreadState* state_ = thread_state()
     cdef StdtrBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "stdtr", <void*> op_stdtr, (df, t))
     df = as_real_operand(df, "stdtr", "df")
     t = as_real_operand(t, "stdtr", "t")
 
@@ -1528,6 +1692,8 @@ cdef object op__stdtr_derivative(object df, object t, object m, object n):
     cdef ThreadState* state_ = thread_state()
     cdef StdtrDerivativeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_stdtr_derivative", <void*> op__stdtr_derivative, (df, t, m, n))
     df = as_real_operand(df, "_stdtr_derivative", "df")
     t = as_real_operand(t, "_stdtr_derivative", "t")
     m = as_int(m, "_stdtr_derivative", "m")
@@ -1565,6 +1731,8 @@ cdef object op_xlog1py(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef Xlog1pyBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "xlog1py", <void*> op_xlog1py, (a, b))
     a = as_operand(a, "xlog1py", "a")
     b = as_operand(b, "xlog1py", "b")
 
@@ -1603,6 +1771,9 @@ cdef tuple jvp_xlog1py(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_xlog1py_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "xlog1py_", <void*> op_xlog1py_, (a, b))
     b = as_operand(b, "xlog1py_", "b")
     old_ = prepare_inplace(a, (a, b), 0b11, "xlog1py_")
     return overwrite(a, op_xlog1py(old_, b), "xlog1py_")
@@ -1616,6 +1787,8 @@ cdef object op_y0(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Y0Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "y0", <void*> op_y0, (x,))
     x = as_real_operand(x, "y0", "x")
 
     if needs_grad(state_, x):
@@ -1636,6 +1809,9 @@ cdef tuple jvp_y0(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * -ops.y1(x),)
 
 cdef object op_y0_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "y0_", <void*> op_y0_, (x,))
     x = as_real_operand(writable(x, "y0_"), "y0_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "y0_")
     return overwrite(x, op_y0(old_), "y0_")
@@ -1649,6 +1825,8 @@ cdef object op_y1(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Y1Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "y1", <void*> op_y1, (x,))
     x = as_real_operand(x, "y1", "x")
 
     if needs_grad(state_, x):
@@ -1669,6 +1847,9 @@ cdef tuple jvp_y1(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ((ops.y0(x) - ops.yv(2.0, x)) / 2),)
 
 cdef object op_y1_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "y1_", <void*> op_y1_, (x,))
     x = as_real_operand(writable(x, "y1_"), "y1_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "y1_")
     return overwrite(x, op_y1(old_), "y1_")
@@ -1682,6 +1863,8 @@ cdef object op_yv(object v, object x):
     cdef ThreadState* state_ = thread_state()
     cdef YvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "yv", <void*> op_yv, (v, x))
     v = as_float(v, "yv", "v")
     x = as_operand(x, "yv", "x")
 
@@ -1712,6 +1895,8 @@ cdef object op_zeta(object s, object q):
     cdef ThreadState* state_ = thread_state()
     cdef ZetaBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "zeta", <void*> op_zeta, (s, q))
     s = as_float(s, "zeta", "s")
     q = as_real_operand(q, "zeta", "q")
 

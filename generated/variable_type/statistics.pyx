@@ -10,7 +10,6 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.results import AminmaxResult, HistogramResult
-
 from gradspec.generated.kernels.statistics cimport (
     forward_aminmax, forward__as_index, forward_average, forward_corrcoef, forward_cov, forward__flat_index, forward_histc,
     forward_histogram, forward__binned, forward__bins, forward__edges, forward_median, forward_nanmax, forward_nanmedian,
@@ -20,8 +19,9 @@ from gradspec.generated.kernels.statistics cimport (
 from gradspec.generated.functions.statistics cimport NanmaxBackward, NanminBackward
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
@@ -33,6 +33,8 @@ from gradspec.core.tensor cimport TensorBase
 
 cdef object op_aminmax(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "aminmax", <void*> op_aminmax, (x, axis, keepdims))
     x = as_real_operand(x, "aminmax", "x")
     axis = None if axis is None else as_ints(axis, "aminmax", "axis", -1)
     keepdims = as_bool(keepdims, "aminmax", "keepdims")
@@ -50,6 +52,9 @@ def aminmax(x, axis=None, keepdims=False):
 
 
 cdef object op__as_index(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_as_index", <void*> op__as_index, (x,))
     x = as_real_operand(x, "_as_index", "x")
 
     return wrap_forward(forward__as_index(array_of(x)))
@@ -61,6 +66,8 @@ def _as_index(x):
 
 cdef object op_average(object x, object axis, object weights, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "average", <void*> op_average, (x, axis, weights, keepdims))
     x = as_operand(x, "average", "x")
     axis = None if axis is None else as_ints(axis, "average", "axis", -1)
     weights = None if weights is None else as_operand(weights, "average", "weights")
@@ -85,6 +92,8 @@ def average(x, axis=None, weights=None, *, keepdims=False, returned=None):
 
 cdef object op_corrcoef(object x, object y, object rowvar):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "corrcoef", <void*> op_corrcoef, (x, y, rowvar))
     x = as_operand(x, "corrcoef", "x")
     y = None if y is None else as_operand(y, "corrcoef", "y")
     rowvar = as_bool(rowvar, "corrcoef", "rowvar")
@@ -109,6 +118,8 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 
 cdef object op_cov(object x, object y, object rowvar, object bias, object ddof, object fweights, object aweights):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cov", <void*> op_cov, (x, y, rowvar, bias, ddof, fweights, aweights))
     x = as_operand(x, "cov", "x")
     y = None if y is None else as_operand(y, "cov", "y")
     rowvar = as_bool(rowvar, "cov", "rowvar")
@@ -159,6 +170,9 @@ def cov(x, y=None, rowvar=True, bias=False, ddof=None, *, fweights=None, aweight
 
 
 cdef object op__variables(object x, object rowvar):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_variables", <void*> op__variables, (x, rowvar))
     x = as_operand(x, "_variables", "x")
     rowvar = as_bool(rowvar, "_variables", "rowvar")
 
@@ -177,6 +191,9 @@ def _variables(x, rowvar):
 
 
 cdef object op__flat_index(object places):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_flat_index", <void*> op__flat_index, (places,))
     places = as_index(places, "_flat_index", "places")
 
     return wrap_forward(forward__flat_index(index_of(places)))
@@ -187,6 +204,9 @@ def _flat_index(places):
 
 
 cdef object op_histc(object x, object bins, object min, object max):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "histc", <void*> op_histc, (x, bins, min, max))
     x = as_real_operand(x, "histc", "x")
     bins = as_int(bins, "histc", "bins")
     min = as_float(min, "histc", "min")
@@ -202,6 +222,8 @@ def histc(x, bins=100, min=0.0, max=0.0):
 
 cdef object op_histogram(object x, object bins, object range, object weights, object density):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "histogram", <void*> op_histogram, (x, bins, range, weights, density))
     x = as_real_operand(x, "histogram", "x")
     bins = as_int(bins, "histogram", "bins")
     weights = None if weights is None else as_real_operand(weights, "histogram", "weights")
@@ -236,6 +258,8 @@ def histogram(x, bins=10, range=None, weights=None, density=False):
 
 cdef object op__binned(object weights, object places, object bins):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_binned", <void*> op__binned, (weights, places, bins))
     weights = as_operand(weights, "_binned", "weights")
     places = as_index(places, "_binned", "places")
     bins = as_int(bins, "_binned", "bins")
@@ -253,6 +277,9 @@ def _binned(weights, places, bins):
 
 
 cdef object op__bins(object x, object edges):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_bins", <void*> op__bins, (x, edges))
     x = as_real_operand(x, "_bins", "x")
     edges = as_real_operand(edges, "_bins", "edges")
 
@@ -266,6 +293,8 @@ def _bins(x, edges):
 
 cdef object op__edges(object low, object high, object bins):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_edges", <void*> op__edges, (low, high, bins))
     low = as_real_operand(low, "_edges", "low")
     high = as_real_operand(high, "_edges", "high")
     bins = as_int(bins, "_edges", "bins")
@@ -287,6 +316,8 @@ def _edges(low, high, bins):
 
 cdef object op_median(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "median", <void*> op_median, (x, axis, keepdims))
     x = as_real_operand(x, "median", "x")
     axis = None if axis is None else as_ints(axis, "median", "axis", -1)
     keepdims = as_bool(keepdims, "median", "keepdims")
@@ -317,6 +348,8 @@ cdef object op_nanmax(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef NanmaxBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanmax", <void*> op_nanmax, (x, axis, keepdims))
     x = as_real_operand(x, "nanmax", "x")
     axis = None if axis is None else as_ints(axis, "nanmax", "axis", -1)
     keepdims = as_bool(keepdims, "nanmax", "keepdims")
@@ -354,6 +387,8 @@ def nanmax(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
 
 cdef object op_nanmedian(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanmedian", <void*> op_nanmedian, (x, axis, keepdims))
     x = as_real_operand(x, "nanmedian", "x")
     axis = None if axis is None else as_ints(axis, "nanmedian", "axis", -1)
     keepdims = as_bool(keepdims, "nanmedian", "keepdims")
@@ -376,6 +411,8 @@ cdef object op_nanmin(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     cdef NanminBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanmin", <void*> op_nanmin, (x, axis, keepdims))
     x = as_real_operand(x, "nanmin", "x")
     axis = None if axis is None else as_ints(axis, "nanmin", "axis", -1)
     keepdims = as_bool(keepdims, "nanmin", "keepdims")
@@ -413,6 +450,8 @@ def nanmin(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
 
 cdef object op_nanpercentile(object x, object q, object axis, object keepdims, object method):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanpercentile", <void*> op_nanpercentile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "nanpercentile", "x")
     q = as_real_operand(q, "nanpercentile", "q")
     axis = None if axis is None else as_ints(axis, "nanpercentile", "axis", -1)
@@ -438,6 +477,8 @@ def nanpercentile(x, q, axis=None, keepdims=False, *, method='linear', out=None,
 
 cdef object op_nanprod(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanprod", <void*> op_nanprod, (x, axis, keepdims))
     x = as_operand(x, "nanprod", "x")
     axis = None if axis is None else as_ints(axis, "nanprod", "axis", -1)
     keepdims = as_bool(keepdims, "nanprod", "keepdims")
@@ -460,6 +501,8 @@ def nanprod(x, axis=None, keepdims=False, *, dtype=None, out=None, initial=None,
 
 cdef object op_nanquantile(object x, object q, object axis, object keepdims, object method):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanquantile", <void*> op_nanquantile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "nanquantile", "x")
     q = as_real_operand(q, "nanquantile", "q")
     axis = None if axis is None else as_ints(axis, "nanquantile", "axis", -1)
@@ -487,6 +530,8 @@ def nanquantile(x, q, axis=None, keepdims=False, *, method='linear', out=None, o
 
 cdef object op_nanstd(object x, object axis, object keepdims, object correction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanstd", <void*> op_nanstd, (x, axis, keepdims, correction))
     x = as_operand(x, "nanstd", "x")
     axis = None if axis is None else as_ints(axis, "nanstd", "axis", -1)
     keepdims = as_bool(keepdims, "nanstd", "keepdims")
@@ -514,6 +559,8 @@ def nanstd(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, 
 
 cdef object op_nanvar(object x, object axis, object keepdims, object correction):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nanvar", <void*> op_nanvar, (x, axis, keepdims, correction))
     x = as_operand(x, "nanvar", "x")
     axis = None if axis is None else as_ints(axis, "nanvar", "axis", -1)
     keepdims = as_bool(keepdims, "nanvar", "keepdims")
@@ -541,6 +588,8 @@ def nanvar(x, axis=None, keepdims=False, *, correction=0, dtype=None, out=None, 
 
 cdef object op_percentile(object x, object q, object axis, object keepdims, object method):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "percentile", <void*> op_percentile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "percentile", "x")
     q = as_real_operand(q, "percentile", "q")
     axis = None if axis is None else as_ints(axis, "percentile", "axis", -1)
@@ -566,6 +615,8 @@ def percentile(x, q, axis=None, keepdims=False, *, method='linear', out=None, ov
 
 cdef object op_ptp(object x, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ptp", <void*> op_ptp, (x, axis, keepdims))
     x = as_real_operand(x, "ptp", "x")
     axis = None if axis is None else as_ints(axis, "ptp", "axis", -1)
     keepdims = as_bool(keepdims, "ptp", "keepdims")
@@ -586,6 +637,8 @@ def ptp(x, axis=None, keepdims=False, *, out=None):
 
 cdef object op_quantile(object x, object q, object axis, object keepdims, object method):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "quantile", <void*> op_quantile, (x, q, axis, keepdims, method))
     x = as_real_operand(x, "quantile", "x")
     q = as_real_operand(q, "quantile", "q")
     axis = None if axis is None else as_ints(axis, "quantile", "axis", -1)
@@ -617,6 +670,8 @@ def quantile(x, q, axis=None, keepdims=False, *, method='linear', out=None, over
 
 cdef object op__quantiles_of(object x, object count, object q, object shape, object method):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_quantiles_of", <void*> op__quantiles_of, (x, count, q, shape, method))
     x = as_real_operand(x, "_quantiles_of", "x")
     count = as_real_operand(count, "_quantiles_of", "count")
     q = as_real_operand(q, "_quantiles_of", "q")
@@ -649,6 +704,8 @@ def _quantiles_of(x, count, q, shape, method):
 
 cdef object op__place(object count, object q, object method):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_place", <void*> op__place, (count, q, method))
     count = as_real_operand(count, "_place", "count")
     q = as_real_operand(q, "_place", "q")
     method = as_str(method, "_place", "method")
@@ -689,6 +746,9 @@ def _place(count, q, method):
 
 
 cdef object op__rows(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_rows", <void*> op__rows, (x, axis))
     x = as_operand(x, "_rows", "x")
     axis = None if axis is None else as_ints(axis, "_rows", "axis", -1)
 

@@ -8,7 +8,6 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-
 from gradspec.generated.kernels.views cimport (
     forward_T, forward__layout, forward_as_strided_scatter, forward_broadcast_to, forward_contiguous, forward_diag_embed,
     forward_diagflat, forward_diagonal, forward__diagonal_backward, forward_expand_dims, forward_flip, forward_mT,
@@ -24,8 +23,9 @@ from gradspec.generated.functions.views cimport (
 )
 from gradspec.core.arguments cimport as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport become_view, before_view
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
@@ -41,6 +41,8 @@ cdef object op_T(object x):
     cdef ThreadState* state_ = thread_state()
     cdef TBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "T", <void*> op_T, (x,))
     x = as_operand(x, "T", "x")
 
     if needs_grad(state_, x):
@@ -70,6 +72,9 @@ def T(x):
 
 
 cdef object op_adjoint(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adjoint", <void*> op_adjoint, (x,))
     x = as_operand(x, "adjoint", "x")
 
     try:
@@ -83,6 +88,9 @@ def adjoint(x):
 
 
 cdef object op_as_strided(object x, object shape, object strides, object offset):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "as_strided", <void*> op_as_strided, (x, shape, strides, offset))
     x = as_operand(x, "as_strided", "x")
     shape = as_ints(shape, "as_strided", "shape", -1)
     strides = as_ints(strides, "as_strided", "strides", -1)
@@ -94,6 +102,9 @@ cdef object op_as_strided(object x, object shape, object strides, object offset)
         raise explain(error_, "as_strided", x=x, shape=shape, strides=strides, offset=offset) from None
 
 cdef object op_as_strided_(object x, object shape, object strides, object offset):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "as_strided_", <void*> op_as_strided_, (x, shape, strides, offset))
     shape = as_ints(shape, "as_strided_", "shape", -1)
     strides = as_ints(strides, "as_strided_", "strides", -1)
     offset = None if offset is None else as_int(offset, "as_strided_", "offset")
@@ -106,6 +117,9 @@ def as_strided(x, shape, strides, offset=None):
 
 
 cdef object op__layout(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_layout", <void*> op__layout, (x,))
     x = as_operand(x, "_layout", "x")
 
     return wrap_forward(forward__layout(array_of(x)))
@@ -117,6 +131,8 @@ def _layout(x):
 
 cdef object op_as_strided_scatter(object x, object source, object shape, object strides, object offset):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "as_strided_scatter", <void*> op_as_strided_scatter, (x, source, shape, strides, offset))
     x = as_operand(x, "as_strided_scatter", "x")
     source = as_operand(source, "as_strided_scatter", "source")
     shape = as_ints(shape, "as_strided_scatter", "shape", -1)
@@ -138,6 +154,9 @@ def as_strided_scatter(x, source, shape, strides, offset=None):
 
 
 cdef object op_atleast_1d(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atleast_1d", <void*> op_atleast_1d, (x,))
     x = as_operand(x, "atleast_1d", "x")
 
     try:
@@ -153,6 +172,9 @@ def atleast_1d(x):
 
 
 cdef object op_atleast_2d(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atleast_2d", <void*> op_atleast_2d, (x,))
     x = as_operand(x, "atleast_2d", "x")
 
     try:
@@ -168,6 +190,9 @@ def atleast_2d(x):
 
 
 cdef object op_atleast_3d(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "atleast_3d", <void*> op_atleast_3d, (x,))
     x = as_operand(x, "atleast_3d", "x")
 
     try:
@@ -188,6 +213,8 @@ cdef object op_broadcast_to(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef BroadcastToBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "broadcast_to", <void*> op_broadcast_to, (x, shape))
     x = as_operand(x, "broadcast_to", "x")
     shape = as_ints(shape, "broadcast_to", "shape", -1)
 
@@ -226,6 +253,8 @@ cdef object op_contiguous(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ContiguousBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "contiguous", <void*> op_contiguous, (x,))
     x = as_operand(x, "contiguous", "x")
 
     if needs_grad(state_, x):
@@ -251,6 +280,9 @@ def contiguous(x):
 
 
 cdef object op_diag(object x, object k):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "diag", <void*> op_diag, (x, k))
     x = as_operand(x, "diag", "x")
     k = as_int(k, "diag", "k")
 
@@ -270,6 +302,8 @@ cdef object op_diag_embed(object x, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     cdef DiagEmbedBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "diag_embed", <void*> op_diag_embed, (x, offset, axis1, axis2))
     x = as_operand(x, "diag_embed", "x")
     offset = as_int(offset, "diag_embed", "offset")
     axis1 = as_int(axis1, "diag_embed", "axis1")
@@ -301,6 +335,8 @@ def diag_embed(x, offset=0, axis1=-2, axis2=-1):
 
 cdef object op_diagflat(object x, object k):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "diagflat", <void*> op_diagflat, (x, k))
     x = as_operand(x, "diagflat", "x")
     k = as_int(k, "diagflat", "k")
 
@@ -320,6 +356,8 @@ cdef object op_diagonal(object x, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     cdef DiagonalBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "diagonal", <void*> op_diagonal, (x, offset, axis1, axis2))
     x = as_operand(x, "diagonal", "x")
     offset = as_int(offset, "diagonal", "offset")
     axis1 = as_int(axis1, "diagonal", "axis1")
@@ -359,6 +397,8 @@ cdef object op__diagonal_backward(object x, object shape, object offset, object 
     cdef ThreadState* state_ = thread_state()
     cdef DiagonalBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_diagonal_backward", <void*> op__diagonal_backward, (x, shape, offset, axis1, axis2))
     x = as_operand(x, "_diagonal_backward", "x")
     shape = as_ints(shape, "_diagonal_backward", "shape", -1)
     offset = as_int(offset, "_diagonal_backward", "offset")
@@ -399,6 +439,9 @@ def _diagonal_backward(x, shape, offset=0, axis1=0, axis2=1):
 
 
 cdef object op_expand(object x, object shape):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expand", <void*> op_expand, (x, shape))
     x = as_operand(x, "expand", "x")
     shape = as_ints(shape, "expand", "shape", -1)
 
@@ -413,6 +456,9 @@ def expand(x, shape):
 
 
 cdef object op_expand_as(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expand_as", <void*> op_expand_as, (x, other))
     x = as_operand(x, "expand_as", "x")
     other = as_operand(other, "expand_as", "other")
 
@@ -430,6 +476,8 @@ cdef object op_expand_dims(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef ExpandDimsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expand_dims", <void*> op_expand_dims, (x, axis))
     x = as_operand(x, "expand_dims", "x")
     axis = as_ints(axis, "expand_dims", "axis", -1)
 
@@ -456,6 +504,9 @@ cdef tuple rows_expand_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.expand_dims(x, formulas.new_axes_of_rows(axis, ndim_of(x) - 1)),)
 
 cdef object op_expand_dims_(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "expand_dims_", <void*> op_expand_dims_, (x, axis))
     axis = as_ints(axis, "expand_dims_", "axis", -1)
 
     return become_view(x, op_expand_dims(before_view(x, "expand_dims_"), axis))
@@ -466,6 +517,9 @@ def expand_dims(x, axis=0):
 
 
 cdef object op_flatten(object x, object start_axis, object end_axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "flatten", <void*> op_flatten, (x, start_axis, end_axis))
     x = as_operand(x, "flatten", "x")
     start_axis = as_int(start_axis, "flatten", "start_axis")
     end_axis = as_int(end_axis, "flatten", "end_axis")
@@ -484,6 +538,8 @@ cdef object op_flip(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef FlipBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "flip", <void*> op_flip, (x, axis))
     x = as_operand(x, "flip", "x")
     axis = None if axis is None else as_ints(axis, "flip", "axis", -1)
 
@@ -515,6 +571,9 @@ def flip(x, axis=None):
 
 
 cdef object op_fliplr(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fliplr", <void*> op_fliplr, (x,))
     x = as_operand(x, "fliplr", "x")
 
     try:
@@ -528,6 +587,9 @@ def fliplr(x):
 
 
 cdef object op_flipud(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "flipud", <void*> op_flipud, (x,))
     x = as_operand(x, "flipud", "x")
 
     try:
@@ -541,6 +603,9 @@ def flipud(x):
 
 
 cdef object op_mH(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mH", <void*> op_mH, (x,))
     x = as_operand(x, "mH", "x")
 
     try:
@@ -559,6 +624,8 @@ cdef object op_mT(object x):
     cdef ThreadState* state_ = thread_state()
     cdef MTBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "mT", <void*> op_mT, (x,))
     x = as_operand(x, "mT", "x")
 
     if needs_grad(state_, x):
@@ -587,6 +654,8 @@ cdef object op_moveaxis(object x, object source, object destination):
     cdef ThreadState* state_ = thread_state()
     cdef MoveaxisBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "moveaxis", <void*> op_moveaxis, (x, source, destination))
     x = as_operand(x, "moveaxis", "x")
     source = as_ints(source, "moveaxis", "source", -1)
     destination = as_ints(destination, "moveaxis", "destination", -1)
@@ -623,6 +692,8 @@ cdef object op_permute_dims(object x, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef PermuteDimsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "permute_dims", <void*> op_permute_dims, (x, axes))
     x = as_operand(x, "permute_dims", "x")
     axes = None if axes is None else as_ints(axes, "permute_dims", "axes", -1)
 
@@ -649,6 +720,9 @@ cdef tuple rows_permute_dims(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.permute_dims(x, formulas.order_of_rows(axes, ndim_of(x) - 1)),)
 
 cdef object op_permute_dims_(object x, object axes):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "permute_dims_", <void*> op_permute_dims_, (x, axes))
     axes = None if axes is None else as_ints(axes, "permute_dims_", "axes", -1)
 
     return become_view(x, op_permute_dims(before_view(x, "permute_dims_"), axes))
@@ -659,6 +733,9 @@ def permute_dims(x, axes=None):
 
 
 cdef object op_ravel(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ravel", <void*> op_ravel, (x,))
     x = as_operand(x, "ravel", "x")
 
     try:
@@ -677,6 +754,8 @@ cdef object op_reshape(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef ReshapeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "reshape", <void*> op_reshape, (x, shape))
     x = as_operand(x, "reshape", "x")
     shape = as_ints(shape, "reshape", "shape", -1)
 
@@ -708,6 +787,9 @@ def reshape(x, shape):
 
 
 cdef object op_reshape_as(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "reshape_as", <void*> op_reshape_as, (x, other))
     x = as_operand(x, "reshape_as", "x")
     other = as_operand(other, "reshape_as", "other")
 
@@ -725,6 +807,8 @@ cdef object op_roll(object x, object shift, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef RollBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "roll", <void*> op_roll, (x, shift, axis))
     x = as_operand(x, "roll", "x")
     shift = as_ints(shift, "roll", "shift", -1)
     axis = None if axis is None else as_ints(axis, "roll", "axis", -1)
@@ -753,6 +837,9 @@ def roll(x, shift, axis=None):
 
 
 cdef object op_rollaxis(object x, object axis, object start):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rollaxis", <void*> op_rollaxis, (x, axis, start))
     x = as_operand(x, "rollaxis", "x")
     axis = as_int(axis, "rollaxis", "axis")
     start = as_int(start, "rollaxis", "start")
@@ -771,6 +858,8 @@ cdef object op_rot90(object x, object k, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef Rot90Backward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rot90", <void*> op_rot90, (x, k, axes))
     x = as_operand(x, "rot90", "x")
     k = as_int(k, "rot90", "k")
     axes = as_ints(axes, "rot90", "axes", 2)
@@ -803,6 +892,8 @@ cdef object op_squeeze(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef SqueezeBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "squeeze", <void*> op_squeeze, (x, axis))
     x = as_operand(x, "squeeze", "x")
     axis = None if axis is None else as_ints(axis, "squeeze", "axis", -1)
 
@@ -829,6 +920,9 @@ cdef tuple rows_squeeze(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.squeeze(x, formulas.single_axes_of_rows(axis, shape_of(x))),)
 
 cdef object op_squeeze_(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "squeeze_", <void*> op_squeeze_, (x, axis))
     axis = None if axis is None else as_ints(axis, "squeeze_", "axis", -1)
 
     return become_view(x, op_squeeze(before_view(x, "squeeze_"), axis))
@@ -842,6 +936,8 @@ cdef object op__strided(object x, object layout, object shape, object strides, o
     cdef ThreadState* state_ = thread_state()
     cdef StridedBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_strided", <void*> op__strided, (x, layout, shape, strides, offset))
     x = as_operand(x, "_strided", "x")
     layout = as_index(layout, "_strided", "layout")
     shape = as_ints(shape, "_strided", "shape", -1)
@@ -878,6 +974,8 @@ cdef object op__strided_backward(object x, object layout, object shape, object s
     cdef ThreadState* state_ = thread_state()
     cdef StridedBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_strided_backward", <void*> op__strided_backward, (x, layout, shape, strides, offset))
     x = as_operand(x, "_strided_backward", "x")
     layout = as_index(layout, "_strided_backward", "layout")
     shape = as_ints(shape, "_strided_backward", "shape", -1)
@@ -913,6 +1011,8 @@ cdef object op_swapaxes(object x, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
     cdef SwapaxesBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "swapaxes", <void*> op_swapaxes, (x, axis1, axis2))
     x = as_operand(x, "swapaxes", "x")
     axis1 = as_int(axis1, "swapaxes", "axis1")
     axis2 = as_int(axis2, "swapaxes", "axis2")
@@ -941,6 +1041,9 @@ cdef tuple rows_swapaxes(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.swapaxes(x, formulas.axes_of_rows(axis1, ndim_of(x) - 1), formulas.axes_of_rows(axis2, ndim_of(x) - 1)),)
 
 cdef object op_swapaxes_(object x, object axis1, object axis2):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "swapaxes_", <void*> op_swapaxes_, (x, axis1, axis2))
     axis1 = as_int(axis1, "swapaxes_", "axis1")
     axis2 = as_int(axis2, "swapaxes_", "axis2")
 
@@ -952,6 +1055,9 @@ def swapaxes(x, axis1, axis2):
 
 
 cdef object op_unflatten(object x, object axis, object sizes):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "unflatten", <void*> op_unflatten, (x, axis, sizes))
     x = as_operand(x, "unflatten", "x")
     axis = as_int(axis, "unflatten", "axis")
     sizes = as_ints(sizes, "unflatten", "sizes", -1)
@@ -970,6 +1076,8 @@ cdef object op_view(object x, object shape):
     cdef ThreadState* state_ = thread_state()
     cdef ViewBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "view", <void*> op_view, (x, shape))
     x = as_operand(x, "view", "x")
     shape = as_ints(shape, "view", "shape", -1)
 
@@ -997,6 +1105,9 @@ def view(x, shape):
 
 
 cdef object op_view_as(object x, object other):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "view_as", <void*> op_view_as, (x, other))
     x = as_operand(x, "view_as", "x")
     other = as_operand(other, "view_as", "other")
 
@@ -1014,6 +1125,8 @@ cdef object op_view_as_complex(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ViewAsComplexBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "view_as_complex", <void*> op_view_as_complex, (x,))
     x = as_real_operand(x, "view_as_complex", "x")
 
     if needs_grad(state_, x):
@@ -1042,6 +1155,8 @@ cdef object op_view_as_real(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ViewAsRealBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "view_as_real", <void*> op_view_as_real, (x,))
     x = as_complex_operand(x, "view_as_real", "x")
 
     if needs_grad(state_, x):
@@ -1070,6 +1185,8 @@ cdef object op_windows(object x, object axis, object size, object step):
     cdef ThreadState* state_ = thread_state()
     cdef WindowsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "windows", <void*> op_windows, (x, axis, size, step))
     x = as_operand(x, "windows", "x")
     axis = as_int(axis, "windows", "axis")
     size = as_int(size, "windows", "size")
@@ -1108,6 +1225,8 @@ cdef object op__windows_backward(object x, object shape, object axis, object ste
     cdef ThreadState* state_ = thread_state()
     cdef WindowsBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_windows_backward", <void*> op__windows_backward, (x, shape, axis, step))
     x = as_operand(x, "_windows_backward", "x")
     shape = as_ints(shape, "_windows_backward", "shape", -1)
     axis = as_int(axis, "_windows_backward", "axis")

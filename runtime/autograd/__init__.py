@@ -11,6 +11,7 @@ import gradspec  # noqa: F401 (waits for it)
 from ..core.anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ..engine.backward import GradientEdge, backward, get_gradient_edge, grad
 from ..core.error_nodes import set_missing_derivative
+from ..core.events import Event, Listener
 from ..support.errors import GradcheckError
 from ..core.grad_mode import (
     _force_original_view_tracking,  # noqa: F401 (PyTorch's name, found but not shown)
@@ -32,18 +33,21 @@ from .variable import Variable
 
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint, forward_ad as forward_ad, functional as functional, graph as graph
+    from .nans import trace_nans
 else:
     __getattr__ = later(__name__, {
         "": ("checkpoint", "forward_ad", "functional", "graph"), "graph": ("_unsafe_preserve_version_counter",),
+        "nans": ("trace_nans",),
     })  # fmt: skip
 
 __all__ = [
-    "Function", "GradcheckError", "GradientEdge", "Node", "Variable", "backward", "checkpoint", "detect_anomaly",
+    "Event", "Function", "GradcheckError", "GradientEdge", "Listener", "Node", "Variable", "backward", "checkpoint",
+    "detect_anomaly",
     "disable_saved_tensors_hooks", "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck",
     "gradgradcheck", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable", "saved_tensors_hooks",
     "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative", "set_multithreading_enabled",
-    "set_mutation_on_saved_tensors",
+    "set_mutation_on_saved_tensors", "trace_nans",
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ cdef object slow_scalar(object value, str op, str argument)
 cdef object as_ints(object value, str op, str argument, Py_ssize_t count)
 cdef object as_str(object value, str op, str argument)
 cdef object as_dtype(object dtype, str op, str argument)
+cdef object as_generator(object generator, str op, str argument)
 
 cdef inline object as_int(object value, str op, str argument):
     """An integer of at most 64 bits: formulas that recurse by one end soon."""

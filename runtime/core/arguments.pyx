@@ -10,7 +10,9 @@ import numpy as np
 
 from ..support.capi cimport ndarray
 from ..support.errors import describe
-from .grad_mode cimport DUAL, thread_state
+from ..support.generator import as_generator as generator_from
+from .events cimport note_event
+from .grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase
 
 
@@ -118,6 +120,15 @@ cdef object as_str(object value, str op, str argument):
     if isinstance(value, str):
         return value
     raise refusal(value, op, argument, "a string")
+
+
+cdef object as_generator(object generator, str op, str argument):
+    """The generator that a random operator draws from, and listeners know of it."""
+    cdef ThreadState* state = thread_state()
+    cdef object source = generator_from(generator, op, argument)
+    if state.flags & LISTENING:
+        note_event(state, "draw", op, (generator,), source)
+    return source
 
 
 cdef object as_dtype(object dtype, str op, str argument):

@@ -13,7 +13,8 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from ..support cimport capi as cnp
 from ..support.dispatch import ops
-from .grad_mode cimport BATCHED, FORWARD_DISABLED, ThreadState, thread_objects, thread_state
+from .events cimport Event, begin_event, end_event
+from .grad_mode cimport BATCHED, FORWARD_DISABLED, LISTENING, ThreadState, thread_objects, thread_state
 from ..kernels.loops.axes cimport row_view
 from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, is_inexact, wrap
 
@@ -171,12 +172,10 @@ cdef int push(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, bint linear) exce
         tangents = tangents_at(inputs, level)
         if tangents is None:
             continue
-        if state.flags & BATCHED and batch_of(level):
-            results = push_batch(jvp, whole, outputs, inputs, tangents, 0 if linear else level, batch_of(level))
-        elif linear:
-            results = jvp(outputs, inputs, tangents)
+        if state.flags & LISTENING:
+            results = push_heard(state, jvp, whole, outputs, inputs, tangents, linear, level)
         else:
-            results = jvp(primals_at(outputs, level), primals_at(inputs, level), tangents)
+            results = push_level(state, jvp, whole, outputs, inputs, tangents, linear, level)
         for i in range(len(outputs)):
             output, tangent = outputs[i], results[i]
             if type(output) is list:
@@ -185,6 +184,29 @@ cdef int push(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, bint linear) exce
             else:
                 set_tangent(output, level, tangent)
     return 0
+
+
+cdef inline tuple push_level(ThreadState* state, Jvp jvp, Jvp whole, tuple outputs, tuple inputs, tuple tangents, bint linear,
+                             int level):
+    """The tangents of the outputs at one level."""
+    if state.flags & BATCHED and batch_of(level):
+        return push_batch(jvp, whole, outputs, inputs, tangents, 0 if linear else level, batch_of(level))
+    if linear:
+        return jvp(outputs, inputs, tangents)
+    return jvp(primals_at(outputs, level), primals_at(inputs, level), tangents)
+
+
+cdef tuple push_heard(ThreadState* state, Jvp jvp, Jvp whole, tuple outputs, tuple inputs, tuple tangents, bint linear,
+                      int level):
+    """`push_level`, and listeners know of it."""
+    cdef Event event = begin_event(state, "tangent", f"level {level - 1}", tangents, None)
+    try:
+        results = push_level(state, jvp, whole, outputs, inputs, tangents, linear, level)
+    except BaseException as error:
+        end_event(state, event, None, error)
+        raise
+    end_event(state, event, results, None)
+    return results
 
 
 cdef tuple tangents_at(tuple inputs, int level):

@@ -17,6 +17,8 @@ cdef enum:
     WARN_MISSING = 512      # to record an operator that has no rule warns
     REFUSE_MISSING = 1024   # to record an operator that has no rule is an error
     BATCHED = 2048          # a dual level is open whose tangents are batches
+    LISTENING = 4096        # somebody listens to events
+    BY_OPERATOR = 8192      # backward passes run as operators on tensors, for those who listen
 
 cdef struct ThreadState:
     unsigned int flags
@@ -24,6 +26,7 @@ cdef struct ThreadState:
     uint64_t sequence_nr    # of the next node
     uint64_t graph_task     # id of the running GraphTask, 0 outside
     bint keep_graph         # of the running GraphTask
+    bint told               # listeners know already of the wrapper that is called next
     PyObject* objects       # the thread's ThreadObjects, borrowed; NULL until a mode needs one
 
 cdef class ThreadObjects:
@@ -31,9 +34,15 @@ cdef class ThreadObjects:
     cdef list dual_levels       # the open DualLevels, outermost first
     cdef list saved_hooks       # pairs of pack and unpack hook, innermost last
     cdef list hooks_disabled    # messages of disable_saved_tensors_hooks, innermost last
+    cdef tuple listeners        # who listens to events, in the order in which they are told
+    cdef object event           # the innermost event that has not ended
     cdef object running         # in anomaly mode what is shown of the node that backward runs, else None
 
 cdef bint inference_used    # some thread has been in inference mode: results may have to be inference tensors
+
+# How listeners hear of a mode, by its name and the flags that it sets; set by the module of events.
+ctypedef int (*ModeChanged)(str, unsigned int) except -1
+cdef ModeChanged mode_changed
 
 cdef ThreadObjects thread_objects()
 cdef ThreadState* thread_state() noexcept nogil

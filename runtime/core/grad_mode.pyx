@@ -17,6 +17,7 @@ cdef extern from "gradspec/core/grad_mode.h":
 
 
 cdef bint inference_used = False
+cdef ModeChanged mode_changed = NULL
 
 
 cdef ThreadState* thread_state() noexcept nogil:
@@ -33,7 +34,7 @@ cdef class ThreadObjects:
         if self.state == thread_state():  # an interpreter that ends clears the dictionaries of other threads too
             self.state.objects = NULL
             self.state.dual_level = 0
-            self.state.flags &= ~<unsigned int> (DUAL | BATCHED | SAVED_HOOKS)
+            self.state.flags &= ~<unsigned int> (DUAL | BATCHED | SAVED_HOOKS | LISTENING | BY_OPERATOR)
 
 
 cdef ThreadObjects thread_objects():
@@ -43,7 +44,7 @@ cdef ThreadObjects thread_objects():
     if state.objects == NULL:
         objects = ThreadObjects.__new__(ThreadObjects)
         objects.state = state
-        objects.dual_levels, objects.saved_hooks, objects.hooks_disabled = [], [], []
+        objects.dual_levels, objects.saved_hooks, objects.hooks_disabled, objects.listeners = [], [], [], ()
         (<dict> PyThreadState_GetDict())["gradspec"] = objects
         state.objects = <PyObject*> objects
     return <ThreadObjects> state.objects
@@ -59,11 +60,13 @@ def is_inference_mode_enabled():
     return bool(thread_state().flags & INFERENCE)
 
 
-cdef unsigned int _replace(unsigned int mask, unsigned int bits) noexcept:
-    """Set the flags under `mask` to `bits`; returns what they were."""
+cdef unsigned int _replace(object mode, unsigned int mask, unsigned int bits) except? 0:
+    """Set the flags under `mask` to `bits` for a mode that is entered or left; returns what they were."""
     cdef ThreadState* state = thread_state()
     cdef unsigned int previous = state.flags & mask
     state.flags = (state.flags & ~mask) | bits
+    if state.flags & LISTENING:
+        mode_changed(type(mode).__name__, state.flags)
     return previous
 
 
@@ -77,11 +80,11 @@ class _Mode:
     _bits = 0
 
     def __enter__(self):
-        self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(_replace(self._mask, self._bits))
+        self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(_replace(self, self._mask, self._bits))
 
     def __exit__(self, *exc_info):
         before = self._previous[get_ident()]
-        _replace(self._mask, before.pop())
+        _replace(self, self._mask, before.pop())
         if not before:
             del self._previous[get_ident()]
 
@@ -179,20 +182,20 @@ class _Switch(_Mode):
 
     def __init__(self, mode, bits):
         self.mode, self._bits = mode, bits
-        self._before = _replace(self._mask, bits)
+        self._before = _replace(self, self._mask, bits)
         self._thread = get_ident()
 
     def __enter__(self):
         if self._before is not None and get_ident() == self._thread:  # the call itself has set it
             self.__dict__.setdefault("_previous", {}).setdefault(get_ident(), []).append(self._before)
             self._before = None
-            _replace(self._mask, self._bits)
+            _replace(self, self._mask, self._bits)
         else:
             super().__enter__()
 
     def __call__(self, function):
         if self._before is not None:
-            _replace(self._mask, self._before)
+            _replace(self, self._mask, self._before)
         return super().__call__(function)
 
     def _clone(self):

@@ -13,7 +13,8 @@ from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_CheckExact, PyArray_TYPE, ndarray
 from ..support.dispatch import ops
 from ..support.errors import explain
-from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, thread_state
+from .events cimport note_event
+from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
 from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
 
 cnp.import_array()
@@ -334,7 +335,7 @@ def tensor(data, dtype=None, requires_grad=False):
         `data` holds a tensor that requires grad or has a tangent, which a new leaf would drop.
     """
     check_new_leaf(data, "tensor")
-    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad)
+    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=True), requires_grad, "tensor", data)
 
 
 def asarray(data, dtype=None, requires_grad=False, *, copy=None):
@@ -360,15 +361,18 @@ def asarray(data, dtype=None, requires_grad=False, *, copy=None):
     if (type(data) is list or type(data) is tuple) and holds_history(data, 0):
         return asarray(stacked(data, 0), dtype, requires_grad)
     check_new_leaf(data, "asarray")
-    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad)
+    return as_leaf(np.array(numpy_of(data), dtype=dtype, copy=copy), requires_grad, "asarray", data)
 
 
-cdef TensorBase as_leaf(ndarray array, requires_grad):
+cdef TensorBase as_leaf(ndarray array, requires_grad, str op, object data):
+    cdef ThreadState* state = thread_state()
     if array.dtype.kind not in "fciub":
         raise TypeError(f"tensor: expected numbers, got an array of dtype {array.dtype}")
     cdef TensorBase result = wrap(array)
-    if thread_state().flags & INFERENCE:
+    if state.flags & INFERENCE:
         result.flags |= INFERENCE_TENSOR
     if requires_grad:
         result.requires_grad = True
+    if state.flags & LISTENING:
+        note_event(state, "made", op, (data,), result)
     return result

@@ -115,16 +115,24 @@ def known_lines():
     return len(codes)
 
 
-cdef str place_of(Node node):
-    """File, line and function that made a node, and the line itself, as a traceback shows them; None where unknown."""
-    code = codes.get(node.origin >> 32)
+cdef tuple line_of(uint64_t origin):
+    """File, number of the line, and function; None where that is unknown."""
+    code = codes.get(origin >> 32)
     if code is None:
         return None
-    line = PyCode_Addr2Line(code, <int> (node.origin & 0xFFFFFFFF))
+    return code.co_filename, PyCode_Addr2Line(code, <int> (origin & 0xFFFFFFFF)), code.co_qualname
+
+
+cdef str place_of(Node node):
+    """File, line and function that made a node, and the line itself, as a traceback shows them; None where unknown."""
+    found = line_of(node.origin)
+    if found is None:
+        return None
     import linecache  # when something failed
 
-    text = linecache.getline(code.co_filename, line).strip()
-    return f'  File "{code.co_filename}", line {line}, in {code.co_qualname}' + (f"\n    {text}" if text else "")
+    file, line, function = found
+    text = linecache.getline(file, line).strip()
+    return f'  File "{file}", line {line}, in {function}' + (f"\n    {text}" if text else "")
 
 
 cdef str account_of(Node node):

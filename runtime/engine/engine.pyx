@@ -12,12 +12,14 @@ from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
 
 from ..core.accumulate_grad cimport AccumulateGrad
+from ..core.events cimport Event, begin_event, end_event
 from ..core.anomaly_mode cimport check_nan
 from .batches cimport apply_to_batch, goes_row_by_row, validate_batch
 from ..support.capi cimport PyTupleObject, Py_REFCNT, ndarray
 from .engine_hooks cimport capture_gradient, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from ..core.grad_mode cimport (
-    ANOMALY, BATCHED, DUAL, GRAD_DISABLED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState, thread_objects, thread_state,
+    ANOMALY, BATCHED, BY_OPERATOR, DUAL, GRAD_DISABLED, LISTENING, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState,
+    thread_objects, thread_state,
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
 from .input_buffer cimport accumulate, validate
@@ -30,6 +32,7 @@ from .put_off cimport add_placed, arrived, blamed, forget, is_large, may_wait, s
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
+    HOOKS_CHANGE = DUAL | BATCHED | LISTENING | BY_OPERATOR  # modes that a hook may leave changed
 
 
 cdef int run(GraphTask task) except -1:
@@ -53,7 +56,7 @@ cdef int run(GraphTask task) except -1:
                 watched.running = None if node.origin == 0 else calculation(node)
             run_node(task, node)
         if task.fusions is not None:
-            settle(task)
+            settle_heard(task)
     except Exception as error:
         report_failure(thread_state(), blamed(task, node), error)
         raise
@@ -72,7 +75,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
     cdef Wanted wanted = slot.wanted
     cdef Py_ssize_t i, count
     if task.fusions is not None and not may_wait(node, needed):
-        settle(task)
+        settle_heard(task)
     if node is not task.root:
         if slot.buffer != NULL:
             grads = <object> slot.buffer
@@ -88,16 +91,7 @@ cdef int run_node(GraphTask task, Node node) except -1:
             return 0
     if node.hooks is not None and node.hooks.pre:
         grads = run_pre_hooks(task, node, grads)
-    if grads is None and not node.takes_undefined():
-        results = None
-    elif task.batch and not node.takes_batch():
-        results = apply_to_batch(task, node, grads, wanted)
-    elif task.recording:
-        results = node.apply_recorded(grads, wanted)
-    else:
-        results = node.apply(grads, wanted)
-        if type(results) is Placed and (task.check_nan or node.hooks is not None):
-            results = (<Placed> results).computed()
+    results = applied_heard(task, node, grads, wanted) if task.listening else applied(task, node, grads, wanted)
     if task.check_nan and results is not None:
         check_nan(node, results)
     if node.hooks is not None and node.hooks.post:
@@ -126,6 +120,52 @@ cdef int run_node(GraphTask task, Node node) except -1:
                 if type(<object> (<PyTupleObject*> several).ob_item[i]) is ndarray:
                     give_back((<PyTupleObject*> several).ob_item[i])
     return 0
+
+
+cdef inline object applied(GraphTask task, Node node, object grads, Wanted wanted):
+    """What a node gives, by its kind of pass."""
+    cdef object results
+    if grads is None and not node.takes_undefined():
+        return None
+    if task.batch and not node.takes_batch():
+        return apply_to_batch(task, node, grads, wanted)
+    if task.recording:
+        return node.apply_recorded(grads, wanted)
+    results = node.apply(grads, wanted)
+    if type(results) is Placed and (task.check_nan or task.listening or node.hooks is not None):
+        results = (<Placed> results).computed()
+    return results
+
+
+cdef object applied_heard(GraphTask task, Node node, object grads, Wanted wanted):
+    """`applied`, and listeners know of it."""
+    cdef ThreadState* state = thread_state()
+    cdef Event event
+    if node is task.root:
+        return applied(task, node, grads, wanted)
+    event = begin_event(state, "node", type(node).__name__, tuple(grads) if type(grads) is list else (grads,), node)
+    try:
+        results = applied(task, node, grads, wanted)
+    except BaseException as error:
+        end_event(state, event, None, error)
+        raise
+    end_event(state, event, results, None)
+    return results
+
+
+cdef int settle_heard(GraphTask task) except -1:
+    """`settle`, and listeners know of it."""
+    cdef ThreadState* state = thread_state()
+    cdef Event event
+    if not task.listening:
+        return settle(task)
+    event = begin_event(state, "deferred", "put off", (), None)
+    try:
+        settle(task)
+    except BaseException as error:
+        end_event(state, event, None, error)
+        raise
+    return end_event(state, event, None, None)
 
 
 cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:
@@ -199,7 +239,8 @@ cdef list run_backward(tuple roots, tuple grads, bint keep_graph, bint create_gr
         None where a batch has to be passed row by row.
     """
     cdef ThreadState* state = thread_state()
-    cdef GraphTask task = start_task(roots, grads, keep_graph, create_graph, create_graph or state.flags & DUAL != 0)
+    cdef bint recording = create_graph or state.flags & (DUAL | BY_OPERATOR) != 0
+    cdef GraphTask task = start_task(roots, grads, keep_graph, create_graph, recording)
     cdef GraphTask outer
     cdef NestedPass nested
     task.everything, task.capturing, task.batch = inputs is None, capture, batch
@@ -243,6 +284,10 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
     cdef uint64_t outer_task = state.graph_task
     cdef bint outer_keep = state.keep_graph, finished = False
     cdef tuple modes = modes_of(state)
+    cdef Event event = None
+    if flags & LISTENING:
+        event = begin_event(state, "pass", "grad" if task.capturing else "backward", task.root.grads, None)
+        task.listening = True
     try:
         if inputs is not None:
             task.results = [None] * len(inputs)
@@ -259,8 +304,8 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
             task.callbacks.pop(0)()
         finished = True
     finally:
-        # A dual level that a hook entered or left is entered or left; every other mode is what it was.
-        state.flags = flags & ~<unsigned int> (DUAL | BATCHED) | state.flags & (DUAL | BATCHED)
+        # A dual level that a hook entered or left is entered or left, a listener too; every other mode is what it was.
+        state.flags = flags & ~<unsigned int> HOOKS_CHANGE | state.flags & HOOKS_CHANGE
         state.graph_task, state.keep_graph = outer_task, outer_keep
         if state.objects != NULL:
             restore_modes(<ThreadObjects> state.objects, modes)
@@ -269,6 +314,8 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
             forget(task)
         if not finished:
             task.abandon()
+        if event is not None:
+            end_event(state, event, task.results if finished else None, None)
     return task.results
 
 

@@ -14,7 +14,8 @@ from ..saved.copy_slices cimport rebase_history
 from ..core.error_nodes import DelayedError
 from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
 from .function_node cimport FunctionNode
-from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
+from ..core.events cimport Event, begin_event, end_event
+from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, ThreadState, thread_state
 from ..core.tensor cimport IN_FUNCTION, IN_NO_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_inexact, wrap
 from ..saved.view cimport attach_alias, check_inplace
 
@@ -98,6 +99,8 @@ class Function:
         elif kwargs:
             raise TypeError(f"{cls.__name__}.apply() takes keyword arguments only where setup_context is defined, got "
                             f"{', '.join(kwargs)}")
+        if thread_state().flags & LISTENING:
+            return run_heard(cls, args, separate)
         return run_forward(cls, args, separate)
 
     @classmethod
@@ -147,6 +150,19 @@ cdef object run_forward(cls, tuple args, bint separate):
     finally:  # an output among them holds the node: an error, of a pack hook as well, must leave no circle
         node.to_save = node.for_forward = node.dirty = node.non_differentiable = None
     return outputs if isinstance(output, tuple) else outputs[0]
+
+
+cdef object run_heard(cls, tuple args, bint separate):
+    """`run_forward`, and listeners know of it."""
+    cdef ThreadState* state = thread_state()
+    cdef Event event = begin_event(state, "function", cls.__name__, args, None)
+    try:
+        outputs = run_forward(cls, args, separate)
+    except BaseException as error:
+        end_event(state, event, None, error)
+        raise
+    end_event(state, event, outputs, None)
+    return outputs
 
 
 cdef bint holds(object tensors, object value):

@@ -13,9 +13,10 @@ cdef class GraphTask:
     cdef uint64_t id
     cdef bint keep_graph
     cdef bint create_graph
-    cdef bint recording         # gradients are tensors: create_graph, or a dual level is open
+    cdef bint recording         # gradients are tensors: create_graph, a dual level is open, or somebody listens by operator
     cdef bint everything        # no `inputs=`: every node runs
     cdef bint check_nan         # a gradient that is NaN is an error
+    cdef bint listening         # somebody hears of its nodes and hooks
     cdef npy_intp large         # from how many elements on gradients may be put off; -1 where none may
     cdef list fusions           # what was put off; None until something is
     cdef bint capturing         # grad(): results are captured, no leaf accumulates

@@ -12,7 +12,8 @@ from ..support.capi cimport PyArray_NDIM, ndarray
 from ..support.dispatch import ops
 from ..core.arguments cimport as_ints
 from ..core.forward_ad cimport levels_of, tangent_of
-from ..core.grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
+from ..core.events cimport note_event
+from ..core.grad_mode cimport GRAD_DISABLED, LISTENING, ThreadState, thread_state
 from .lost_history import let_out, warn_of_number
 from .numpy_protocol cimport UniversalCalls, call_function
 from .pytorch_tensor cimport PyTorchTensor
@@ -93,13 +94,13 @@ cdef class ArrayTensor(PyTorchTensor):
         if reason is not None:
             lost = ", which would be lost" if reason == "carries a tangent" else ""
             raise RuntimeError(f"Can't call numpy() on Tensor that {reason}{lost}. Use tensor.detach().numpy() instead.")
-        return self.array
+        return left(self, "numpy", self.array)
 
     def __array__(self, dtype=None, copy=None):
         cdef str reason = history_of(self)
         if reason is not None:
             let_out(reason)
-        return np.array(self.array, dtype=dtype, copy=copy)
+        return left(self, "numpy", np.array(self.array, dtype=dtype, copy=copy))
 
     # Other libraries: the array API's namespace and exchange of memory.
 
@@ -138,11 +139,11 @@ cdef class ArrayTensor(PyTorchTensor):
         """The only element, as a Python number."""
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to a number")
-        return (<object> self.array).item()
+        return left(self, "item", (<object> self.array).item())
 
     def tolist(self):
         """Nested lists of Python numbers; a number for a 0-d tensor."""
-        return (<object> self.array).tolist()
+        return left(self, "tolist", (<object> self.array).tolist())
 
     def __len__(self):
         if PyArray_NDIM(self.array) == 0:
@@ -158,7 +159,7 @@ cdef class ArrayTensor(PyTorchTensor):
         if self.array.size != 1:
             raise RuntimeError(f"the truth value of a Tensor with {self.array.size} elements is ambiguous; "
                                "use any() or all()")
-        return bool((<object> self.array).item())
+        return left(self, "bool", bool((<object> self.array).item()))
 
     def __int__(self):
         return int(number(self, "int"))
@@ -287,6 +288,14 @@ cdef class ArrayTensor(PyTorchTensor):
 
         memo[id(self)] = other = rebuild(arguments[0], *deepcopy(arguments[1:], memo))
         return other
+
+
+cdef inline object left(TensorBase tensor, str method, object value):
+    """A value on its way out to NumPy and Python: listeners know of it."""
+    cdef ThreadState* state = thread_state()
+    if state.flags & LISTENING:
+        note_event(state, "left", method, (tensor,), value)
+    return value
 
 
 cdef str history_of(TensorBase tensor):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..support cimport capi as cnp
 from ..support.capi cimport NPY_ARRAY_OWNDATA, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, Py_REFCNT, ndarray
+from ..core.events cimport call_wrapper
 from ..core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from ..core.tensor cimport (
     FOREIGN, IN_INFERENCE, IN_NO_GRAD, INFERENCE_TENSOR, ONE_OF_SEVERAL, PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT,
@@ -156,29 +157,9 @@ cdef object assigned(TensorBase target, object value):
     return read
 
 
-ctypedef object (*NoStatic)(object)
-ctypedef object (*OneStatic)(object, object)
-ctypedef object (*TwoStatics)(object, object, object)
-ctypedef object (*ThreeStatics)(object, object, object, object)
-ctypedef object (*FourStatics)(object, object, object, object, object)
-
-
 cdef object take(ViewStep step, object source):
     """What the operator of a step gives for another source."""
-    cdef tuple s = step.statics
-    cdef object result
-    if len(s) == 0:
-        result = (<NoStatic> step.operator)(source)
-    elif len(s) == 1:
-        result = (<OneStatic> step.operator)(source, s[0])
-    elif len(s) == 2:
-        result = (<TwoStatics> step.operator)(source, s[0], s[1])
-    elif len(s) == 3:
-        result = (<ThreeStatics> step.operator)(source, s[0], s[1], s[2])
-    elif len(s) == 4:
-        result = (<FourStatics> step.operator)(source, s[0], s[1], s[2], s[3])
-    else:
-        raise NotImplementedError(f"a view operator of {len(s)} arguments beside its input cannot be replayed")
+    cdef object result = call_wrapper(step.operator, (source, *step.statics))
     return result if step.index < 0 else result[step.index]
 
 

@@ -1,0 +1,70 @@
+"""Two listeners: one counts the operators of a training step, one stops a program that would hold too much.
+
+Everything that a program of gradspec does is an event, and a listener is told of it.
+"""
+
+from collections import Counter
+from weakref import finalize
+
+import numpy as np
+
+import gradspec as gs
+from gradspec.autograd import Event, Listener
+
+
+class OperatorCounter(Listener):
+    """How often each operator ran, and how often each node."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+
+    def begin(self, event: Event) -> None:
+        if event.kind in ("operator", "node"):
+            self.calls[event.name] += 1
+
+
+class MemoryBudget(Listener):
+    """Refuses the operator whose result would bring the bytes that results hold above a limit."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.held, self.peak = limit, 0, 0
+
+    def end(self, event: Event) -> None:
+        if event.kind != "operator" or not isinstance(event.outputs, gs.Tensor):
+            return
+        array = event.outputs.data.numpy()
+        if array.base is None:  # a view holds nothing of its own
+            self.held += array.nbytes
+            self.peak = max(self.peak, self.held)
+            finalize(array, self.give_back, array.nbytes)
+        if self.held > self.limit:
+            where = f"line {event.line[1]}" if event.line else "somewhere"
+            event.error = MemoryError(f"{event.name}, {where}: results hold {self.held} bytes")
+
+    def give_back(self, nbytes: int) -> None:
+        self.held -= nbytes
+
+
+def main() -> None:
+    rng = np.random.default_rng(0)
+    x, y = gs.asarray(rng.normal(size=(64, 8))), gs.asarray(rng.normal(size=(64, 1)))
+    w = gs.asarray(rng.normal(size=(8, 1)), requires_grad=True)
+
+    with OperatorCounter() as counter:
+        loss = ((gs.tanh(x @ w) - y) ** 2).mean()
+        loss.backward()
+    for name, calls in counter.calls.most_common():
+        print(f"{calls:3d}  {name}")
+
+    with MemoryBudget(limit=4096) as budget:
+        try:
+            chain = x @ w
+            for _ in range(100):
+                chain = gs.tanh(chain)  # each is kept for the backward
+        except MemoryError as error:
+            print("stopped at", error)
+    print(f"at most {budget.peak} bytes were held")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Where NaN and infinity come from: a listener that finds the first operator which makes one of ordinary numbers.
+
+Owns the question whether a result has what its operands had not, and the words of the answer.  Nothing runs twice.
+"""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.events import Event, Listener
+from ..core.tensor import TensorBase
+
+GENERATED = __name__.partition(".")[0] + ".generated."
+
+
+def arrays_in(values: Any) -> Iterator[np.ndarray]:
+    """The arrays of floating-point numbers among operands or results, in sequences too."""
+    for value in values if isinstance(values, (tuple, list)) else (values,):
+        if isinstance(value, (tuple, list)):
+            yield from arrays_in(value)
+            continue
+        if isinstance(value, TensorBase):
+            value = value.data.numpy()
+        if isinstance(value, (np.ndarray, np.generic, float, complex)):
+            array = np.asarray(value)
+            if array.dtype.kind in "fc":
+                yield array
+
+
+def is_ordinary(array: np.ndarray) -> bool:
+    """Whether there is neither NaN nor infinity: one sum says so, unless finite numbers sum up to infinity."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
+
+
+def found_in(values: Any) -> str:
+    """The worst that is among some values: "NaN", "infinity", or nothing."""
+    worst = ""
+    for array in arrays_in(values):
+        if not is_ordinary(array):
+            if np.isnan(array).any():
+                return "NaN"
+            worst = "infinity"
+    return worst
+
+
+def read_by(event: Event) -> tuple[Any, ...]:
+    """The operands that are still what the operator read: not what it has written to."""
+    if event.kind == "operator" and event.name.endswith("_"):
+        return event.inputs[1:]
+    return event.inputs[:-1] if event.kind == "operator" and event.name.endswith(".out") else event.inputs
+
+
+def extent(value: Any) -> str:
+    """An operand in a few words: dtype, shape, and from where to where its numbers go."""
+    arrays = list(arrays_in(value))
+    if not arrays:
+        return repr(value) if not isinstance(value, TensorBase) else f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, (float, complex)):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(map(extent, value)) + "]"
+    (array,) = arrays
+    if array.size == 0:
+        return f"{array.dtype}{list(array.shape)}, empty"
+    size = np.abs(array) if array.dtype.kind == "c" else array
+    return f"{array.dtype}{list(array.shape)} from {size.min():.6g} to {size.max():.6g}" + (
+        " in absolute value" if array.dtype.kind == "c" else "")
+
+
+class Origin(NamedTuple):
+    """The first result that had NaN or infinity where its operands had not.
+
+    Attributes
+    ----------
+    what : str
+        "NaN" or "infinity".
+    operator : str
+        The operator, or the class of a custom Function or of its node.
+    backward : str
+        The node in whose rule the operator ran, "" in a forward.
+    line : tuple or None
+        File, number of the line and function: in a backward those of the forward call that recorded the node.
+    operands : tuple of str
+        Dtype, shape and range of each.
+    formula : str
+        The rule of the node, as the spec has it; "" in a forward.
+    """
+
+    what: str
+    operator: str
+    backward: str
+    line: tuple[str, int, str] | None
+    operands: tuple[str, ...]
+    formula: str
+
+    def __str__(self) -> str:
+        text = f"{self.what} was made by {self.operator}"
+        if self.backward:
+            text += f" in the backward of {self.backward}, which was recorded"
+        if self.line is not None:
+            file, line, function = self.line
+            text += f' at\n  File "{file}", line {line}, in {function}'
+        text += "".join(f"\n  operand {i}: {operand}" for i, operand in enumerate(self.operands))
+        return text + (f"\n  rule: {self.formula}" if self.formula else "")
+
+
+class trace_nans(Listener):
+    """Find the first operator, forward or backward, whose result has a NaN or an infinity that its operands had not.
+
+    Backward passes run operator by operator meanwhile.  Once something is found nothing more is looked at.
+
+    Parameters
+    ----------
+    error : bool
+        Whether the operator raises. By default a warning is given when the `with` is left.
+    infinity : bool
+        Whether an infinity counts; NaN always does.
+
+    Attributes
+    ----------
+    origin : Origin or None
+        What was found; `str` of this object says it in words.
+
+    Raises
+    ------
+    FloatingPointError
+        At the operator, where `error` is set.
+
+    Examples
+    --------
+    >>> x = gs.tensor([0.0, 1.0], requires_grad=True)
+    >>> with gs.autograd.trace_nans(infinity=False) as found:
+    ...     (x / x).sum().backward()
+    >>> found.origin.operator
+    'divide'
+    """
+
+    by_operator = True
+
+    def __init__(self, error: bool = False, infinity: bool = True) -> None:
+        self.error, self.infinity = error, infinity
+        self.origin: Origin | None = None
+        self._before: dict[Event, str] = {}  # of a target that is written to: what it held
+
+    def begin(self, event: Event) -> None:
+        if event.kind == "operator" and event.name.endswith("_"):
+            self._before[event] = found_in(event.inputs[:1])
+
+    def end(self, event: Event) -> None:
+        before = self._before.pop(event, None)
+        if self.origin is not None or event.error is not None or not self._is_judged(event):
+            return
+        what = found_in(event.outputs)
+        if not what or (what == "infinity" and not self.infinity):
+            return
+        had = found_in(read_by(event))
+        if "NaN" in (had, before) or what == "infinity" and (had or before):
+            return
+        self.origin = self._origin(event, what)
+        if self.error:
+            event.error = FloatingPointError(str(self.origin))
+        self.stop()
+
+    @staticmethod
+    def _is_judged(event: Event) -> bool:
+        """Operators and what users write themselves; a generated node is judged by its operators."""
+        if event.kind == "node":
+            return not type(event.node).__module__.startswith(GENERATED) and bool(event.node.next_functions)
+        return event.kind in ("operator", "function")
+
+    @staticmethod
+    def _origin(event: Event, what: str) -> Origin:
+        around = event
+        while around is not None and around.kind != "node":
+            around = around.parent
+        if around is None:
+            return Origin(what, event.name, "", event.line, tuple(map(extent, read_by(event))), "")
+        generated = type(around.node).__module__.startswith(GENERATED)
+        rule = " ".join((type(around.node).__doc__ or "").split()) if generated else ""
+        line = around.line if generated or around is event else event.line
+        return Origin(what, event.name, around.name, line, tuple(map(extent, read_by(event))), rule)
+
+    def __exit__(self, *exc_info: object) -> None:
+        super().__exit__(*exc_info)
+        if self.origin is not None and not self.error:
+            warnings.warn(str(self.origin), RuntimeWarning, stacklevel=2)
+
+    def __str__(self) -> str:
+        return "nothing was found" if self.origin is None else str(self.origin)

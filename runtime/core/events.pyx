@@ -1,0 +1,283 @@
+# cython: boundscheck=False, wraparound=False
+"""Events: what a program does, told to those who listen.
+
+Owns the one stream that profiles, traces and searches for NaN are made of: who listens in a thread, the order in which
+listeners hear of an event, and what becomes of one that fails.  A wrapper, the engine or a mode asks one bit of the thread's
+flags, LISTENING; all else is here, and is paid for by those who listen.  Knows neither operators nor what listeners do.
+"""
+
+import warnings
+
+from .grad_mode cimport (
+    BY_OPERATOR, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, ThreadObjects, ThreadState, thread_objects, thread_state,
+)
+from . cimport grad_mode as modes
+from .node cimport Node
+from .provenance cimport current_line, line_of
+
+cdef extern from "gradspec/core/wrapper_call.h":
+    object gradspec_call_wrapper(void*, tuple)
+
+cdef enum Moment:
+    BEGIN
+    END
+    NOTE
+
+
+cdef class Event:
+    """Something that a program did.
+
+    Attributes
+    ----------
+    kind : str
+        "operator", "function" (a custom Function), "node" (of a backward pass), "hook", "pass" (a whole backward pass),
+        "deferred" (gradients that a pass put off, computed together), "tangent" (the derivative of the operator around it
+        in forward mode) and "range" (named by the user) begin and end.  "mode", "made" (a tensor out of numbers), "left"
+        (numbers out of a tensor) and "draw" are single moments.
+    name : str
+        Of an operator the name of its entry, with `_` where it writes in place and `.out` where it writes to `out=`; of a
+        node its class; of a value that left the method that took it.
+    inputs : tuple
+        What it was called with, as it was passed; gradients where it is a node.
+    outputs : object
+        What it gave, None before its end.
+    error : BaseException or None
+        What it raised.  A listener may set it at the end of an event: it is raised when all have heard.
+    node : Node or None
+        The node that runs.
+    parent : Event or None
+        The event around this one: a composite operator is around its parts, a pass around its nodes.
+    depth : int
+        How many events are around it.
+    sequence_nr : int
+        Of a node that runs its number.  Of an operator the number of the next node that is made: its own, if it records one.
+    line : tuple or None
+        File, number of the line and function of the user's code; of a node the line that recorded it.
+    """
+
+    @property
+    def line(self):
+        return line_of(self.origin)
+
+    def __repr__(self):
+        return f"<Event {self.kind} {self.name}{' failed' if self.error is not None else ''}>"
+
+
+cdef class Listener:
+    """Hears of what the thread does from `start()` to `stop()`, or inside a `with`.
+
+    A subclass overrides `begin`, `end` and `note`.  What these compute is no event.  A listener that raises is named in a
+    warning and taken off; the program goes on.  Listeners do not see each other.
+
+    Attributes
+    ----------
+    by_operator : bool
+        Whether backward passes run as operators on tensors, which are events of their own inside of each node, rather than
+        as programs on arrays.  False by default: to be told of operators only where they run anyway costs a pass nothing.
+
+    Examples
+    --------
+    >>> class Count(gs.autograd.Listener):
+    ...     calls = 0
+    ...     def begin(self, event):
+    ...         self.calls += event.kind == "operator"
+    >>> with Count() as count:
+    ...     y = gs.exp(gs.ones(3)) + 1
+    >>> count.calls
+    3
+    """
+
+    by_operator = False
+
+    cpdef begin(self, Event event):
+        """Something begins; the inputs are there."""
+
+    cpdef end(self, Event event):
+        """It has ended; outputs or an error are there."""
+
+    cpdef note(self, Event event):
+        """Something happened that has no duration."""
+
+    def start(self):
+        """Listen to this thread from now on.
+
+        Returns
+        -------
+        Listener
+            This one.
+
+        Raises
+        ------
+        RuntimeError
+            It listens already.
+        """
+        cdef ThreadObjects objects = thread_objects()
+        if self in objects.listeners:
+            raise RuntimeError(f"{type(self).__name__}: listens in this thread already; make another one, or stop() it first")
+        objects.listeners = objects.listeners + (self,)
+        set_flags(objects)
+        return self
+
+    def stop(self):
+        """Listen no more.  A listener that does not listen in this thread stays as it is."""
+        cdef ThreadObjects objects = thread_objects()
+        objects.listeners = tuple([one for one in objects.listeners if one is not self])
+        set_flags(objects)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *exc_info):
+        self.stop()
+
+
+cdef int set_flags(ThreadObjects objects) except -1:
+    """The bits that say whether anybody listens, and whether passes run by operators."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int bits = 0
+    if objects.listeners:
+        bits = LISTENING
+        for listener in objects.listeners:
+            if listener.by_operator:
+                bits |= BY_OPERATOR
+    state.flags = state.flags & ~<unsigned int> (LISTENING | BY_OPERATOR) | bits
+    return 0
+
+
+cdef int tell(ThreadState* state, Moment moment, Event event) except -1:
+    """Let all listeners know, none of which is listened to itself."""
+    cdef ThreadObjects objects = thread_objects()
+    cdef Listener listener
+    state.flags &= ~<unsigned int> (LISTENING | BY_OPERATOR)
+    try:
+        for listener in objects.listeners:
+            if moment == END and event.heard is not objects.listeners and listener not in event.heard:
+                continue  # it began to listen in the midst of the event
+            try:
+                if moment == BEGIN:
+                    listener.begin(event)
+                elif moment == END:
+                    listener.end(event)
+                else:
+                    listener.note(event)
+            except Exception as error:
+                take_off(objects, listener, moment, event, error)
+    finally:
+        set_flags(objects)
+    return 0
+
+
+cdef int take_off(ThreadObjects objects, Listener listener, Moment moment, Event event, object error) except -1:
+    """A listener has failed: that is its own affair, not the program's."""
+    objects.listeners = tuple([one for one in objects.listeners if one is not listener])
+    method = ("begin", "end", "note")[<int> moment]
+    try:
+        warnings.warn(f"{type(listener).__name__}.{method} raised {type(error).__name__}: {error}, at {event.kind} {event.name}; "
+                      "it listens no more", RuntimeWarning, stacklevel=2)
+    except Warning as warning:  # warnings are errors: it is still not the program's
+        error.add_note(str(warning))
+        import sys
+
+        sys.unraisablehook(sys.UnraisableHookArgs((type(error), error, error.__traceback__, str(warning), listener)))
+    return 0
+
+
+cdef Event new_event(ThreadState* state, str kind, str name, tuple inputs, Node node):
+    cdef ThreadObjects objects = thread_objects()
+    cdef Event event = Event.__new__(Event)
+    event.kind, event.name, event.inputs, event.node = kind, name, inputs, node
+    event.parent = objects.event
+    if event.parent is not None:
+        event.depth = event.parent.depth + 1
+    if node is None:
+        event.origin, event.sequence_nr = current_line(), state.sequence_nr
+    else:
+        event.origin, event.sequence_nr = node.origin, node.sequence_nr
+    return event
+
+
+cdef Event begin_event(ThreadState* state, str kind, str name, tuple inputs, Node node):
+    """Tell that something begins; who calls this has to call `end_event`, too."""
+    cdef ThreadObjects objects = thread_objects()
+    cdef Event event = new_event(state, kind, name, inputs, node)
+    event.heard = objects.listeners
+    tell(state, BEGIN, event)
+    objects.event = event
+    return event
+
+
+cdef int end_event(ThreadState* state, Event event, object outputs, object error) except -1:
+    """Tell that it has ended; raises what a listener wants raised."""
+    cdef ThreadObjects objects = thread_objects()
+    event.outputs, event.error, event.ended = outputs, error, True
+    while objects.event is not None and (<Event> objects.event).ended:  # ranges may end in another order than they began
+        objects.event = (<Event> objects.event).parent
+    if state.flags & LISTENING:
+        tell(state, END, event)
+        if event.error is not error and event.error is not None:
+            raise event.error
+    return 0
+
+
+cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object outputs) except -1:
+    """Tell of a single moment."""
+    cdef Event event = new_event(state, kind, name, inputs, None)
+    event.outputs = outputs
+    tell(state, NOTE, event)
+    if event.error is not None:
+        raise event.error
+    return 0
+
+
+cdef object call_wrapper(void* wrapper, tuple arguments):
+    """Call a wrapper that is known by its address."""
+    return gradspec_call_wrapper(wrapper, arguments)
+
+
+cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
+    """Call a wrapper between the two halves of its event."""
+    cdef Event event = begin_event(state, "operator", name, inputs, None)
+    cdef object outputs
+    state.told = state.flags & LISTENING != 0  # nothing stands between here and the wrapper's question
+    try:
+        outputs = gradspec_call_wrapper(wrapper, inputs)
+    except BaseException as error:
+        state.told = False
+        end_event(state, event, None, error)
+        raise
+    end_event(state, event, outputs, None)
+    return outputs
+
+
+class span:
+    """Everything inside of this `with`, under a name: an event of the kind "range".
+
+    Parameters
+    ----------
+    name : str
+    args : str, optional
+        What else is to be known of it.
+    """
+
+    def __init__(self, name, args=None):
+        self.name, self.args, self._events = name, args, []
+
+    def __enter__(self):
+        cdef ThreadState* state = thread_state()
+        inputs = () if self.args is None else (self.args,)
+        self._events.append(begin_event(state, "range", self.name, inputs, None) if state.flags & LISTENING else None)
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        event = self._events.pop()
+        if event is not None:
+            end_event(thread_state(), event, None, error)
+
+
+cdef int tell_of_mode(str name, unsigned int flags) except -1:
+    """A mode was entered or left: what is in force now."""
+    cdef bint grad = not flags & GRAD_DISABLED, inference = flags & INFERENCE != 0, forward = not flags & FORWARD_DISABLED
+    return note_event(thread_state(), "mode", name, (), {"grad": grad, "inference": inference, "forward": forward})
+
+
+modes.mode_changed = tell_of_mode
