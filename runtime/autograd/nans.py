@@ -46,11 +46,17 @@ def found_in(values: Any) -> str:
     return worst
 
 
-def read_by(event: Event) -> tuple[Any, ...]:
-    """The operands that are still what the operator read: not what it has written to."""
-    if event.kind == "operator" and event.name.endswith("_"):
-        return event.inputs[1:]
-    return event.inputs[:-1] if event.kind == "operator" and event.name.endswith(".out") else event.inputs
+def target_of(event: Event) -> Any:
+    """What an operator writes to; None for one that makes a new tensor."""
+    if event.kind != "operator" or not event.name.endswith(("_", ".out")):
+        return None
+    return event.inputs[0 if event.name.endswith("_") else -1]
+
+
+def operands_of(event: Event) -> tuple[str, ...]:
+    """The operands in words, but for one that was written over."""
+    target = target_of(event)
+    return tuple("written over" if value is target and target is not None else extent(value) for value in event.inputs)
 
 
 def extent(value: Any) -> str:
@@ -143,11 +149,11 @@ class trace_nans(Listener):
     def __init__(self, error: bool = False, infinity: bool = True) -> None:
         self.error, self.infinity = error, infinity
         self.origin: Origin | None = None
-        self._before: dict[Event, str] = {}  # of a target that is written to: what it held
+        self._before: dict[Event, str] = {}  # of what writes over an operand: the worst among them
 
     def begin(self, event: Event) -> None:
-        if event.kind == "operator" and event.name.endswith("_"):
-            self._before[event] = found_in(event.inputs[:1])
+        if target_of(event) is not None:
+            self._before[event] = found_in(event.inputs if event.name.endswith("_") else event.inputs[:-1])
 
     def end(self, event: Event) -> None:
         before = self._before.pop(event, None)
@@ -156,8 +162,8 @@ class trace_nans(Listener):
         what = found_in(event.outputs)
         if not what or (what == "infinity" and not self.infinity):
             return
-        had = found_in(read_by(event))
-        if "NaN" in (had, before) or what == "infinity" and (had or before):
+        had = found_in(event.inputs) if before is None else before
+        if had == "NaN" or had and what == "infinity":
             return
         self.origin = self._origin(event, what)
         if self.error:
@@ -177,11 +183,11 @@ class trace_nans(Listener):
         while around is not None and around.kind != "node":
             around = around.parent
         if around is None:
-            return Origin(what, event.name, "", event.line, tuple(map(extent, read_by(event))), "")
+            return Origin(what, event.name, "", event.line, operands_of(event), "")
         generated = type(around.node).__module__.startswith(GENERATED)
         rule = " ".join((type(around.node).__doc__ or "").split()) if generated else ""
         line = around.line if generated or around is event else event.line
-        return Origin(what, event.name, around.name, line, tuple(map(extent, read_by(event))), rule)
+        return Origin(what, event.name, around.name, line, operands_of(event), rule)
 
     def __exit__(self, *exc_info: object) -> None:
         super().__exit__(*exc_info)

@@ -22,6 +22,7 @@ from ..support.capi cimport (
     Py_REFCNT, ndarray, npy_intp,
 )
 from ..support.dispatch import ops
+from .events cimport call_hook
 from .grad_mode cimport ANOMALY, GRAD_DISABLED, ThreadState, thread_state
 from ..kernels.program.ufunc cimport add_plain
 from . cimport node as node_module
@@ -117,7 +118,7 @@ cdef class AccumulateGrad(Node):
     cdef run_post_hooks(self):
         if self.hooks is not None:
             for hook in tuple(self.hooks.post_accumulate.values()):
-                if hook(self.leaf) is not None:
+                if call_hook(self, hook, (self.leaf,)) is not None:
                     raise RuntimeError("post accumulate grad hooks should return None.")
 
 

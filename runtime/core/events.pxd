@@ -27,6 +27,7 @@ cdef class Listener:
 cdef Event begin_event(ThreadState* state, str kind, str name, tuple inputs, Node node)
 cdef int end_event(ThreadState* state, Event event, object outputs, object error) except -1
 cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object outputs) except -1
+cdef object call_hook(Node node, object hook, tuple arguments)
 cdef object call_wrapper(void* wrapper, tuple arguments)
 cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs)
 

@@ -6,6 +6,7 @@ listeners hear of an event, and what becomes of one that fails.  A wrapper, the 
 flags, LISTENING; all else is here, and is paid for by those who listen.  Knows neither operators nor what listeners do.
 """
 
+import sys
 import warnings
 
 from .grad_mode cimport (
@@ -171,14 +172,12 @@ cdef int take_off(ThreadObjects objects, Listener listener, Moment moment, Event
     """A listener has failed: that is its own affair, not the program's."""
     objects.listeners = tuple([one for one in objects.listeners if one is not listener])
     method = ("begin", "end", "note")[<int> moment]
+    text = (f"{type(listener).__name__}.{method} raised {type(error).__name__}: {error}, at {event.kind} {event.name}; "
+            "it listens no more")
     try:
-        warnings.warn(f"{type(listener).__name__}.{method} raised {type(error).__name__}: {error}, at {event.kind} {event.name}; "
-                      "it listens no more", RuntimeWarning, stacklevel=2)
-    except Warning as warning:  # warnings are errors: it is still not the program's
-        error.add_note(str(warning))
-        import sys
-
-        sys.unraisablehook(sys.UnraisableHookArgs((type(error), error, error.__traceback__, str(warning), listener)))
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    except Warning:  # warnings are errors: it is still not the program's
+        sys.stderr.write(text + "\n")
     return 0
 
 
@@ -227,6 +226,22 @@ cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object
     if event.error is not None:
         raise event.error
     return 0
+
+
+cdef object call_hook(Node node, object hook, tuple arguments):
+    """What a hook of a node returns."""
+    cdef ThreadState* state = thread_state()
+    cdef Event event
+    if not state.flags & LISTENING:
+        return hook(*arguments)
+    event = begin_event(state, "hook", getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
+    try:
+        result = hook(*arguments)
+    except BaseException as error:
+        end_event(state, event, None, error)
+        raise
+    end_event(state, event, result, None)
+    return result
 
 
 cdef object call_wrapper(void* wrapper, tuple arguments):

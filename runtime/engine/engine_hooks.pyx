@@ -9,8 +9,7 @@ from ..support.capi cimport ndarray
 from ..support.dispatch import ops
 from .graph_task cimport GraphTask
 from .input_buffer cimport plus_array
-from ..core.events cimport Event, begin_event, end_event
-from ..core.grad_mode cimport ThreadState, thread_state
+from ..core.events cimport call_hook
 from ..core.node cimport Node, NodeHooks
 from ..core.tensor cimport TensorBase, wrap
 
@@ -32,23 +31,6 @@ cdef int capture_gradient(GraphTask task, Node node, object grads) except -1:
 cdef object from_user(GraphTask task, object grad):
     """A gradient as the engine carries it in this task."""
     return (<TensorBase> grad).array if isinstance(grad, TensorBase) and not task.recording else grad
-
-
-cdef object called(GraphTask task, Node node, object hook, tuple arguments):
-    """What a hook returns, and listeners know of it."""
-    cdef ThreadState* state
-    cdef Event event
-    if not task.listening:
-        return hook(*arguments)
-    state = thread_state()
-    event = begin_event(state, "hook", getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
-    try:
-        result = hook(*arguments)
-    except BaseException as error:
-        end_event(state, event, None, error)
-        raise
-    end_event(state, event, result, None)
-    return result
 
 
 cdef str named(object hook):
@@ -85,7 +67,7 @@ cdef object run_tensor_hooks(GraphTask task, Node node, object grads):
             continue
         grad = as_user(grads if single or grads is None else grads[output_nr])
         for hook in tuple(functions.values()):
-            grad = checked(node, hook, grad, called(task, node, hook, (grad,)))
+            grad = checked(node, hook, grad, call_hook(node, hook, (grad,)))
         grad = from_user(task, grad)
         if single:
             grads = grad
@@ -119,7 +101,7 @@ cdef object run_pre_hooks(GraphTask task, Node node, object grads):
     values = (as_user(grads),) if single else tuple(
         [as_user(g) for g in (grads if grads is not None else [None] * node.n_outputs)])
     for hook in tuple(node.hooks.pre.values()):
-        values = checked_tuple(node, hook, values, called(task, node, hook, (values,)))
+        values = checked_tuple(node, hook, values, call_hook(node, hook, (values,)))
     if single:
         return from_user(task, values[0])
     return [from_user(task, v) for v in values] if any([v is not None for v in values]) else None
@@ -133,7 +115,7 @@ cdef object run_post_hooks(GraphTask task, Node node, object results, object gra
     outputs = (as_user(grads),) if node.outputs == NULL else tuple(
         [as_user(g) for g in (grads if grads is not None else [None] * node.n_outputs)])
     for hook in tuple(node.hooks.post.values()):
-        inputs = checked_tuple(node, hook, inputs, called(task, node, hook, (inputs, outputs)))
+        inputs = checked_tuple(node, hook, inputs, call_hook(node, hook, (inputs, outputs)))
     if count == 0:
         return None
     return from_user(task, inputs[0]) if count == 1 else tuple([from_user(task, v) for v in inputs])

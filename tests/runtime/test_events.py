@@ -10,6 +10,7 @@ import gradspec as gs
 from gradspec import autograd
 from gradspec.autograd import Event, Listener, forward_ad
 from gradspec.core.events import span
+from gradspec.kernels.program.fusion import set_large
 
 
 class Log(Listener):
@@ -48,7 +49,7 @@ class TestOperators:
         calls = {
             "multiply": [lambda: gs.multiply(x, 2), lambda: x * 2, lambda: 2 * x, lambda: x.mul(2), lambda: np.multiply(x, 2)],
             "multiply_": [lambda: x.mul_(1), lambda: x.__imul__(1)],
-            "multiply.out": [lambda: gs.multiply(x, 2, out=gs.zeros(3)), lambda: np.multiply(x, 2, out=gs.zeros(3))],
+            "multiply.out": [lambda: gs.multiply(x, 2, out=gs.zeros(3))],
         }
         for name, functions in calls.items():
             for function in functions:
@@ -71,9 +72,9 @@ class TestOperators:
     def test_the_parts_of_a_composite_are_inside_of_it(self):
         x = value()
         with Log() as log:
-            gs.std(x)
+            gs.logmeanexp(x)
         events = log.events()
-        (whole,) = [event for event in events if event.name == "std"]
+        (whole,) = [event for event in events if event.name == "logmeanexp"]
         assert events[-1] is whole and len(events) > 1
         assert all(event.depth == 1 and event.parent is whole for event in events[:-1])
 
@@ -86,9 +87,9 @@ class TestOperators:
         assert file == __file__ and function.endswith("test_the_line_is_the_users")
 
     def test_an_error_ends_the_event_and_is_the_callers(self):
-        x = value()
+        x, y = value(), gs.zeros(4)
         with Log() as log, pytest.raises(ValueError):
-            gs.add(x, gs.zeros(4))
+            gs.add(x, y)
         (event,) = log.events()
         assert isinstance(event.error, ValueError) and event.outputs is None
         assert (x + 1).requires_grad
@@ -152,7 +153,8 @@ class TestPasses:
         with Log() as log:
             y.sum().backward()
         assert len(log.events("hook")) == 2
-        (inside,) = [event for event in log.events() if event.parent.kind == "hook"]
+        (inside,) = [event for event in log.events() if event.depth]
+        assert inside.parent.kind == "hook"
         assert inside.name == "multiply"
         np.testing.assert_array_equal(x.grad.numpy(), [20, 20, 20])
 
@@ -170,7 +172,7 @@ class TestPasses:
     def test_grad_within_a_hook(self):
         x = value()
         y = x * 2
-        y.register_hook(lambda grad: autograd.grad((x * grad).sum(), x)[0])
+        y.register_hook(gs.enable_grad()(lambda grad: autograd.grad((x * grad).sum(), x)[0]))
         with Log() as log:
             y.sum().backward()
         outer, = [event for event in log.events("pass") if event.depth == 0]
@@ -178,13 +180,16 @@ class TestPasses:
         assert (outer.name, inner.name, inner.parent.kind) == ("backward", "grad", "hook")
 
     def test_large_gradients_that_are_put_off(self):
-        x = gs.tensor(np.ones(1 << 17), requires_grad=True)
-        y = (gs.tanh(x) * x).sum()
-        with Log() as log:
-            y.backward()
-        assert log.events("deferred")
-        again = gs.tensor(np.ones(1 << 17), requires_grad=True)
-        (gs.tanh(again) * again).sum().backward()
+        before = set_large(1000)
+        try:
+            x, again = value((5000,)), value((5000,))
+            y = (gs.tanh(x * 1e-3) * x).sum()
+            with Log() as log:
+                y.backward()
+        finally:
+            set_large(before)
+        assert log.events("deferred") and all(event.error is None for event in log.events("deferred"))
+        (gs.tanh(again * 1e-3) * again).sum().backward()
         np.testing.assert_array_equal(x.grad.numpy(), again.grad.numpy())
 
 
@@ -266,23 +271,17 @@ class TestListeners:
                 gs.exp(x)
         assert len(caught) == 1 and y.requires_grad and len(log.events()) == 2
 
-    def test_it_is_taken_off_where_warnings_are_errors_too(self):
+    def test_it_is_taken_off_where_warnings_are_errors_too(self, capsys):
         class Bad(Listener):
             def end(self, event):
                 raise KeyError("lost")
 
-        import sys
-
-        told, before = [], sys.unraisablehook
-        sys.unraisablehook = told.append
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                with Bad():
-                    y = gs.exp(value())
-        finally:
-            sys.unraisablehook = before
-        assert y.requires_grad and len(told) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with Bad():
+                y = gs.exp(value())
+        assert y.requires_grad
+        assert capsys.readouterr().err == "Bad.end raised KeyError: 'lost', at operator exp; it listens no more\n"
 
     def test_an_error_that_a_listener_wants(self):
         class Refuse(Listener):
@@ -313,8 +312,8 @@ class TestListeners:
             y.sum().backward()
             gs.exp(x)
         inner.stop()
-        assert "AccumulateGrad" in inner.names("begin", "node") or inner.names() == ["exp"]
-        assert outer.names() == [] and not outer.events("pass")
+        assert inner.names()[-1] == "exp"
+        assert outer.names() == ["sum"] and not outer.events("pass")
         assert all(event.kind != "pass" for moment, event in inner.heard if moment == "end")
 
     def test_other_threads_are_not_heard(self):
@@ -341,6 +340,7 @@ class TestListeners:
         assert repr(log.events()[0]) == "<Event operator exp>" and isinstance(log.events()[0], Event)
 
     def test_deep_passes_in_a_thread_of_their_own(self):
+        @gs.enable_grad()
         def nest(depth):
             x = value()
             y = x * 2

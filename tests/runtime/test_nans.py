@@ -48,8 +48,7 @@ def infinity_minus_infinity(x):
 
 
 def overflow_in_place(x):
-    y = gs.ones(2)
-    y.mul_(x.detach() * 1e200)
+    y = x.detach() * 1e200
     y.mul_(y)  # planted
     return (y * x).sum()
 
@@ -160,7 +159,7 @@ def test_finite_numbers_whose_sum_is_not():
     big = gs.full((4,), 1.7e308)
     with autograd.trace_nans() as found:
         big * 1.0
-        gs.full((4,), 6e4, dtype=gs.float16) * gs.float16(1)
+        gs.full((4,), 6e4, dtype=np.float16) * 1
     assert found.origin is None
 
 
