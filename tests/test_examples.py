@@ -58,3 +58,9 @@ def test_gaussian_process():
     assert number("noise", out) == pytest.approx(0.2, abs=0.05)
     assert 1 < number("length scale", out) < 4
     assert number("log likelihood.*->", out) > number("log likelihood", out)
+
+
+def test_listeners():
+    counted, stopped, peak = run("listeners.py").rsplit("\n", 3)[:3]
+    assert "1  matmul" in counted and "1  AccumulateGrad" in counted
+    assert stopped.startswith("stopped at tanh, line ") and number("at most", peak) == 4608

@@ -294,7 +294,7 @@ NAMES = {
         "accelerator cuda mps xpu mtia cpu is_vulkan_available cudnn_is_acceptable Device device_count devices "
         "local_device_count local_devices default_device default_backend get_default_device set_default_device get_device "
         "get_device_module host_count host_id host_ids process_count process_index process_indices block_until_ready "
-        "effects_barrier copy_to_host_async Stream Event backends memory transfer_guard* enforce_grad_layout_policy "
+        "effects_barrier copy_to_host_async Stream backends memory transfer_guard* enforce_grad_layout_policy "
         "set_warn_on_accumulate_grad_stream_mismatch set_override_stale_capture_stream live_arrays "
         "array_garbage_collection_guard clear_caches"
     ),

@@ -8,6 +8,8 @@ cdef object forward_root_mean_square(object x):
 
 cdef object op_root_mean_square(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "root_mean_square", <void*> op_root_mean_square, (x,))
     x = as_real_operand(x, "root_mean_square", "x")
 
     try:

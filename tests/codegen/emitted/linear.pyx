@@ -39,6 +39,8 @@ cdef object op_total(object x, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef TotalBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "total", <void*> op_total, (x, axis))
     x = as_operand(x, "total", "x")
     axis = as_int(axis, "total", "axis")
 

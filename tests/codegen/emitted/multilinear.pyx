@@ -48,6 +48,8 @@ cdef object op_rowwise(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RowwiseBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "rowwise", <void*> op_rowwise, (a, b))
     a = as_operand(a, "rowwise", "a")
     b = as_operand(b, "rowwise", "b")
 

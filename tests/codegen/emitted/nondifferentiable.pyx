@@ -10,6 +10,9 @@ cdef object forward_peak(object x, object axis):
 # generated/variable_type/emitted.pyx
 
 cdef object op_peak(object x, object axis):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "peak", <void*> op_peak, (x, axis))
     x = as_real_operand(x, "peak", "x")
     axis = as_int(axis, "peak", "axis")
 

@@ -39,6 +39,8 @@ cdef object op_logcosh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LogcoshBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logcosh", <void*> op_logcosh, (x,))
     x = as_real_operand(x, "logcosh", "x")
 
     if needs_grad(state_, x):
@@ -59,13 +61,22 @@ cdef tuple jvp_logcosh(tuple outputs_, tuple inputs_, tuple tangents_):
     return (x_t * ops.tanh(x),)
 
 cdef object op_logcosh_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logcosh_", <void*> op_logcosh_, (x,))
     x = as_real_operand(writable(x, "logcosh_"), "logcosh_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "logcosh_")
     return overwrite(x, op_logcosh(old_), "logcosh_")
 
+cdef object into_logcosh(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logcosh.out", <void*> into_logcosh, (x, out))
+    target_ = prepare_out(out, (x,), "logcosh")
+    return write_out(target_, op_logcosh(x), "logcosh")
+
 def logcosh(x, *, out=None):
     """log(cosh(x)) without overflow."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "logcosh")
-        return write_out(target_, op_logcosh(x), "logcosh")
+        return into_logcosh(x, out)
     return op_logcosh(x)

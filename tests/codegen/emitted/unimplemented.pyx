@@ -13,6 +13,8 @@ cdef object op_bessel(object x):
     cdef ThreadState* state_ = thread_state()
     cdef Node node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bessel", <void*> op_bessel, (x,))
     x = as_real_operand(x, "bessel", "x")
 
     if needs_grad(state_, x):
@@ -26,9 +28,15 @@ cdef object op_bessel(object x):
         refuse_tangent("bessel")
     return y
 
+cdef object into_bessel(object x, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bessel.out", <void*> into_bessel, (x, out))
+    target_ = prepare_out(out, (x,), "bessel")
+    return write_out(target_, op_bessel(x), "bessel")
+
 def bessel(x, *, out=None):
     """Modified Bessel function of the first kind, of order 0."""
     if out is not None:
-        target_ = prepare_out(out, (x,), "bessel")
-        return write_out(target_, op_bessel(x), "bessel")
+        return into_bessel(x, out)
     return op_bessel(x)

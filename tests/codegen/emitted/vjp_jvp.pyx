@@ -41,6 +41,8 @@ cdef object op_length(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LengthBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "length", <void*> op_length, (x,))
     x = as_real_operand(x, "length", "x")
 
     if needs_grad(state_, x):
