@@ -16,11 +16,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from codegen.analysed import analysed  # noqa: E402
 from codegen.errors import ErrorList, SpecErrors  # noqa: E402
-from codegen.rules.analyze import analyze  # noqa: E402
+from codegen.package import Package  # noqa: E402
 from codegen.spec.entry import DEFAULT_KEYS, ENTRY_KEYS  # noqa: E402
 from codegen.spec.model import TYPES, VARIANTS  # noqa: E402
-from codegen.spec.reader import FAMILY_KEYS, read_text  # noqa: E402
+from codegen.spec.reader import FAMILY_KEYS  # noqa: E402
 from codegen.spec.samples import MAKERS  # noqa: E402
 from codegen.verify.check import check_op, quiet  # noqa: E402
 from codegen.verify.evaluate import Evaluator  # noqa: E402
@@ -78,8 +79,8 @@ def _indent(line):
 
 
 @cache
-def runtime(folder, kernel):
-    """A checkout with the sources that a check reads, a kernel appended to those of the scans."""
+def checkout(folder, kernel):
+    """A checkout with the sources that a check reads, a kernel appended to those of the scans; its spec is analysed and kept."""
     root = Path(folder)
     for path in sorted(path for path in (ROOT / "runtime").rglob("*.py*") if path.is_file() and path.suffix != ".pyc"):
         target = root / path.relative_to(ROOT)
@@ -90,14 +91,18 @@ def runtime(folder, kernel):
         name = re.search(r"def (\w+)", kernel)[1]
         text = scans.read_text().replace("__all__ = [", f'__all__ = ["{name}", ', 1)
         scans.write_text(text + kernel.partition("\n\n\nvalues")[0])
+    (root / "build").mkdir()
+    (root / "derivatives.yaml").write_text((ROOT / "derivatives.yaml").read_text())
+    analysed(Package(root))
     return root
 
 
 def refusals(entries, family, root):
     """What the reader, analysis and the numeric check say of some entries, without line numbers."""
     names = re.findall(r"^- op: (\w+)", entries, re.MULTILINE)
+    (root / "derivatives.yaml").write_text(placed(entries, family))
     try:
-        spec = analyze(read_text(placed(entries, family)), root)
+        spec = analysed(Package(root))
         errors = ErrorList(spec.file, spec.source, spec.further)
         evaluator = Evaluator(spec, root)
         with quiet():
@@ -136,13 +141,13 @@ def test_entries_and_messages(lesson, tmp_path):
         elif MESSAGE.search(content):
             for message, source in messages(content):
                 tried = changed(entry, source[0]) if source and source[0] not in entry else entry
-                came = refusals(tried, family, runtime(tmp_path / str(len(kernel)), kernel))
+                came = refusals(tried, family, checkout(tmp_path / str(len(kernel)), kernel))
                 wanted = "\n".join([message, *source])
                 assert any(matches(wanted, text if source else text.partition("\n")[0]) for text in came), (
                     f"the page says\n{wanted}\nand what came is\n" + "\n".join(came)
                 )
                 compared += 1
-    assert refusals(entry, family, runtime(tmp_path / str(len(kernel)), kernel)) == []
+    assert refusals(entry, family, checkout(tmp_path / str(len(kernel)), kernel)) == []
     assert compared >= 3
 
 
