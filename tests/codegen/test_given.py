@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from codegen.analysed import read
 from codegen.errors import SpecErrors
+from codegen.package import Package
 from codegen.spec.given import alike, fitting
-from codegen.spec.reader import read, read_text
+from codegen.spec.reader import read_text
 
 ROOT = Path(__file__).parents[2]
 HEADER = """\
@@ -131,7 +133,7 @@ def test_what_shapes_may_not_say(line, message):
 
 
 def test_every_preset_that_a_shape_gives_is_used():
-    spec = read(ROOT / "derivatives.yaml")
+    spec = read(Package(ROOT))
     used = {sample.source for op in spec.ops.values() for sample in op.samples}
     unused = [call.source for calls in spec.presets.values() for call in calls if call.source not in used]
     assert not unused

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from codegen.rules.analyze import analyze
-from codegen.spec.reader import read
+from codegen.analysed import analysed
+from codegen.package import Package
 from codegen.verify.mutate import _changes, survivors
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +98,7 @@ def test_a_formula_that_calls_itself(small):
 
 @functools.cache
 def the_spec():
-    return analyze(read(ROOT / "derivatives.yaml"), ROOT)
+    return analysed(Package(ROOT))
 
 
 @pytest.mark.slow

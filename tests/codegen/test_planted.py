@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from codegen.analysed import analysed
 from codegen.errors import ErrorList
-from codegen.rules.analyze import analyze
-from codegen.spec.reader import read
+from codegen.package import Package
 from codegen.verify import numeric
 from codegen.verify.case import Report, dtypes_of, make_sample
 from codegen.verify.check import quiet
@@ -168,7 +168,7 @@ SURVIVORS = {
 
 def test_what_no_law_refuses():
     """Of some 620 kernels that are wrong the laws alone refuse all but 24; examples, shapes and derivatives are not asked."""
-    spec = analyze(read(ROOT / "derivatives.yaml"), ROOT)
+    spec = analysed(Package(ROOT))
     with quiet():
         planted, refused, survivors = sweep(spec, Evaluator(spec, ROOT))
     print({kind: f"{refused[kind]} of {planted[kind]}" for kind in planted})
