@@ -8,6 +8,7 @@
 #if GRADSPEC_COPIES > 1
 #pragma GCC push_options
 #pragma GCC optimize ("no-trapping-math")  /* both sides of a choice may be computed */
+#pragma GCC optimize ("fp-contract=fast")   /* a product may be added in one instruction */
 #endif
 
 /* -z * z of z = |x| * scale, no further than where erfc is 0 in single precision. */

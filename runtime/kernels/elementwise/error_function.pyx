@@ -1,8 +1,9 @@
 """erf, erfc, the inverse of erf, and gelu.
 
-Owns loops that compilers make loops over vectors.  In single precision all is computed in double and rounded once: polynomials
-around a loop for exp, block by block in cache, which is the limit, about half of the time.  Doubles, within 1 ulp, have
-straight lines of their own (error_function_double.h) where the processor multiplies and adds in one instruction.  SciPy's
+Owns loops that compilers make loops over vectors.  In single precision all but erf is computed in double and rounded once:
+polynomials around a loop for exp, block by block in cache, which is the limit, about half of the time.  Doubles and erf of floats,
+within 1 ulp, have straight lines of their own (error_function_double.h, error_function_float.h) where the processor multiplies
+and adds in one instruction.  SciPy's
 functions take every other dtype; they compute one number at a time, which is five to ten times as long.
 
 The polynomials for single precision are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to 1, relative error 1e-12; and
@@ -33,6 +34,9 @@ cdef extern from "gradspec/kernels/elementwise/error_function.h":
     void gradspec_erfc_block(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
     void gradspec_erf_block(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
     void gradspec_gelu_block(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
+
+cdef extern from "gradspec/kernels/elementwise/error_function_float.h":
+    void gradspec_erf_of_float(const float*, float*, npy_intp) noexcept nogil
 
 cdef extern from "gradspec/kernels/elementwise/error_function_double.h":
     int gradspec_has_fused() noexcept
@@ -110,7 +114,11 @@ def gelu(x):
 
 
 cdef void erf_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    fill(gradspec_erf_block, 1.0, <float*> args[0], <float*> args[1], size[0])
+    if _fused:
+        gradspec_erf_of_float(<float*> args[0], <float*> args[1], size[0])
+        fp_clear()
+    else:
+        fill(gradspec_erf_block, 1.0, <float*> args[0], <float*> args[1], size[0])
 
 
 cdef void erfc_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:

@@ -1,4 +1,5 @@
-/* Elementary functions of floats, error below 0.51 ulp: in double, by polynomials within 2**-34; the caller rounds, once. */
+/* Elementary functions of floats that float arithmetic would not keep within 1 ulp, or that wait for it, error below 0.51 ulp: in
+ * double, by polynomials within 2**-34; the caller rounds, once. */
 #ifndef GRADSPEC_ELEMENTARY_SINGLE_H
 #define GRADSPEC_ELEMENTARY_SINGLE_H
 
@@ -28,23 +29,9 @@ GRADSPEC_INLINE double gradspec_single_exp(double x) {
     return gradspec_fused(scale, t, scale);
 }
 
-GRADSPEC_INLINE double gradspec_single_exp2(double x) {
-    double shifted = x + 0x1.8p52, scale = gradspec_scale(shifted);
-    return gradspec_fused(scale, gradspec_single_near_expm1((x - (shifted - 0x1.8p52)) * 0x1.62e42fefa39efp-1), scale);
-}
-
 GRADSPEC_INLINE double gradspec_single_expm1_of(double x) {
     double scale, t = gradspec_single_part(x, &scale);
     return gradspec_fused(scale, t, scale - 1.0);
-}
-
-GRADSPEC_INLINE double gradspec_single_expm1(double x) {
-    return gradspec_signed(gradspec_single_expm1_of(x < -50.0 ? -50.0 : x), x);
-}
-
-GRADSPEC_INLINE double gradspec_single_tanh(double x) {
-    double size = gradspec_size(x), e = gradspec_single_expm1_of(-2.0 * (size > 20.0 ? 20.0 : size));
-    return gradspec_signed(e / (2.0 + e), x);
 }
 
 GRADSPEC_INLINE double gradspec_single_sinh(double x) {
@@ -88,10 +75,6 @@ GRADSPEC_INLINE double gradspec_single_log10(double x) {
 GRADSPEC_INLINE double gradspec_single_log1p_of(double x) {
     double u = 1.0 + x, rest = x - (u - 1.0), k, l = gradspec_single_part_log(u, &k);
     return gradspec_fused(k, 0x1.62e42fefa39efp-1, l) + (u < 0x1p52 ? rest : 0.0) / u;
-}
-
-GRADSPEC_INLINE double gradspec_single_log1p(double x) {
-    return gradspec_signed(gradspec_single_log1p_of(x), x);
 }
 
 GRADSPEC_INLINE double gradspec_single_asinh(double x) {

@@ -4,6 +4,7 @@
 
 #include "../loops/typed.h"
 #include "elementary.h"
+#include "elementary_float.h"
 #include "elementary_inverse.h"
 #include "elementary_single.h"
 #include "fused.h"
@@ -37,17 +38,19 @@ typedef void (*gradspec_inner_loop)(char **, const npy_intp *, const npy_intp *,
         (void) unused; \
         for (npy_intp i = 0; i < n; i++) y[i] = (T) function(x[i]); \
     }
-#define OVER_BOTH(name) OVER(float, name, gradspec_single_##name) OVER(double, name, gradspec_##name)
+#define OVER_BOTH(name) OVER(float, name, gradspec_float_##name) OVER(double, name, gradspec_##name)
 OVER_BOTH(exp)
 OVER_BOTH(exp2)
 OVER_BOTH(expm1)
 OVER_BOTH(log)
+OVER_BOTH(log1p)
+OVER_BOTH(tanh)
+#undef OVER_BOTH
+#define OVER_BOTH(name) OVER(float, name, gradspec_single_##name) OVER(double, name, gradspec_##name)
 OVER_BOTH(log2)
 OVER_BOTH(log10)
-OVER_BOTH(log1p)
 OVER_BOTH(sinh)
 OVER_BOTH(cosh)
-OVER_BOTH(tanh)
 OVER_BOTH(sin)
 OVER_BOTH(cos)
 OVER_BOTH(tan)
@@ -93,28 +96,29 @@ static const struct {
     void (*twice)(const double *, double *, npy_intp, void *);
     double (*function)(double);
     double above[2], below[2];          /* the least and the largest; of negative ones the magnitudes */
-    double single_above, single_below;  /* the largest floats */
+    double single_range[3];             /* floats: the least size, the largest, and that of negative ones */
 } gradspec_own[] = {
-    {"exp", GRADSPEC_ALL(exp), {0, 709.78}, {0, INFINITY}, 88.72, INFINITY},
-    {"exp2", GRADSPEC_ALL(exp2), {0, 1023.49}, {0, 1021}, 127.99, 160},
-    {"expm1", GRADSPEC_ALL(expm1), {0, 709}, {0, INFINITY}, 88.72, INFINITY},
-    {"log", GRADSPEC_ALL(log), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
-    {"log2", GRADSPEC_ALL(log2), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
-    {"log10", GRADSPEC_ALL(log10), {0x1p-1022, 0x1p1023}, {0, -1}, 0x1.fffffep127, -1},
-    {"log1p", GRADSPEC_ALL(log1p), {0, 0x1p1023}, {0, 0x1.fffffffffffffp-1}, 0x1.fffffep127, 0x1.fffffep-1},
-    {"sinh", GRADSPEC_ALL(sinh), {0, 708}, {0, 708}, 89.41, 89.41},
-    {"cosh", GRADSPEC_ALL(cosh), {0, 708}, {0, 708}, 89.41, 89.41},
-    {"tanh", GRADSPEC_ALL(tanh), {0, INFINITY}, {0, INFINITY}, INFINITY, INFINITY},
-    {"sin", GRADSPEC_ALL(sin), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
-    {"cos", GRADSPEC_ALL(cos), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
-    {"tan", GRADSPEC_ALL(tan), {0, 0x1p30}, {0, 0x1p30}, 0x1p30, 0x1p30},
-    {"arcsin", GRADSPEC_ALL(asin), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
-    {"arccos", GRADSPEC_ALL(acos), {0x1p-300, 1}, {0x1p-300, 1}, 1, 1},
-    {"arctan", GRADSPEC_ALL(atan), {0x1p-300, 0x1p1022}, {0x1p-300, 0x1p1022}, INFINITY, INFINITY},
-    {"arcsinh", GRADSPEC_ALL(asinh), {0x1p-300, 0x1p500}, {0x1p-300, 0x1p500}, 0x1.fffffep127, 0x1.fffffep127},
-    {"arccosh", GRADSPEC_ALL(acosh), {1, 0x1p500}, {0, -1}, 0x1.fffffep127, -1},
-    {"arctanh", GRADSPEC_ALL(atanh), {0x1p-300, 0x1.fffffffffffffp-1}, {0x1p-300, 0x1.fffffffffffffp-1}, 0x1.fffffep-1, 0x1.fffffep-1},
-    {"cbrt", GRADSPEC_ALL(cbrt), {0x1p-1022, 0x1p1022}, {0x1p-1022, 0x1p1022}, 0x1.fffffep127, 0x1.fffffep127},
+    {"exp", GRADSPEC_ALL(exp), {0, 709.78}, {0, INFINITY}, {0, 88.72, INFINITY}},
+    {"exp2", GRADSPEC_ALL(exp2), {0, 1023.49}, {0, 1021}, {0, 127.99, 160}},
+    {"expm1", GRADSPEC_ALL(expm1), {0, 709}, {0, INFINITY}, {0, 88.37, INFINITY}},
+    {"log", GRADSPEC_ALL(log), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-126, 0x1.fffffep127, -1}},
+    {"log2", GRADSPEC_ALL(log2), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-149, 0x1.fffffep127, -1}},
+    {"log10", GRADSPEC_ALL(log10), {0x1p-1022, 0x1p1023}, {0, -1}, {0x1p-149, 0x1.fffffep127, -1}},
+    {"log1p", GRADSPEC_ALL(log1p), {0, 0x1p1023}, {0, 0x1.fffffffffffffp-1}, {0, 0x1p126, 0x1.fffffep-1}},
+    {"sinh", GRADSPEC_ALL(sinh), {0, 708}, {0, 708}, {0, 89.41, 89.41}},
+    {"cosh", GRADSPEC_ALL(cosh), {0, 708}, {0, 708}, {0, 89.41, 89.41}},
+    {"tanh", GRADSPEC_ALL(tanh), {0, INFINITY}, {0, INFINITY}, {0, INFINITY, INFINITY}},
+    {"sin", GRADSPEC_ALL(sin), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}},
+    {"cos", GRADSPEC_ALL(cos), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}},
+    {"tan", GRADSPEC_ALL(tan), {0, 0x1p30}, {0, 0x1p30}, {0, 0x1p30, 0x1p30}},
+    {"arcsin", GRADSPEC_ALL(asin), {0x1p-300, 1}, {0x1p-300, 1}, {0, 1, 1}},
+    {"arccos", GRADSPEC_ALL(acos), {0x1p-300, 1}, {0x1p-300, 1}, {0, 1, 1}},
+    {"arctan", GRADSPEC_ALL(atan), {0x1p-300, 0x1p1022}, {0x1p-300, 0x1p1022}, {0, INFINITY, INFINITY}},
+    {"arcsinh", GRADSPEC_ALL(asinh), {0x1p-300, 0x1p500}, {0x1p-300, 0x1p500}, {0, 0x1.fffffep127, 0x1.fffffep127}},
+    {"arccosh", GRADSPEC_ALL(acosh), {1, 0x1p500}, {0, -1}, {1, 0x1.fffffep127, -1}},
+    {"arctanh", GRADSPEC_ALL(atanh), {0x1p-300, 0x1.fffffffffffffp-1}, {0x1p-300, 0x1.fffffffffffffp-1},
+     {0, 0x1.fffffep-1, 0x1.fffffep-1}},
+    {"cbrt", GRADSPEC_ALL(cbrt), {0x1p-1022, 0x1p1022}, {0x1p-1022, 0x1p1022}, {0x1p-149, 0x1.fffffep127, 0x1.fffffep127}},
 };
 
 #define GRADSPEC_OWN_COUNT ((int) (sizeof gradspec_own / sizeof *gradspec_own))
@@ -151,11 +155,10 @@ static void gradspec_take_pair_double(gradspec_pair_loop_double *loop, int own) 
 
 /* Tell an inner loop of a function of one operand. */
 static void gradspec_take_float(gradspec_vector_loop_float *loop, int own) {
-    const double *above = gradspec_own[own].above, *below = gradspec_own[own].below;
+    const double *single = gradspec_own[own].single_range;
     loop->vectors = gradspec_own[own].single;
-    loop->harmless = above[0] < 1 ? 0.5f : 1;
-    gradspec_set_range_float(loop, above[0] == 0x1p-1022 ? 0x1p-149f : (float) above[0], (float) gradspec_own[own].single_above,
-                             below[0] == 0x1p-1022 ? 0x1p-149f : (float) below[0], (float) gradspec_own[own].single_below);
+    loop->harmless = single[0] < 1 ? 0.5f : 1;
+    gradspec_set_range_float(loop, (float) single[0], (float) single[1], (float) single[0], (float) single[2]);
     loop->rest = gradspec_rounded_loop;
     loop->rest_data = (void *) &gradspec_own[own].function;
 }

@@ -1,0 +1,64 @@
+/* The logistic function, its slope and its integral, and the slope of tanh, of floats in straight lines around exp(-|x|). */
+#ifndef GRADSPEC_LOGISTIC_FLOAT_H
+#define GRADSPEC_LOGISTIC_FLOAT_H
+
+#include "../program/elementary_float.h"
+#include "../program/fused.h"
+#include <numpy/npy_common.h>
+
+/* What is n / (1 + e) beside n * inverse, where inverse is 1 / (1 + e) but for its rounding; e is not above 1. */
+GRADSPEC_INLINE float gradspec_float_share(gradspec_float_pair n, gradspec_float_pair e) {
+    gradspec_float_pair d = gradspec_float_onto(1.0f, e.high);
+    float inverse = 1.0f / d.high, q = n.high * inverse;
+    float rest = gradspec_float_fused(-q, d.high, n.high) + gradspec_float_fused(-q, d.low + e.low, n.low);
+    return gradspec_float_fused(rest, inverse, q);
+}
+
+GRADSPEC_INLINE float gradspec_float_sigmoid(float x) {
+    gradspec_float_pair e = gradspec_float_exp_below(-gradspec_float_size(x));
+    return gradspec_float_share((gradspec_float_pair){x < 0.0f ? e.high : 1.0f, x < 0.0f ? e.low : 0.0f}, e);
+}
+
+/* exp(x) / (1 + exp(x))**2, of an x that is not above 0. */
+GRADSPEC_INLINE float gradspec_float_slope(float x) {
+    gradspec_float_pair e = gradspec_float_exp_below(x), d = gradspec_float_onto(1.0f, e.high);
+    float inverse = 1.0f / d.high, rest = gradspec_float_fused(-inverse, d.low + e.low, gradspec_float_fused(-inverse, d.high, 1.0f));
+    float q = e.high * inverse, more = gradspec_float_fused(e.high, inverse, -q) + inverse * e.low;
+    float y = q * inverse;
+    return y + gradspec_float_fused(2.0f * y, rest, gradspec_float_fused(q, inverse, -y) + more * inverse);
+}
+
+GRADSPEC_INLINE float gradspec_float_sigmoid_slope(float x) {
+    return gradspec_float_slope(-gradspec_float_size(x));
+}
+
+GRADSPEC_INLINE float gradspec_float_tanh_slope(float x) {
+    return 4.0f * gradspec_float_slope(-2.0f * gradspec_float_size(x));
+}
+
+/* log(exp(a) + exp(b)): the larger number, and the logarithm of 1 and an exponential. */
+GRADSPEC_INLINE float gradspec_float_logaddexp(float a, float b) {
+    float d = a == b ? 0.0f : a - b;
+    return (d > 0.0f ? a : b) + gradspec_float_short_log1p(gradspec_float_exp_below(-gradspec_float_size(d)));
+}
+
+#define OVER(name) \
+    GRADSPEC_FUSED static void gradspec_##name##_of_float(const float *x, float *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_##name(x[i]); \
+    }
+OVER(sigmoid)
+OVER(sigmoid_slope)
+OVER(tanh_slope)
+#undef OVER
+
+#define OVER_PAIR(name, p, q) \
+    GRADSPEC_FUSED static void gradspec_logaddexp_##name(const float *a, const float *b, float *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_logaddexp(a[(p) * i], b[(q) * i]); \
+    }
+OVER_PAIR(of_two, 1, 1)
+OVER_PAIR(of_numbers, 0, 0)
+OVER_PAIR(of_number_first, 0, 1)
+OVER_PAIR(of_number_second, 1, 0)
+#undef OVER_PAIR
+
+#endif
