@@ -1,6 +1,7 @@
 """The graph as users meet it: nodes and edges, what nodes save, hooks on several gradients, and version counters.
 
-Owns `save_to_disk`, hooks on several gradients and the contexts around version counters; the rest comes from below.
+Owns `save_on_cpu` and `save_to_disk`, hooks on several gradients and the contexts around version counters; the rest comes from
+below.
 """
 
 import collections.abc
@@ -32,7 +33,7 @@ from .picture import Picture, make_dot
 
 __all__ = [
     "GradientEdge", "Node", "Picture", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
-    "increment_version", "make_dot", "register_multi_grad_hook", "save_to_disk", "saved_tensors_hooks",
+    "increment_version", "make_dot", "register_multi_grad_hook", "save_on_cpu", "save_to_disk", "saved_tensors_hooks",
     "set_mutation_on_saved_tensors",
 ]  # fmt: skip
 answer(__name__)
@@ -91,6 +92,34 @@ class _File:
 def _remove(path):
     with contextlib.suppress(FileNotFoundError):
         os.remove(path)
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """PyTorch's block that keeps saved tensors in the memory of the CPU, where all of them are: nothing moves.
+
+    Parameters
+    ----------
+    pin_memory : bool
+        Without a meaning here.
+    device_type : str
+        Without a meaning here.
+
+    Examples
+    --------
+    >>> x = gs.ones((3,), requires_grad=True)
+    >>> with gs.autograd.graph.save_on_cpu():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    tensor([2., 2., 2.])
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(_same, _same)
+
+
+def _same(tensor):
+    return tensor
 
 
 class save_to_disk(saved_tensors_hooks):

@@ -21,6 +21,7 @@ cdef enum:
 
 # Where a view was made: what decides whether a recorded write to it is allowed.
 cdef enum Creation:
+    PURE_VIEW = -1      # returned by a custom Function that is its steps: a write goes them, and not through its backward
     PLAIN
     IN_FUNCTION         # returned by a custom Function
     ONE_OF_SEVERAL      # of an operator that gives a list of views

@@ -16,7 +16,9 @@ from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stac
 from .function_node cimport FunctionNode
 from ..core.events cimport Event, begin_event, end_event
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, ThreadState, thread_state
-from ..core.tensor cimport IN_FUNCTION, IN_NO_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_inexact, wrap
+from ..core.tensor cimport (
+    IN_FUNCTION, IN_NO_GRAD, ONE_OF_SEVERAL, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_inexact, wrap,
+)
 from ..saved.view cimport attach_alias, check_inplace
 
 
@@ -184,6 +186,9 @@ cdef tuple finish_outputs(ThreadState* state, FunctionNode node, tuple inputs, t
                                    "and a write to it would have to reach the base: mark inputs only.")
             warnings.warn(f"{type(node).__name__}: a tensor that is not an input of the forward was given to mark_dirty; only "
                           "inputs that are modified in place should be", stacklevel=3)
+    if node.pure_view and (len(inputs) != 1 or len(values) != 1):
+        raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. "
+                           f"{type(node)._forward_cls.__name__} has {len(inputs)} and {len(values)}: leave out _is_pure_view.")
     node.set_outputs(len(values))
     for i in range(len(values)):
         outputs.append(finish_output(state, node, i, values[i], inputs, len(values), recording))
@@ -222,7 +227,7 @@ cdef object finish_output(ThreadState* state, FunctionNode node, int i, object v
     elif tensor.flags & TANGENT and not tensor.flags & VIEW:  # from a forward that differentiates inside
         tensor = primal_of(tensor, 1)
     if tensor.flags & VIEW and (recording or is_fresh_view(tensor) and not state.flags & GRAD_DISABLED):
-        tensor.extra.creation = IN_FUNCTION
+        tensor.extra.creation = PURE_VIEW if node.pure_view else ONE_OF_SEVERAL if count > 1 else IN_FUNCTION
     if recording and differentiable:
         set_history(tensor, node, i)
     elif recording:

@@ -14,6 +14,7 @@ cdef class FunctionNode(Node):
     cdef set no_gradient        # numbers of the outputs that are not differentiable
     cdef bint materialize
     cdef bint materialize_non_differentiable
+    cdef bint pure_view         # the output is a view by steps that a write to it goes back
 
     cdef int save(self) except -1
     cdef object differentiate(self, object grad, bint recorded)

@@ -64,6 +64,15 @@ cdef class FunctionNode(Node):
         self.materialize = value
 
     @property
+    def _is_pure_view(self):
+        """Whether `forward` says that its output is a view of its input and nothing else, and `backward` that view's adjoint."""
+        return self.pure_view
+
+    @_is_pure_view.setter
+    def _is_pure_view(self, bint value):
+        self.pure_view = value
+
+    @property
     def _materialize_non_diff_grads(self):
         return self.materialize_non_differentiable
 

@@ -227,7 +227,7 @@ cdef int refresh(TensorBase view) except -1:
     cdef bint history = base.flags & REQUIRES_GRAD and extra.histories != view.counter.histories
     cdef bint tangents = flags & DUAL and dual is not view and (dual.flags | view.flags) & TANGENT
     cdef bint lost = not base.flags & REQUIRES_GRAD and view.grad_fn_ is not None and extra.histories != view.counter.histories
-    if history and extra.creation != PLAIN:
+    if history and extra.creation > PLAIN:
         refuse(view, "", "its base or another view of its base has been")
     extra.rebased, extra.histories = view.counter.rebased, view.counter.histories  # to go the steps again asks for them
     state.flags &= ~<unsigned int> (GRAD_DISABLED | INFERENCE)

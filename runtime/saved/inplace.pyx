@@ -20,7 +20,7 @@ from ..kernels.program.ufunc cimport EVERY, Ufunc
 from ..core.node cimport Node
 from ..core.operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
 from .snapshot cimport begin_write
-from ..core.tensor cimport INFERENCE_TENSOR, PLAIN, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap
+from ..core.tensor cimport INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap
 from .view cimport ViewStep, adopt, check_inplace, replayed
 
 cnp.import_array()
@@ -115,7 +115,8 @@ cdef TensorBase place(object target, str op):
 cdef TensorBase value_before(TensorBase target, bint copy):
     """The target as it was: with its history, and its own memory where the formula needs the old values."""
     cdef TensorBase old = target.alias_with_history()
-    if target.flags & VIEW and target.grad_fn_ is not None and target.grad_fn_.hooks is not None:
+    if target.flags & VIEW and target.grad_fn_ is not None and (
+            target.grad_fn_.hooks is not None or target.extra.creation == PURE_VIEW):
         pass_by(thread_state(), target, old)
     if copy:
         old.array, old.counter = target.array.copy(order="K"), None

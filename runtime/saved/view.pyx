@@ -280,7 +280,7 @@ cdef int check_inplace(ThreadState* state, TensorBase target, bint recording, st
     if not recording:
         return 0
     if target.flags & VIEW:
-        if target.extra.creation != PLAIN:
+        if target.extra.creation > PLAIN:
             refuse(target, op, "is being")
         if target.flags & REQUIRES_GRAD and base_of(target).grad_fn_ is None:
             raise RuntimeError(f"{op}: a view of a leaf Variable that requires grad is being used in an in-place operation. "

@@ -76,7 +76,7 @@ NAMES = {
     "write gs.autograd.detect_anomaly()": "debug_nans debug_infs set_anomaly_enabled anomaly_mode",
     "write gs.no_grad(), gs.enable_grad() or gs.set_grad_enabled(mode)": "grad_mode",
     "write gs.autograd.Variable": "variable",
-    "write gs.autograd.saved_tensors_hooks(pack, unpack)": "save_on_cpu SavedTensor RemovableHandle",
+    "write gs.autograd.saved_tensors_hooks(pack, unpack)": "SavedTensor RemovableHandle",
     "write y.grad_fn and its next_functions: they are the graph": (
         "tracer tracers const_graph Box JVPNode VJPNode util wrap_util differential_operators Graph Gradient ad numpy_boxes "
         "numpy_jvps numpy_vspaces"

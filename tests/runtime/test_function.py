@@ -1192,3 +1192,104 @@ def test_notes_under_the_names_of_methods_are_in_nobodys_way():
     y.backward()
     with pytest.raises(RuntimeError, match="NotedBackward no longer has"):
         y.backward()
+
+
+# Pure views: the forward says that its output is a view of its input and nothing else.
+
+
+class FirstTwo(Function):
+    """x[:2], as a view or as a copy."""
+
+    calls = 0
+
+    @staticmethod
+    def forward(ctx, x, pure, view):
+        ctx._is_pure_view = pure
+        assert ctx._is_pure_view is pure
+        return x[:2] if view else x[:2].clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        FirstTwo.calls += 1
+        return gs.concat([grad, gs.zeros((1,), dtype=grad.dtype)]), None, None
+
+
+class WithSum(Function):
+    """A view of the first input, and a sum."""
+
+    @staticmethod
+    def forward(ctx, a, b, pure):
+        ctx._is_pure_view = pure
+        return a[:], a + b
+
+    @staticmethod
+    def backward(ctx, first, second):
+        return first + second, second, None
+
+
+class OfTemporary(Function):
+    """A view of what the forward has made."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx._is_pure_view = True
+        return (x * 2)[:2]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return gs.concat([grad * 2, gs.zeros((1,))])
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("view", [True, False])
+@pytest.mark.parametrize("pure", [True, False])
+def test_a_write_to_a_pure_view_goes_its_steps_and_not_through_its_backward(pure, view, dtype):
+    x = gs.tensor(np.array([1, 2, 3], dtype), requires_grad=True)
+    base = x.clone()
+    y = FirstTwo.apply(base, pure, view)
+    if view and not pure:
+        with pytest.raises(RuntimeError, match="Output 0 of FirstTwoBackward is a view .* was created inside a custom Function"):
+            y *= 5
+        return
+    FirstTwo.calls = 0
+    y *= 5
+    (g,) = grad(gs.real((y * gs.tensor([1.0, 10.0])).sum()), x, retain_graph=True)
+    same(g, [5, 50, 0])
+    assert FirstTwo.calls == (not view)
+    (g,) = grad(gs.real(base.sum()), x)
+    same(g, [5, 5, 1] if view else [1, 1, 1])
+    assert FirstTwo.calls == (not view)
+
+
+def test_a_pure_view_that_nobody_writes_to_has_its_backward():
+    x, FirstTwo.calls = leaf(1, 2, 3), 0
+    FirstTwo.apply(x, True, True).sum().backward()
+    same(x.grad, [1, 1, 0])
+    assert FirstTwo.calls == 1
+
+
+def test_views_of_a_pure_view_are_written_to_as_well_but_not_one_of_several():
+    x = leaf(1, 2, 3)
+    base = x.clone()
+    y = FirstTwo.apply(base, True, True)
+    y[:1].mul_(7)
+    same(grad(base.sum(), x, retain_graph=True)[0], [7, 1, 1])
+    with pytest.raises(RuntimeError, match="function that returns multiple views"):
+        y.unbind()[0].mul_(2)
+
+
+def test_a_pure_view_has_one_input_and_one_output():
+    with pytest.raises(RuntimeError, match="can only have one input Tensor and one output Tensor. WithSum has 2 and 2"):
+        WithSum.apply(leaf(1, 2), leaf(3, 4), True)
+
+
+def test_a_view_among_several_outputs_is_one_of_several():
+    view, _ = WithSum.apply(leaf(1, 2).clone(), leaf(3, 4), False)
+    with pytest.raises(RuntimeError, match="Output 0 of WithSumBackward is a view .* output of a function that returns multiple"):
+        view += 1
+
+
+def test_a_pure_view_of_a_temporary_is_one_of_a_leaf():
+    y = OfTemporary.apply(leaf(1, 2, 3))
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"):
+        y += 1

@@ -9,7 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import backward, grad, graph
-from gradspec.autograd.graph import increment_version, register_multi_grad_hook, save_to_disk
+from gradspec.autograd.graph import increment_version, register_multi_grad_hook, save_on_cpu, save_to_disk
 
 
 def leaf(*values):
@@ -216,6 +216,17 @@ def test_saved_values_come_back_from_disk(value, tmp_path):
     assert found.dtype == value.dtype
     expected = np.conj(np.exp(value) * (1 + value))
     np.testing.assert_allclose(found.detach().numpy(), expected, rtol=1e-6 if value.dtype == np.float32 else 1e-12)
+
+
+def test_save_on_cpu_moves_nothing():
+    x = leaf(1.0, 2.0)
+    with save_on_cpu(pin_memory=True):
+        y = x * x
+    assert np.shares_memory(y.grad_fn._raw_saved_a.data.numpy(), x.detach().numpy())
+    y.sum().backward()
+    same(x.grad, [2, 4])
+    with graph.disable_saved_tensors_hooks("not here"), pytest.raises(RuntimeError, match="not here"):
+        save_on_cpu().__enter__()
 
 
 def test_files_go_with_the_graph(tmp_path):
