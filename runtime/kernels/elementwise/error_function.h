@@ -5,10 +5,17 @@
 #include "../loops/copies.h"
 #include <numpy/npy_common.h>
 
+/* (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75), after the first term. */
+#define GRADSPEC_ERFC_FIRST (-6.4227783836978607e-05)
+#define GRADSPEC_ERFC_TERMS(STEP) \
+    STEP(-0.00040893428010736066) STEP(0.00030552857232619057) STEP(0.0018330080242402282) \
+    STEP(-0.0097239389656315275) STEP(0.028345344337265585) STEP(-0.058700901388990659) \
+    STEP(0.092305879031464366) STEP(-0.10880309764374466) STEP(0.082276678841674333) \
+    STEP(0.0035853844918759675) STEP(-0.14024059779291176) STEP(1.2375126310186628)
+
 #if GRADSPEC_COPIES > 1
 #pragma GCC push_options
 #pragma GCC optimize ("no-trapping-math")  /* both sides of a choice may be computed */
-#pragma GCC optimize ("fp-contract=fast")   /* a product may be added in one instruction */
 #endif
 
 /* -z * z of z = |x| * scale, no further than where erfc is 0 in single precision. */
@@ -24,19 +31,10 @@ GRADSPEC_WIDE static void gradspec_erf_exponents(const float *x, double scale, d
 static inline double gradspec_erfc(double z, double s) {
     double r = 1.0 / ((1.0 + 2.0 * z) * (z + 3.75));
     double t = (z - 3.75) * (1.0 + 2.0 * z) * r;
-    double p = -6.4227783836978607e-05;
-    p = p * t - 0.00040893428010736066;
-    p = p * t + 0.00030552857232619057;
-    p = p * t + 0.0018330080242402282;
-    p = p * t - 0.0097239389656315275;
-    p = p * t + 0.028345344337265585;
-    p = p * t - 0.058700901388990659;
-    p = p * t + 0.092305879031464366;
-    p = p * t - 0.10880309764374466;
-    p = p * t + 0.082276678841674333;
-    p = p * t + 0.0035853844918759675;
-    p = p * t - 0.14024059779291176;
-    p = p * t + 1.2375126310186628;
+    double p = GRADSPEC_ERFC_FIRST;
+#define STEP(term) p = p * t + term;
+    GRADSPEC_ERFC_TERMS(STEP)
+#undef STEP
     return s * p * (z + 3.75) * r;
 }
 

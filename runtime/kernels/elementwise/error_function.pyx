@@ -1,9 +1,8 @@
 """erf, erfc, the inverse of erf, and gelu.
 
-Owns loops that compilers make loops over vectors.  In single precision all but erf is computed in double and rounded once:
-polynomials around a loop for exp, block by block in cache, which is the limit, about half of the time.  Doubles and erf of floats,
-within 1 ulp, have straight lines of their own (error_function_double.h, error_function_float.h) where the processor multiplies
-and adds in one instruction.  SciPy's
+Owns loops that compilers make loops over vectors.  Where the processor multiplies and adds in one instruction they are
+straight lines: doubles and erf of floats within 1 ulp, other floats computed in double and rounded once.  Elsewhere floats are
+computed in double around a loop for exp, block by block in cache, which is the limit, about half of the time.  SciPy's
 functions take every other dtype; they compute one number at a time, which is five to ten times as long.
 
 The polynomials for single precision are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to 1, relative error 1e-12; and
@@ -40,12 +39,14 @@ cdef extern from "gradspec/kernels/elementwise/error_function_float.h":
 
 cdef extern from "gradspec/kernels/elementwise/error_function_double.h":
     int gradspec_has_fused() noexcept
-    void gradspec_erf_exponentials(const float*, double, double*, double*, npy_intp) noexcept nogil
+    void gradspec_erfc_of_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_gelu_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_erf_of_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_erfc_of_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_erfinv_of_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_erfinv_of_float(const float*, float*, npy_intp) noexcept nogil
 
+ctypedef void (*Straight)(const float*, float*, npy_intp) noexcept nogil
 ctypedef void (*Block)(const float*, const double*, const double*, float*, npy_intp) noexcept nogil
 
 ctypedef fused real:
@@ -62,7 +63,8 @@ cdef PyUFuncGenericFunction EXP = _exp.loops[1]
 cdef void* EXP_DATA = _exp.loop_data[1]
 
 
-cdef void fill(Block block, double scale, const float* x, float* y, npy_intp n) noexcept nogil:
+cdef void fill(Straight straight, Block block, double scale, const float* x, float* y, npy_intp n) noexcept nogil:
+    """By the straight loop where the processor multiplies and adds in one instruction; by blocks around the loop for exp."""
     cdef double[BLOCK] z
     cdef double[BLOCK] s
     cdef char* args[2]
@@ -70,19 +72,20 @@ cdef void fill(Block block, double scale, const float* x, float* y, npy_intp n) 
     cdef npy_intp start = 0, some
     args[0] = args[1] = <char*> s
     steps[0] = steps[1] = sizeof(double)
+    if _fused:
+        straight(x, y, n)
+        start = n
     while start < n:
         some = min(n - start, <npy_intp> BLOCK)
-        if _fused:
-            gradspec_erf_exponentials(x + start, scale, z, s, some)
-        else:
-            gradspec_erf_exponents(x + start, scale, z, s, some)
-            EXP(args, &some, steps, EXP_DATA)
+        gradspec_erf_exponents(x + start, scale, z, s, some)
+        EXP(args, &some, steps, EXP_DATA)
         block(x + start, z, s, y + start, some)
         start += some
     fp_clear()  # of NaNs, which are compared
 
 
 cdef struct Job:
+    Straight straight
     Block block
     double scale
     float* x
@@ -91,10 +94,10 @@ cdef struct Job:
 
 cdef void part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Job* job = <Job*> context
-    fill(job.block, job.scale, job.x + start, job.y + start, stop - start)
+    fill(job.straight, job.block, job.scale, job.x + start, job.y + start, stop - start)
 
 
-cdef ndarray apply(Block block, double scale, object x):
+cdef ndarray apply(Straight straight, Block block, double scale, object x):
     cdef ndarray x_, y
     cdef Job job
     cdef npy_intp n
@@ -102,7 +105,8 @@ cdef ndarray apply(Block block, double scale, object x):
         return None
     x_ = np.ascontiguousarray(x, np.float32)
     y = empty(PyArray_NDIM(x), PyArray_DIMS(x), cnp.NPY_FLOAT32)
-    job.block, job.scale, job.x, job.y, n = block, scale, <float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y), PyArray_SIZE(x_)
+    job.straight, job.block, job.scale, n = straight, block, scale, PyArray_SIZE(x_)
+    job.x, job.y = <float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y)
     with nogil:
         parallel(part, &job, n, CHUNK)
     return y
@@ -110,19 +114,15 @@ cdef ndarray apply(Block block, double scale, object x):
 
 def gelu(x):
     """``x`` times the normal distribution function, of an array of float32; None of anything else."""
-    return apply(gradspec_gelu_block, np.sqrt(0.5), x)
+    return apply(gradspec_gelu_of_float, gradspec_gelu_block, np.sqrt(0.5), x)
 
 
 cdef void erf_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    if _fused:
-        gradspec_erf_of_float(<float*> args[0], <float*> args[1], size[0])
-        fp_clear()
-    else:
-        fill(gradspec_erf_block, 1.0, <float*> args[0], <float*> args[1], size[0])
+    fill(gradspec_erf_of_float, gradspec_erf_block, 1.0, <float*> args[0], <float*> args[1], size[0])
 
 
 cdef void erfc_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    fill(gradspec_erfc_block, 1.0, <float*> args[0], <float*> args[1], size[0])
+    fill(gradspec_erfc_of_float, gradspec_erfc_block, 1.0, <float*> args[0], <float*> args[1], size[0])
 
 
 cdef void erf_double(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:

@@ -136,7 +136,17 @@ GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
     return gradspec_signed(size < 0.5 ? near : far, x);
 }
 
-/* The same of floats, within 2**-30. */
+/* erfc(z) within 2**-32, where s is exp(-z * z). */
+GRADSPEC_INLINE double gradspec_single_erfc(double z, double s) {
+    double high = z + 3.75, wide = gradspec_fused(2.0, z, 1.0), inverse = 1.0 / (wide * high);
+    double t = (z - 3.75) * wide * inverse, p = GRADSPEC_ERFC_FIRST;
+#define STEP(term) p = gradspec_fused(p, t, term);
+    GRADSPEC_ERFC_TERMS(STEP)
+#undef STEP
+    return s * p * high * inverse;
+}
+
+/* The inverse of floats, within 2**-30. */
 GRADSPEC_INLINE double gradspec_single_erfinv(double x) {
     double size = gradspec_size(x), t = size * size, p = 0x1.57fdb6eae907bp-4;
     p = gradspec_fused(p, t, 0x1.6f47ab6b8f257p-7);
@@ -148,17 +158,20 @@ GRADSPEC_INLINE double gradspec_single_erfinv(double x) {
     p = gradspec_fused(p, t, 0x1.db29fb2ebadc2p-3);
     double near = gradspec_fused(p, t, 0x1.c5bf891b4ef6bp-1) * size;
     double rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, y = gradspec_erfcinv_guess(inside), s = gradspec_single_exp(-y * y);
-    double step = (gradspec_erfc(y, s) - inside) * 0x1.c5bf891b4ef6bp-1 / s;
+    double step = (gradspec_single_erfc(y, s) - inside) * 0x1.c5bf891b4ef6bp-1 / s;
     return gradspec_signed(size < 0.5 ? near : y + step / (1.0 - y * step), x);
 }
 
-/* |x| * scale, no further than where erfc is 0 in single precision, and exp of minus its square. */
-GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_erf_exponentials(const float *x, double scale, double *z, double *s, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++) {
-        double a = gradspec_size(x[i]) * scale;
-        z[i] = a > 11.0 ? 11.0 : a;
-        s[i] = gradspec_single_exp(-z[i] * z[i]);
-    }
+/* x * erfc(-x / sqrt(2)) / 2 of a float, 0 at -inf. */
+GRADSPEC_INLINE double gradspec_single_gelu(double x) {
+    double z = gradspec_size(x) * 0x1.6a09e667f3bcdp-1, near = z > 11.0 ? 11.0 : z;
+    double c = 0.5 * gradspec_single_erfc(near, gradspec_single_exp(-near * near));
+    return (x < -50.0 ? -50.0 : x) * (x < 0.0 ? c : 1.0 - c);
+}
+
+GRADSPEC_INLINE double gradspec_single_erfc_of(double x) {
+    double z = gradspec_size(x), near = z > 11.0 ? 11.0 : z, c = gradspec_single_erfc(near, gradspec_single_exp(-near * near));
+    return x < 0.0 ? 2.0 - c : c;
 }
 
 #define OVER(T, name, function) \
@@ -168,7 +181,9 @@ GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_erf_exponentials(const float
 OVER(double, erf, gradspec_erf_of)
 OVER(double, erfc, gradspec_erfc_of)
 OVER(double, erfinv, gradspec_erfinv_of)
+OVER(float, erfc, gradspec_single_erfc_of)
 OVER(float, erfinv, gradspec_single_erfinv)
+OVER(float, gelu, gradspec_single_gelu)
 #undef OVER
 
 #endif
