@@ -12,7 +12,7 @@ import pytest
 
 FOLDER = Path(__file__).parent / "newcomers"
 PROGRAMS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.py"))
-# What the last line of the error says of those that stop; all but the last two say what to write.
+# What the last line of the error says of those that stop; all but the last say what to write.
 STOPS = {
     "hips/black_box_svi.py": "not there yet; write the density",
     "hips/defvjp.py": "write a subclass of gs.autograd.Function",
@@ -30,7 +30,6 @@ STOPS = {
     "pytorch/classifier_module.py": "write a class that holds gs.tensor(..., requires_grad=True)",
     "pytorch/data_loader.py": "write a loop over slices",
     "pytorch/per_sample_gradients.py": "not there yet; write f for a whole batch",
-    "numpy/least_squares.py": "type not understood",  # SciPy's words for a Jacobian that is a tensor; gs.scipy.objective gives it arrays
     "jax/autodiff_cookbook.py": "AssertionError",  # a pullback of one argument gives one gradient, as in PyTorch, and not a tuple
 }
 

@@ -1,7 +1,8 @@
 """PyTorchTensor: what PyTorch asks of a tensor's array, under its names.
 
-Owns the spellings that NumPy has not: axes, elements and memory counted in elements, conversions named after dtypes, `to`.  A
-layer of methods between TensorBase and ArrayTensor; what it says is what the array says.
+Owns the spellings that NumPy has not: axes, elements and memory counted in elements, conversions named after dtypes, `to`, and
+the products that SciPy's linear operators have.  A layer of methods between TensorBase and ArrayTensor; what it says is what the
+array says.
 """
 
 import operator
@@ -59,6 +60,14 @@ cdef class PyTorchTensor(TensorBase):
     def unfold(self, dimension, size, step):
         """What windows of `size` elements show, `step` apart along an axis, as a last axis; a view, read-only where they overlap."""
         return self.windows(dimension, size, step)
+
+    def matvec(self, x):
+        """`self @ x`: by this name SciPy's linear solvers, and `least_squares`, know a matrix."""
+        return ops.matmul(self, x)
+
+    def rmatvec(self, x):
+        """`self.mH @ x`, for SciPy's linear solvers."""
+        return ops.matmul(ops.mH(self), x)
 
     def is_signed(self):
         """Whether the dtype has negative numbers."""

@@ -208,3 +208,13 @@ def test_quotients_are_rounded_on_request(word):
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             array.div(2, rounding_mode=mode)
+
+
+def test_scipys_linear_solvers_take_a_tensor_for_a_matrix():
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    a, b = np.array([[2.0, 1j], [0.0, 4.0], [1.0, 1.0]]), np.array([1.0, 2.0, 3.0])
+    operator = linalg.aslinearoperator(gs.tensor(a))
+    np.testing.assert_array_equal(operator.matvec(b[:2]), a @ b[:2])
+    np.testing.assert_array_equal(operator.rmatvec(b), a.conj().T @ b)
+    np.testing.assert_array_equal(operator.matvec(b[:2, None]), a @ b[:2, None])
+    np.testing.assert_allclose(linalg.lsmr(gs.tensor(a.real), b, atol=1e-14, btol=1e-14)[0], np.linalg.lstsq(a.real, b)[0], rtol=1e-9)
