@@ -622,7 +622,7 @@ FUNCTIONS = {
         "a=x", 1, {}, {},
     ),
     "linalg.solve": (
-        "solve", "linalg.solve", 2, 2, "a b",
+        "solve", "linalg.solve", 2, 2, "a b left",
         "a b", 2, {}, {},
     ),
     "linalg.svd": (

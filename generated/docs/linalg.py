@@ -118,11 +118,15 @@ describe({
         'where rest = take_along_axis(x[..., rows:], parts[2], -2)',
         examples='>>> gs.linalg.lu_factor([[1.0, 2.0], [4.0, 4.0]])\n' 'LuFactorResult(lu=tensor([[4.  , 4.  ],\n'
         '        [0.25, 1.  ]]), pivots=tensor([1, 1]))', returns='lu : Tensor\n' 'pivots : Tensor'),
-    "lu_solve": docstring('y with a @ y = b for columns `b` and what lu_factor gives of `a`.', 'lu : array_like\n'
-        '    Factors.\n' 'pivots : index\n' '    The row exchanged with each in turn.\n' 'b : array_like\n'
-        '    Right-hand sides, in columns.', 'lu_solve(lu, Index pivots, b) -> y\n'
-        'composite: _solve_triangle(lu, _solve_triangle(lu, take_along_axis(b, _pivot_rows(pivots, lu.shape[-1]), -2),\n'
-        '  lower=True, unit_diagonal=True))',
+    "lu_solve": docstring('y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b.',
+        'lu : array_like\n' '    Factors.\n' 'pivots : index\n' '    The row exchanged with each in turn.\n' 'b : array_like\n'
+        '    Right-hand sides, in columns.\n' 'left : bool, default True\n' '    Whether `a` stands on the left of y.\n'
+        'adjoint : bool, default False\n' '    Whether the adjoint of `a` stands in its place.',
+        'lu_solve(lu, Index pivots, b, *, bool left=True, bool adjoint=False) -> y\n'
+        'composite: mH(lu_solve(lu, pivots, mH(b), adjoint=not adjoint)) if not left else\n'
+        '  take_along_axis(_solve_triangle(turned, _solve_triangle(turned, b, lower=True), unit_diagonal=True),\n'
+        '  argsort(rows, -2), -2) if adjoint else _solve_triangle(lu, _solve_triangle(lu, take_along_axis(b, rows, -2),\n'
+        '  lower=True, unit_diagonal=True))\n' 'where rows = _pivot_rows(pivots, lu.shape[-1])\n' 'where turned = mH(lu)',
         examples='>>> gs.linalg.lu_solve([[4.0, 4.0], [0.25, 1.0]], [1, 1], [[3.0], [8.0]])\n' 'tensor([[1.],\n'
         '        [1.]])'),
     "matrix_exp": docstring('Sum of the powers of a square matrix over their factorials. Needs SciPy.', 'x : array_like',
@@ -187,9 +191,12 @@ describe({
         'sign_t = sign * (growth - conj(growth)) / 2\n' 'logabsdet_t = real(growth)\n'
         'where growth = trace(solve(x, x_t), 0, -2, -1)', examples='>>> gs.linalg.slogdet([[1.0, 2.0], [3.0, 4.0]])\n'
         'SlogdetResult(sign=tensor(-1.), logabsdet=tensor(0.69314718))', returns='sign : Tensor\n' 'logabsdet : Tensor'),
-    "solve": docstring('y with a @ y = b, where a 1-d `b` is one vector and any other holds columns.', 'a : array_like\n'
-        '    Square matrices.\n' 'b : array_like\n' '    Right-hand sides.', 'solve(a, b) -> y\n'
-        'composite: squeeze(_solve_columns(a, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b)',
+    "solve": docstring(
+        'y with a @ y = b, where a 1-d `b` is one vector and any other holds columns; where not `left`, with y @ a = b.',
+        'a : array_like\n' '    Square matrices.\n' 'b : array_like\n' '    Right-hand sides.\n' 'left : bool, default True\n'
+        '    Whether `a` stands on the left of y.', 'solve(a, b, *, bool left=True) -> y\n'
+        'composite: squeeze(_solve_columns(known, expand_dims(b, -1)), -1) if b.ndim == 1 else _solve_columns(a, b) if\n'
+        '  left else mT(_solve_columns(known, mT(b)))\n' 'where known = a if left else mT(a)',
         examples='>>> gs.linalg.solve([[2.0, 1.0], [0.0, 4.0]], [4.0, 8.0])\n' 'tensor([1., 2.])'),
     "solve_banded": docstring(
         'The solution of a @ x = b for a matrix of few diagonals, of which only these are stored. Needs SciPy.',

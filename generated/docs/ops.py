@@ -411,9 +411,8 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
         '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
-        'grad_x = residual * _unreduce(_divide_or_zero(1, divisor), x.shape, axis, keepdims) * _unreduce(grad, x.shape,\n'
-        '  axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
-        'where divisor = reduced_count(x.shape, axis, correction) * y\n'
+        'grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,\n'
+        '  keepdims)\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
         'y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)', examples='>>> gs.std([1.0, 3.0])\n'
         'tensor(1.)'),
     "std_mean": docstring('Standard deviation and arithmetic mean.', 'x : array_like\n'
@@ -421,12 +420,12 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
         '    Subtracted from the count: 0 for a population, 1 for a sample.',
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
-        'grad_x = residual * _unreduce(slope, x.shape, axis, keepdims) * _unreduce(grad_std, x.shape, axis, keepdims) +\n'
-        '  _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
-        'where slope = _divide_or_zero(1, reduced_count(x.shape, axis, correction) * std)\n'
-        'std_t = slope * sum(real(conj(residual) * x_t), axis, keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)',
-        examples='>>> gs.std_mean([1.0, 3.0])\n' 'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n'
-        'mean : Tensor'),
+        'grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad_std, x.shape,\n'
+        '  axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
+        'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * std\n'
+        'std_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)\n'
+        'mean_t = mean(x_t, axis, keepdims)', examples='>>> gs.std_mean([1.0, 3.0])\n'
+        'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n' 'mean : Tensor'),
     "sum": docstring('Sum.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes stay, with length 1.\n' 'dtype, initial, where : optional\n'

@@ -65,7 +65,7 @@ cdef Forward2 forward__phase_turn_backward = <Forward2> load_forward(
 cdef Forward1 forward__reciprocal_gaps = <Forward1> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_reciprocal_gaps", 1
 )
-cdef Forward2 forward_solve = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "solve", 2)
+cdef Forward3 forward_solve = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "solve", 3)
 cdef Forward2 forward__solve_columns = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_columns", 2)
 cdef Forward4 forward__solve_bands = <Forward4> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_bands", 4)
 cdef Forward3 forward__slant = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_slant", 3)
@@ -395,7 +395,10 @@ cdef class EigBackward(Node):
         core = None if held is None else forward_multiply(forward_conj(gaps), forward_matmul(forward_mH(eigenvectors), held))
         if grad_eigenvalues is not None:
             core = plus_array(core, forward_diag_embed(grad_eigenvalues, 0, -2, -1))
-        return None if core is None else forward_solve(forward_mH(eigenvectors), forward_matmul(core, forward_mH(eigenvectors)))
+        return (
+            None if core is None
+            else forward_solve(forward_mH(eigenvectors), forward_matmul(core, forward_mH(eigenvectors)), True)
+        )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_eigenvalues, grad_eigenvectors = grad

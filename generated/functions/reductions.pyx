@@ -18,9 +18,6 @@ from gradspec.core.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
-    "gradspec.generated.kernels.pointwise_binary", "_divide_or_zero", 2
-)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward__centred = <Forward2> load_forward("gradspec.generated.kernels.reductions", "_centred", 2)
 cdef Forward4 forward__logsumexp_backward = <Forward4> load_forward(
@@ -52,13 +49,13 @@ cdef class CentredBackward(Node):
         return ops._centred(grad, axis)
 
 
-cdef Program euclidean_norm_grad_x = Program("x, given_1, given_2 -> grad_x", "grad_x = multiply(multiply(x, given_1), given_2)")
+cdef Program euclidean_norm_grad_x = Program("x, given_1, given_2 -> grad_x", """
+    grad_x = multiply(_divide_or_zero(x, given_1), given_2)""")
 
 cdef class EuclideanNormBackward(Node):
     """_euclidean_norm(x, int[]? axis=None, bool keepdims=False) -> y
 
-    grad_x = x * _unreduce(_divide_or_zero(1, y), x.shape, axis, keepdims) * _unreduce(grad, x.shape, axis,
-      keepdims)
+    grad_x = _divide_or_zero(x, _unreduce(y, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis, keepdims)
     """
     saves = ("x", "y", "x_shape", "axis", "keepdims")
 
@@ -69,10 +66,7 @@ cdef class EuclideanNormBackward(Node):
         axis = self.saved_axis
         keepdims = self.saved_keepdims
         return euclidean_norm_grad_x.run(
-            (
-                x, forward__unreduce(forward__divide_or_zero(1, y), x_shape, axis, keepdims),
-                forward__unreduce(grad, x_shape, axis, keepdims)
-            )
+            (x, forward__unreduce(y, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -81,9 +75,7 @@ cdef class EuclideanNormBackward(Node):
         x_shape = self.saved_x_shape
         axis = self.saved_axis
         keepdims = self.saved_keepdims
-        return (
-            x * ops._unreduce(ops._divide_or_zero(1, y), x_shape, axis, keepdims) * ops._unreduce(grad, x_shape, axis, keepdims)
-        )
+        return ops._divide_or_zero(x, ops._unreduce(y, x_shape, axis, keepdims)) * ops._unreduce(grad, x_shape, axis, keepdims)
 
     cdef void release_variables(self):
         self.released, self.saved_x, self.saved_y = True, None, None
@@ -301,13 +293,13 @@ cdef class ProdBackward(Node):
 
 
 cdef Program std_grad_x = Program("residual, given_1, given_2 -> grad_x", """
-    grad_x = multiply(multiply(residual, given_1), given_2)""")
+    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
 
 cdef class StdBackward(Node):
     """std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y
 
-    grad_x = residual * _unreduce(_divide_or_zero(1, divisor), x.shape, axis, keepdims) * _unreduce(grad, x.shape,
-      axis, keepdims)
+    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,
+      keepdims)
     where residual = _centred(x, axis)
     where divisor = reduced_count(x.shape, axis, correction) * y
     """
@@ -323,10 +315,7 @@ cdef class StdBackward(Node):
         residual = forward__centred(x, axis)
         divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), y)
         return std_grad_x.run(
-            (
-                residual, forward__unreduce(forward__divide_or_zero(1, divisor), x_shape, axis, keepdims),
-                forward__unreduce(grad, x_shape, axis, keepdims)
-            )
+            (residual, forward__unreduce(divisor, x_shape, axis, keepdims), forward__unreduce(grad, x_shape, axis, keepdims))
         )
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -339,7 +328,7 @@ cdef class StdBackward(Node):
         residual = ops._centred(x, axis)
         divisor = formulas.reduced_count(x_shape, axis, correction) * y
         return (
-            residual * ops._unreduce(ops._divide_or_zero(1, divisor), x_shape, axis, keepdims)
+            ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
             * ops._unreduce(grad, x_shape, axis, keepdims)
         )
 
@@ -347,17 +336,16 @@ cdef class StdBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef Program std_mean_slope = Program("given_0, std -> slope", "slope = _divide_or_zero(1, multiply(given_0, std))")
 cdef Program std_mean_grad_x = Program("residual, given_1, given_2 -> grad_x", """
-    grad_x = multiply(multiply(residual, given_1), given_2)""")
+    grad_x = multiply(_divide_or_zero(residual, given_1), given_2)""")
 
 cdef class StdMeanBackward(Node):
     """std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean
 
-    grad_x = residual * _unreduce(slope, x.shape, axis, keepdims) * _unreduce(grad_std, x.shape, axis, keepdims) +
-      _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
+    grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad_std, x.shape,
+      axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)
     where residual = _centred(x, axis)
-    where slope = _divide_or_zero(1, reduced_count(x.shape, axis, correction) * std)
+    where divisor = reduced_count(x.shape, axis, correction) * std
     """
     saves = ("x", "axis", "x_shape", "correction", "std", "keepdims")
 
@@ -373,12 +361,12 @@ cdef class StdMeanBackward(Node):
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = forward__centred(x, axis)
-            slope = std_mean_slope.run((formulas.reduced_count(x_shape, axis, correction), std))
+            divisor = forward_multiply(formulas.reduced_count(x_shape, axis, correction), std)
         grad_x = (
             None if grad_std is None
             else std_mean_grad_x.run(
                 (
-                    residual, forward__unreduce(slope, x_shape, axis, keepdims),
+                    residual, forward__unreduce(divisor, x_shape, axis, keepdims),
                     forward__unreduce(grad_std, x_shape, axis, keepdims)
                 )
             )
@@ -402,10 +390,11 @@ cdef class StdMeanBackward(Node):
         keepdims = self.saved_keepdims
         if grad_std is not None:
             residual = ops._centred(x, axis)
-            slope = ops._divide_or_zero(1, formulas.reduced_count(x_shape, axis, correction) * std)
+            divisor = formulas.reduced_count(x_shape, axis, correction) * std
         grad_x = (
             None if grad_std is None
-            else residual * ops._unreduce(slope, x_shape, axis, keepdims) * ops._unreduce(grad_std, x_shape, axis, keepdims)
+            else ops._divide_or_zero(residual, ops._unreduce(divisor, x_shape, axis, keepdims))
+            * ops._unreduce(grad_std, x_shape, axis, keepdims)
         )
         if grad_mean is not None:
             grad_x = plus(grad_x, ops._unreduce(grad_mean / formulas.reduced_count(x_shape, axis), x_shape, axis, keepdims))

@@ -49,6 +49,7 @@ cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
 cdef Forward2 forward_concat = <Forward2> load_forward("gradspec.generated.kernels.joining", "concat", 2)
+cdef Forward4 forward_argsort = <Forward4> load_forward("gradspec.generated.kernels.sorting", "argsort", 4)
 cdef Forward4 forward_arange = <Forward4> load_forward("gradspec.generated.kernels.creation", "arange", 4)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward1 forward_copy = <Forward1> load_forward("gradspec.generated.kernels.creation", "copy", 1)
@@ -396,12 +397,18 @@ cdef object forward__lu_parts(object x):
     except Exception as error_:
         raise explain(error_, "_lu_parts", x=x) from None
 
-cdef object forward_lu_solve(object lu, object pivots, object b):
+cdef object forward_lu_solve(object lu, object pivots, object b, object left, object adjoint):
+    if not left:
+        return forward_mH(forward_lu_solve(lu, pivots, forward_mH(b), True, not adjoint))
+    rows = forward__pivot_rows(pivots, shape_of(lu)[-1])
+    if adjoint:
+        turned = forward_mH(lu)
+        return forward_take_along_axis(
+            forward__solve_triangle(turned, forward__solve_triangle(turned, b, True, None, False), None, None, True),
+            forward_argsort(rows, -2, False, True), -2
+        )
     return forward__solve_triangle(
-        lu,
-        forward__solve_triangle(
-            lu, forward_take_along_axis(b, forward__pivot_rows(pivots, shape_of(lu)[-1]), -2), True, None, True
-        ), None, None, False
+        lu, forward__solve_triangle(lu, forward_take_along_axis(b, rows, -2), True, None, True), None, None, False
     )
 
 cdef object forward__lu_tall(object x):
@@ -614,10 +621,20 @@ cdef object forward_slogdet(object x):
     except Exception as error_:
         raise explain(error_, "slogdet", x=x) from None
 
-cdef object forward_solve(object a, object b):
+cdef object forward_solve(object a, object b, object left):
     if ndim_of(b) == 1:
-        return forward_squeeze(forward__solve_columns(a, forward_expand_dims(b, -1)), -1)
-    return forward__solve_columns(a, b)
+        if left:
+            known = a
+        else:
+            known = forward_mT(a)
+        return forward_squeeze(forward__solve_columns(known, forward_expand_dims(b, -1)), -1)
+    if left:
+        return forward__solve_columns(a, b)
+    if left:
+        known = a
+    else:
+        known = forward_mT(a)
+    return forward_mT(forward__solve_columns(known, forward_mT(b)))
 
 cdef object forward__solve_columns(object a, object b):
     try:
@@ -696,7 +713,7 @@ cdef object forward_tensorsolve(object a, object b, object axes):
     else:
         moved = forward_moveaxis(a, axes, formulas.axes_behind(axes))
     return forward_reshape(
-        forward_solve(forward_reshape(moved, (size_of(b), -1)), forward_ravel(b)), shape_of(moved)[ndim_of(b):]
+        forward_solve(forward_reshape(moved, (size_of(b), -1)), forward_ravel(b), True), shape_of(moved)[ndim_of(b):]
     )
 
 cdef object forward_trace(object x, object offset, object axis1, object axis2):

@@ -113,23 +113,23 @@ def pixel_unshuffle(x: Operand, downscale_factor: int) -> Tensor:
     """Squares of the last two axes laid out as channels; the inverse of pixel_shuffle."""
 def unfold(x: Operand, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = 1, padding: int | Sequence[int] = 0, stride: int | Sequence[int] = 1) -> Tensor:
     """The elements under a kernel as a column, for each place where it stands in an image."""
-def adaptive_avg_pool1d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_avg_pool1d(x: Operand, output_size: Index) -> Tensor:
     """Means of the parts that divide the last axis as evenly as integers do."""
-def adaptive_avg_pool2d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_avg_pool2d(x: Operand, output_size: Index) -> Tensor:
     """Means of the parts that divide the last two axes as evenly as integers do."""
-def adaptive_avg_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_avg_pool3d(x: Operand, output_size: Index) -> Tensor:
     """Means of the parts that divide the last three axes as evenly as integers do."""
-def adaptive_max_pool1d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_max_pool1d(x: Operand, output_size: Index) -> Tensor:
     """Maxima of the parts that divide the last axis as evenly as integers do."""
-def adaptive_max_pool2d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_max_pool2d(x: Operand, output_size: Index) -> Tensor:
     """Maxima of the parts that divide the last two axes as evenly as integers do."""
-def adaptive_max_pool3d(x: Operand, output_size: int | Sequence[int]) -> Tensor:
+def adaptive_max_pool3d(x: Operand, output_size: Index) -> Tensor:
     """Maxima of the parts that divide the last three axes as evenly as integers do."""
-def adaptive_max_pool1d_with_indices(x: Operand, output_size: int | Sequence[int]) -> _results.AdaptiveMaxPool1DWithIndicesResult:
+def adaptive_max_pool1d_with_indices(x: Operand, output_size: Index) -> _results.AdaptiveMaxPool1DWithIndicesResult:
     """adaptive_max_pool1d, and where in the last axis each maximum stands, in C order."""
-def adaptive_max_pool2d_with_indices(x: Operand, output_size: int | Sequence[int]) -> _results.AdaptiveMaxPool2DWithIndicesResult:
+def adaptive_max_pool2d_with_indices(x: Operand, output_size: Index) -> _results.AdaptiveMaxPool2DWithIndicesResult:
     """adaptive_max_pool2d, and where in the last two axes each maximum stands, in C order."""
-def adaptive_max_pool3d_with_indices(x: Operand, output_size: int | Sequence[int]) -> _results.AdaptiveMaxPool3DWithIndicesResult:
+def adaptive_max_pool3d_with_indices(x: Operand, output_size: Index) -> _results.AdaptiveMaxPool3DWithIndicesResult:
     """adaptive_max_pool3d, and where in the last three axes each maximum stands, in C order."""
 def affine_grid(theta: Operand, size: int | Sequence[int], align_corners: _bool = False) -> Tensor:
     """Where in an image each pixel of its affine transform comes from, as coordinates for grid_sample."""

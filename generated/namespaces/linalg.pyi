@@ -43,8 +43,8 @@ def lu(x: Operand) -> _results.LuResult:
     """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy."""
 def lu_factor(x: Operand) -> _results.LuFactorResult:
     """Factors of lu in one matrix, without the ones of the lower one, and the row exchanged with each in turn. Needs SciPy."""
-def lu_solve(lu: Operand, pivots: Index, b: Operand) -> Tensor:
-    """y with a @ y = b for columns `b` and what lu_factor gives of `a`."""
+def lu_solve(lu: Operand, pivots: Index, b: Operand, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
+    """y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b."""
 def matrix_exp(x: Operand) -> Tensor:
     """Sum of the powers of a square matrix over their factorials. Needs SciPy."""
 def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool = False) -> Tensor:
@@ -61,8 +61,8 @@ def qr(x: Operand, *, mode: Any = None) -> _results.QrResult:
     """Reduced factorisation x = Q @ R; of a matrix with more columns than rows the first ones give `Q`."""
 def slogdet(x: Operand) -> _results.SlogdetResult:
     """Sign (of modulus 1) and logarithm of the modulus of the determinant."""
-def solve(a: Operand, b: Operand) -> Tensor:
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
+def solve(a: Operand, b: Operand, *, left: _bool = True) -> Tensor:
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns; where not `left`, with y @ a = b."""
 def solve_banded(l_and_u: int | Sequence[int], ab: Operand, b: Operand) -> Tensor:
     """The solution of a @ x = b for a matrix of few diagonals, of which only these are stored. Needs SciPy."""
 def solve_sylvester(a: Operand, b: Operand, q: Operand) -> Tensor:

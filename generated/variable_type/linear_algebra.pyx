@@ -22,9 +22,9 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward__cofactor, forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh,
     forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
     forward_inv, forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu,
-    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward_lu_solve, forward__lu_tall,
-    forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__upper_block, forward_matrix_norm, forward_matrix_rank,
-    forward_matvec, forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
+    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward__lu_tall, forward_lu_unpack,
+    forward_matmul, forward_matrix_exp, forward__upper_block, forward_matrix_norm, forward_matrix_rank, forward_matvec,
+    forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
     forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
     forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
     forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_banded,
@@ -1515,29 +1515,33 @@ def _lu_parts(x):
     return op__lu_parts(x)
 
 
-cdef object op_lu_solve(object lu, object pivots, object b):
+cdef object op_lu_solve(object lu, object pivots, object b, object left, object adjoint):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "lu_solve", <void*> op_lu_solve, (lu, pivots, b))
+        return listened(state_, "lu_solve", <void*> op_lu_solve, (lu, pivots, b, left, adjoint))
     lu = as_operand(lu, "lu_solve", "lu")
     pivots = as_index(pivots, "lu_solve", "pivots")
     b = as_operand(b, "lu_solve", "b")
+    left = as_bool(left, "lu_solve", "left")
+    adjoint = as_bool(adjoint, "lu_solve", "adjoint")
 
     try:
-        if needs_grad(state_, lu) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops._solve_triangle(
-                lu,
-                ops._solve_triangle(
-                    lu, ops.take_along_axis(b, ops._pivot_rows(pivots, shape_of(lu)[-1]), -2), lower=True, unit_diagonal=True
-                )
+        if not left:
+            return ops.mH(ops.lu_solve(lu, pivots, ops.mH(b), adjoint=not adjoint))
+        rows = ops._pivot_rows(pivots, shape_of(lu)[-1])
+        if adjoint:
+            turned = ops.mH(lu)
+            return ops.take_along_axis(
+                ops._solve_triangle(turned, ops._solve_triangle(turned, b, lower=True), unit_diagonal=True),
+                ops.argsort(rows, -2), -2
             )
-        return wrap_forward(forward_lu_solve(array_of(lu), index_of(pivots), array_of(b)))
+        return ops._solve_triangle(lu, ops._solve_triangle(lu, ops.take_along_axis(b, rows, -2), lower=True, unit_diagonal=True))
     except Exception as error_:
-        raise explain(error_, "lu_solve", lu=lu, pivots=pivots, b=b) from None
+        raise explain(error_, "lu_solve", lu=lu, pivots=pivots, b=b, left=left, adjoint=adjoint) from None
 
-def lu_solve(lu, pivots, b):
-    """y with a @ y = b for columns `b` and what lu_factor gives of `a`."""
-    return op_lu_solve(lu, pivots, b)
+def lu_solve(lu, pivots, b, *, left=True, adjoint=False):
+    """y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b."""
+    return op_lu_solve(lu, pivots, b, left, adjoint)
 
 
 cdef object op__lu_tall(object x):
@@ -1956,8 +1960,8 @@ cdef object op_pairwise_distance(object a, object b, object p, object eps, objec
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "pairwise_distance", <void*> op_pairwise_distance, (a, b, p, eps, keepdims))
-    a = as_real_operand(a, "pairwise_distance", "a")
-    b = as_real_operand(b, "pairwise_distance", "b")
+    a = as_operand(a, "pairwise_distance", "a")
+    b = as_operand(b, "pairwise_distance", "b")
     p = as_float(p, "pairwise_distance", "p")
     eps = as_float(eps, "pairwise_distance", "eps")
     keepdims = as_bool(keepdims, "pairwise_distance", "keepdims")
@@ -2291,25 +2295,36 @@ def slogdet(x):
     return tuple.__new__(SlogdetResult, op_slogdet(x))
 
 
-cdef object op_solve(object a, object b):
+cdef object op_solve(object a, object b, object left):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "solve", <void*> op_solve, (a, b))
+        return listened(state_, "solve", <void*> op_solve, (a, b, left))
     a = as_operand(a, "solve", "a")
     b = as_operand(b, "solve", "b")
+    left = as_bool(left, "solve", "left")
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
             if ndim_of(b) == 1:
-                return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1)
-            return ops._solve_columns(a, b)
-        return wrap_forward(forward_solve(array_of(a), array_of(b)))
+                if left:
+                    known = a
+                else:
+                    known = ops.mT(a)
+                return ops.squeeze(ops._solve_columns(known, ops.expand_dims(b, -1)), -1)
+            if left:
+                return ops._solve_columns(a, b)
+            if left:
+                known = a
+            else:
+                known = ops.mT(a)
+            return ops.mT(ops._solve_columns(known, ops.mT(b)))
+        return wrap_forward(forward_solve(array_of(a), array_of(b), left))
     except Exception as error_:
-        raise explain(error_, "solve", a=a, b=b) from None
+        raise explain(error_, "solve", a=a, b=b, left=left) from None
 
-def solve(a, b):
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
-    return op_solve(a, b)
+def solve(a, b, *, left=True):
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns; where not `left`, with y @ a = b."""
+    return op_solve(a, b, left)
 
 
 cdef object op__solve_columns(object a, object b):

@@ -1002,9 +1002,9 @@ cdef object op_triplet_margin_loss(
             state_, "triplet_margin_loss", <void*> op_triplet_margin_loss,
             (anchor, positive, negative, margin, p, eps, swap, reduction)
         )
-    anchor = as_real_operand(anchor, "triplet_margin_loss", "anchor")
-    positive = as_real_operand(positive, "triplet_margin_loss", "positive")
-    negative = as_real_operand(negative, "triplet_margin_loss", "negative")
+    anchor = as_operand(anchor, "triplet_margin_loss", "anchor")
+    positive = as_operand(positive, "triplet_margin_loss", "positive")
+    negative = as_operand(negative, "triplet_margin_loss", "negative")
     margin = as_float(margin, "triplet_margin_loss", "margin")
     p = as_float(p, "triplet_margin_loss", "p")
     eps = as_float(eps, "triplet_margin_loss", "eps")

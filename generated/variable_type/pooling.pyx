@@ -44,10 +44,10 @@ cdef object op_adaptive_avg_pool1d(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_avg_pool1d", <void*> op_adaptive_avg_pool1d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool1d", "x")
-    output_size = as_ints(output_size, "adaptive_avg_pool1d", "output_size", 1)
+    output_size = as_index(output_size, "adaptive_avg_pool1d", "output_size")
 
     try:
-        return ops._divided(x, output_size)
+        return ops._divided(x, formulas.parts_of(output_size, shape_of(x), 1))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool1d", x=x, output_size=output_size) from None
 
@@ -61,10 +61,10 @@ cdef object op_adaptive_avg_pool2d(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_avg_pool2d", <void*> op_adaptive_avg_pool2d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool2d", "x")
-    output_size = as_ints(output_size, "adaptive_avg_pool2d", "output_size", 2)
+    output_size = as_index(output_size, "adaptive_avg_pool2d", "output_size")
 
     try:
-        return ops._divided(x, output_size)
+        return ops._divided(x, formulas.parts_of(output_size, shape_of(x), 2))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool2d", x=x, output_size=output_size) from None
 
@@ -78,10 +78,10 @@ cdef object op_adaptive_avg_pool3d(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_avg_pool3d", <void*> op_adaptive_avg_pool3d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool3d", "x")
-    output_size = as_ints(output_size, "adaptive_avg_pool3d", "output_size", 3)
+    output_size = as_index(output_size, "adaptive_avg_pool3d", "output_size")
 
     try:
-        return ops._divided(x, output_size)
+        return ops._divided(x, formulas.parts_of(output_size, shape_of(x), 3))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool3d", x=x, output_size=output_size) from None
 
@@ -148,12 +148,12 @@ cdef object op_adaptive_max_pool1d(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_max_pool1d", <void*> op_adaptive_max_pool1d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool1d", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool1d", "output_size", 1)
+    output_size = as_index(output_size, "adaptive_max_pool1d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, output_size)[0]
-        return wrap_forward(forward_adaptive_max_pool1d(array_of(x), output_size))
+            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))[0]
+        return wrap_forward(forward_adaptive_max_pool1d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool1d", x=x, output_size=output_size) from None
 
@@ -167,12 +167,12 @@ cdef object op_adaptive_max_pool2d(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_max_pool2d", <void*> op_adaptive_max_pool2d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool2d", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool2d", "output_size", 2)
+    output_size = as_index(output_size, "adaptive_max_pool2d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, output_size)[0]
-        return wrap_forward(forward_adaptive_max_pool2d(array_of(x), output_size))
+            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))[0]
+        return wrap_forward(forward_adaptive_max_pool2d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool2d", x=x, output_size=output_size) from None
 
@@ -186,12 +186,12 @@ cdef object op_adaptive_max_pool3d(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_max_pool3d", <void*> op_adaptive_max_pool3d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool3d", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool3d", "output_size", 3)
+    output_size = as_index(output_size, "adaptive_max_pool3d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, output_size)[0]
-        return wrap_forward(forward_adaptive_max_pool3d(array_of(x), output_size))
+            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))[0]
+        return wrap_forward(forward_adaptive_max_pool3d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool3d", x=x, output_size=output_size) from None
 
@@ -205,13 +205,13 @@ cdef object op_adaptive_max_pool1d_with_indices(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_max_pool1d_with_indices", <void*> op_adaptive_max_pool1d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool1d_with_indices", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool1d_with_indices", "output_size", 1)
+    output_size = as_index(output_size, "adaptive_max_pool1d_with_indices", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, output_size)
+            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), output_size))
+        return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool1d_with_indices", x=x, output_size=output_size) from None
 
@@ -225,13 +225,13 @@ cdef object op_adaptive_max_pool2d_with_indices(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_max_pool2d_with_indices", <void*> op_adaptive_max_pool2d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool2d_with_indices", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool2d_with_indices", "output_size", 2)
+    output_size = as_index(output_size, "adaptive_max_pool2d_with_indices", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, output_size)
+            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), output_size))
+        return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool2d_with_indices", x=x, output_size=output_size) from None
 
@@ -245,13 +245,13 @@ cdef object op_adaptive_max_pool3d_with_indices(object x, object output_size):
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "adaptive_max_pool3d_with_indices", <void*> op_adaptive_max_pool3d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool3d_with_indices", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool3d_with_indices", "output_size", 3)
+    output_size = as_index(output_size, "adaptive_max_pool3d_with_indices", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, output_size)
+            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), output_size))
+        return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool3d_with_indices", x=x, output_size=output_size) from None
 

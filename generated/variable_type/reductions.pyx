@@ -645,8 +645,8 @@ cdef object op_std_mean(object x, object axis, object keepdims, object correctio
 cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, std = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    slope = ops._divide_or_zero(1, formulas.reduced_count(shape_of(x), axis, correction) * std)
-    std_t = slope * ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims)
+    divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    std_t = ops._divide_or_zero(ops.sum(ops.real(ops.conj(residual) * x_t), axis, keepdims), divisor)
     mean_t = ops.mean(x_t, axis, keepdims)
     return (std_t, mean_t)
 

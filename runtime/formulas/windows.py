@@ -1,6 +1,7 @@
 """The axes over which kernels and windows move, and the channels before them."""
 
 import math
+from numbers import Integral
 
 from .shapes import _integers, _length
 
@@ -97,6 +98,17 @@ def other_axes(axis, ndim):
     """All axes but one."""
     _length((1,) * ndim, axis)
     return tuple(i for i in range(ndim) if i != axis % ndim)
+
+
+def parts_of(size, shape, count):
+    """Into how many parts each of the last axes is divided: one number for all, or one each, where None leaves an axis whole."""
+    size = size.tolist() if hasattr(size, "tolist") else size
+    sizes = tuple(size) if isinstance(size, (tuple, list)) else (size,) * count
+    known = all(part is None or isinstance(part, Integral) and not isinstance(part, bool) for part in sizes)
+    if len(sizes) != count or not known:
+        raise TypeError(f"output_size is an int, None or {count} of these, got {size!r}")
+    lengths = shape[len(shape) - count :] if len(shape) >= count else (0,) * count
+    return tuple(int(length if part is None else part) for part, length in zip(sizes, lengths))
 
 
 def pooled_length(shape, axis, kernel, stride, padding, dilation, ceil_mode):

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels.images import pooling
 
@@ -117,3 +118,17 @@ def test_no_bit_depends_on_the_number_of_threads():
         found.append((y, *kernels.max_pool(x, (3, 3), (15, 16), (2, 2), (0, 0), (1, 1))))
     set_num_threads(before)
     assert all(a.tobytes() == b.tobytes() for other in found[1:] for a, b in zip(found[0], other))
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool", "adaptive_max_pool"])
+def test_none_leaves_an_axis_as_long_as_it_is(name):
+    x = np.random.default_rng(0).normal(size=(2, 3, 4, 5, 6))
+    pool = {n: getattr(gs.nn, f"{name}{n}d") for n in (1, 2, 3)}
+    for asked, said in ((None, (6,)), ((None,), (6,)), (4, (4,))):
+        np.testing.assert_array_equal(pool[1](x[0, 0], asked).numpy(), pool[1](x[0, 0], said).numpy())
+    for asked, said in ((None, (5, 6)), ((None, 2), (5, 2)), ([3, None], (3, 6)), (np.array([3, 2]), (3, 2)), (2, (2, 2))):
+        np.testing.assert_array_equal(pool[2](x[0], asked).numpy(), pool[2](x[0], said).numpy())
+    np.testing.assert_array_equal(pool[3](x, (None, 2, None)).numpy(), pool[3](x, (4, 2, 6)).numpy())
+    for asked in ((1, 2, 3), "ab", (1.5, 2), (True, 2), 2.0):
+        with pytest.raises((TypeError, IndexError), match="output_size"):
+            pool[2](x, asked)

@@ -285,3 +285,46 @@ def test_a_step_has_no_derivative():
     a, b = (gs.tensor([0.0, 1.0], requires_grad=True) for _ in range(2))
     y = gs.heaviside(a, b)
     assert y.tolist() == [0, 1] and not y.requires_grad
+
+
+HOMOGENEOUS = {
+    "std": gs.std, "std of a sample": lambda x: gs.std(x, 0, correction=1), "std_mean": lambda x: gs.std_mean(x)[0],
+    "nanstd": gs.nanstd, "norm": gs.linalg.norm, "vector_norm": gs.linalg.vector_norm, "norm 1": lambda x: gs.linalg.norm(x, 1),
+    "norm 3": lambda x: gs.linalg.norm(x, 3), "dist": lambda x: gs.dist(x, 0 * x), "max": gs.max, "ptp": gs.ptp,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("function", HOMOGENEOUS.values(), ids=HOMOGENEOUS)
+def test_slopes_of_what_grows_with_its_argument_are_those_of_the_subnormal_too(function, dtype):
+    """f(c * x) == c * f(x), so that the derivative at c * x is that at x, in both modes; 1 / f is out of range there."""
+    x = np.array([3, -4, 12], dtype)
+    scale = np.ldexp(np.finfo(dtype).smallest_subnormal, 14).astype(dtype)
+    expected = gradient(function, x)
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(gradient(function, x * scale), expected, rtol=1e-4)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.tensor(x * scale), gs.tensor(np.array([1, 0.5, -2], dtype)))
+        np.testing.assert_allclose(array(forward_ad.unpack_dual(function(dual)).tangent), expected @ [1, 0.5, -2], rtol=1e-3)
+
+
+class TestSystemsFromTheRight:
+    """`left=False` and `adjoint=True` undo the product that they name; differences test the gradients of every sample."""
+
+    A = np.random.default_rng(3).normal(size=(2, 3, 3)) + 1j * np.random.default_rng(4).normal(size=(2, 3, 3))
+    B = np.random.default_rng(5).normal(size=(2, 4, 3))
+
+    def test_solve(self):
+        np.testing.assert_allclose(array(gs.linalg.solve(self.A, self.B, left=False)) @ self.A, self.B, atol=1e-12)
+        vector = self.B[0, 0]
+        np.testing.assert_allclose(array(gs.linalg.solve(self.A[0], vector, left=False)) @ self.A[0], vector, atol=1e-12)
+
+    def test_lu_solve(self):
+        lu, pivots = gs.linalg.lu_factor(self.A)
+        columns, adjoint = np.swapaxes(self.B, 1, 2), np.conj(np.swapaxes(self.A, 1, 2))
+        found = gs.linalg.lu_solve(lu, pivots, columns, adjoint=True)
+        np.testing.assert_allclose(adjoint @ array(found), columns, atol=1e-12)
+        found = gs.linalg.lu_solve(lu, pivots, self.B, left=False)
+        np.testing.assert_allclose(array(found) @ self.A, self.B, atol=1e-12)
+        found = gs.linalg.lu_solve(lu, pivots, self.B, left=False, adjoint=True)
+        np.testing.assert_allclose(array(found) @ adjoint, self.B, atol=1e-12)
