@@ -14,7 +14,7 @@ docstrings, and a test compares them. [architecture.md](architecture.md) draws t
 
 def docstring(path):
     """The docstring of a module, below comments; a .pxd beside a .pyx of its name is that module's."""
-    found = re.match(r'(?:#.*\n|\s)*"""(.*?)"""', path.read_text(), re.DOTALL)
+    found = re.match(r'(?:#[^\n]*\n|\s)*"""(.*?)"""', path.read_text(), re.DOTALL)
     return found[1].strip() if found else ""
 
 

@@ -15,6 +15,7 @@ from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
+from . import profiler as profiler
 from . import random as random
 from . import scipy as scipy
 from . import signal as signal

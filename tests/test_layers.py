@@ -35,6 +35,7 @@ RUNTIME = [
     ["api"],
     ["_nn", "_random", "_special", "fft", "linalg"],
     ["array_api"],
+    ["profiler"],
     ["autograd", "nn", "optim", "signal", "special"],
     ["func", "random", "utils"],
     ["scipy"],

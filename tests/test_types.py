@@ -124,7 +124,7 @@ def test_what_is_misspelt_is_found_by_pyright(site):
 
 
 PUBLIC = ["linalg", "nn", "nn.functional", "nn.utils", "fft", "func", "optim", "scipy", "random", "autograd", "autograd.functional", "autograd.checkpoint",
-          "autograd.graph", "autograd.forward_ad", "autograd.function"]  # fmt: skip
+          "autograd.graph", "autograd.forward_ad", "autograd.function", "profiler", "autograd.profiler", "autograd.profiler_util"]  # fmt: skip
 
 
 def test_every_public_name_has_a_type(site):

@@ -33,10 +33,12 @@ from .variable import Variable
 
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint, forward_ad as forward_ad, functional as functional, graph as graph
+    from . import profiler as profiler, profiler_util as profiler_util
     from .nans import trace_nans
 else:
     __getattr__ = later(__name__, {
-        "": ("checkpoint", "forward_ad", "functional", "graph"), "graph": ("_unsafe_preserve_version_counter",),
+        "": ("checkpoint", "forward_ad", "functional", "graph", "profiler", "profiler_util"),
+        "graph": ("_unsafe_preserve_version_counter",), "profiler": ("ProfilerActivity", "_profiler_enabled", "kineto_available"),
         "nans": ("trace_nans",),
     })  # fmt: skip
 
@@ -45,7 +47,8 @@ __all__ = [
     "detect_anomaly",
     "disable_saved_tensors_hooks", "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck",
     "gradgradcheck", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable", "saved_tensors_hooks",
+    "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable", "profiler",
+    "profiler_util", "saved_tensors_hooks",
     "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative", "set_multithreading_enabled",
     "set_mutation_on_saved_tensors", "trace_nans",
 ]  # fmt: skip

@@ -113,10 +113,11 @@ NAMES = {
     "not there yet; write the dense array, or gs.index_add": (
         "sparse sparse_* spmm smm hsmm hspmm dsmm saddmm sspaddmm *indices_copy values_copy resize_as_sparse_ nonzero_static"
     ),
-    "not there yet; write Python's cProfile for time, and gs.memory_stats() for memory": (
-        "profiler profiler_* profile ProfilerActivity ProfilerConfig ProfilerEvent ProfilerState kineto_available "
-        "ThroughputBenchmark throughput_benchmark BenchmarkConfig BenchmarkExecutionStats monitor monitoring record_function"
+    "write gs.profiler.profile": (
+        "profiler_* ProfilerConfig ProfilerEvent ProfilerState emit_nvtx emit_itt ExecutionTraceObserver DeviceType "
+        "monitor monitoring"
     ),
+    "write timeit of a call": "ThroughputBenchmark throughput_benchmark BenchmarkConfig BenchmarkExecutionStats",
     "write a loop over slices: for i in range(0, len(x), 32), with rows from gs.random.permutation(len(x))": (
         "data DataLoader Dataset *Dataset Sampler *Sampler Subset random_split default_collate default_convert get_worker_info "
         "dataloader dataset sampler datapipes *DataPipe DataChunk *datapipe* graph_settings non_deterministic "

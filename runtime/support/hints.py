@@ -34,7 +34,8 @@ KEYWORDS = {
 # The namespaces below the package, in the order in which a name that another one lacks is looked for.
 NAMESPACES = (
     "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
-    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "nn.utils",
+    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "nn.utils", "profiler",
+    "autograd.profiler",
 )  # fmt: skip
 
 

@@ -1,0 +1,20 @@
+"""The profiler as the autograd namespace names it: one stretch of a program, and ranges.
+
+Owns the names; the work is done in `gradspec.profiler`.
+"""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ..profiler.event_list import EventList
+from ..profiler.function_event import FunctionEvent, FunctionEventAvg
+from ..profiler.profile import ProfilerActivity
+from ..profiler.record_function import record_function
+from ..profiler.session import _profiler_enabled, kineto_available, profile  # noqa: F401 (PyTorch's name, found but not shown)
+from ..support.later import answer
+
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "kineto_available", "profile", "record_function"]
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

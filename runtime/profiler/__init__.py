@@ -1,0 +1,21 @@
+"""Profiles: which operators a program runs, how long they take, what memory they take, and who called them.
+
+Owns the names, which are PyTorch's.  A profile is a listener of the stream of events, and what it wrote down becomes a table, a
+trace or a flame graph when somebody asks.
+"""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ..support.later import answer
+from .profile import ProfilerActivity, profile, supported_activities
+from .record_function import record_function
+from .schedule import ProfilerAction, schedule, tensorboard_trace_handler
+from .session import kineto_available
+
+__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+           "supported_activities", "tensorboard_trace_handler"]  # fmt: skip
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

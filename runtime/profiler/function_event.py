@@ -1,0 +1,212 @@
+"""One event of a profile, and the sum of several of one name.
+
+Owns what is known of an event and how times are worded.  The names are PyTorch's, those of other devices left out: the device's
+times are there and are zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Interval:
+    """From when to when, in microseconds."""
+
+    __slots__ = ("end", "start")
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start, self.end = start, end
+
+    def elapsed_us(self) -> float:
+        return self.end - self.start
+
+
+def time_text(microseconds: float, unit: str | None = None) -> str:
+    """A time in words, in the unit that suits it or in the one that is asked for."""
+    if unit is None:
+        unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
+    return f"{microseconds / {'s': 1e6, 'ms': 1e3, 'us': 1}[unit]:.3f}{unit}"
+
+
+def memory_text(count: int) -> str:
+    """A number of bytes in words."""
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if abs(count) >= size:
+            return f"{count / size:.2f} {unit}"
+    return f"{count} B"
+
+
+def _in_words(name: str) -> property:
+    return property(lambda self: time_text(getattr(self, name)))
+
+
+class FormattedTimesMixin:
+    """The average time of a call, and times as text."""
+
+    __slots__ = ()
+    cpu_time_total: float
+    device_time_total: float
+    count: int
+
+    cpu_time_str = _in_words("cpu_time")
+    device_time_str = _in_words("device_time")
+    cpu_time_total_str = _in_words("cpu_time_total")
+    device_time_total_str = _in_words("device_time_total")
+    self_cpu_time_total_str = _in_words("self_cpu_time_total")
+    self_device_time_total_str = _in_words("self_device_time_total")
+
+    @property
+    def cpu_time(self) -> float:
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def device_time(self) -> float:
+        return self.device_time_total / self.count if self.count else 0.0
+
+
+class FunctionEvent(FormattedTimesMixin):
+    """An operator, a node of a backward pass, a hook or a range that ran once.
+
+    Attributes
+    ----------
+    name, key : str
+    time_range : Interval
+        In microseconds since the profile began.
+    thread, fwd_thread : int
+        Numbers of threads, in the order in which they appear; of a node that of the call that made it.
+    sequence_nr : int
+        The same for a call that was recorded and for the node that it made; -1 of others.
+    scope : int
+        0 of an operator, 1 of a node, 7 of a range.
+    input_shapes, structured_input_shapes : list
+        With `record_shapes`: a list of lengths for each input, empty where it is no array; of several arrays together the
+        latter has the lengths of each.
+    stack : list of str
+        With `with_stack`: file, line and function, the innermost first; of a node those of the call that made it.
+    line : str
+        File and line of the user's code.
+    cpu_memory_usage, self_cpu_memory_usage : int
+        With `profile_memory`: bytes that became the library's in the event, less those that were given back.
+    flops : int or None
+        With `with_flops`.
+    cpu_children, cpu_parent
+        The events inside of it and the one around it.
+    """
+
+    __slots__ = (
+        "count", "cpu_children", "cpu_memory_usage", "cpu_parent", "device_memory_usage", "device_type", "flops", "fwd_thread",
+        "id", "input_shapes", "is_async", "is_legacy", "is_remote", "is_user_annotation", "kernels", "kind", "line", "name",
+        "node_id", "overload_name", "output_shapes", "scope", "sequence_nr", "stack", "structured_input_shapes", "thread",
+        "time_range", "trace_name", "use_device",
+    )  # fmt: skip
+
+    def __init__(
+        self, id: int, name: str, thread: int, start_us: float, end_us: float, overload_name: str | None = None,
+        fwd_thread: int | None = None, input_shapes: Any = None, stack: list[str] | None = None, scope: int = 0,
+        use_device: str | None = None, cpu_memory_usage: int = 0, device_memory_usage: int = 0, is_async: bool = False,
+        is_remote: bool = False, sequence_nr: int = -1, node_id: int = -1, device_type: Any = None, is_legacy: bool = False,
+        flops: int | None = None, trace_name: str | None = None, is_user_annotation: bool = False,
+        structured_input_shapes: Any = None, output_shapes: Any = None, kind: str = "operator", line: str = "",
+    ) -> None:  # fmt: skip
+        self.id, self.name, self.thread, self.fwd_thread, self.node_id = id, name, thread, fwd_thread, node_id
+        self.overload_name, self.trace_name, self.kind, self.line = overload_name, trace_name or name, kind, line
+        self.time_range, self.count = Interval(start_us, end_us), 1
+        self.cpu_children: list[FunctionEvent] = []
+        self.cpu_parent: FunctionEvent | None = None
+        self.kernels: list[Any] = []
+        self.input_shapes, self.output_shapes = input_shapes, output_shapes
+        self.structured_input_shapes = structured_input_shapes
+        self.stack, self.scope, self.sequence_nr, self.flops = stack, scope, sequence_nr, flops
+        self.use_device, self.device_type = use_device, device_type
+        self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
+        self.is_async, self.is_remote = is_async, is_remote
+        self.is_legacy, self.is_user_annotation = is_legacy, is_user_annotation
+
+    def append_cpu_child(self, child: FunctionEvent) -> None:
+        self.cpu_children.append(child)
+
+    def set_cpu_parent(self, parent: FunctionEvent) -> None:
+        self.cpu_parent = parent
+
+    @property
+    def key(self) -> str:
+        return self.name
+
+    @property
+    def cpu_time_total(self) -> float:  # type: ignore[override]
+        return self.time_range.elapsed_us()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return 0 if self.is_async else self.cpu_time_total - sum([child.cpu_time_total for child in self.cpu_children])
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        return 0 if self.is_async else self.cpu_memory_usage - sum([child.cpu_memory_usage for child in self.cpu_children])
+
+    device_time_total = self_device_time_total = self_device_memory_usage = 0
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEvent id={self.id} name={self.name} cpu_time={self.cpu_time_str} start_us={self.time_range.start} "
+            f"end_us={self.time_range.end} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
+            f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} seq_nr={self.sequence_nr}>"
+        )
+
+
+class FunctionEventAvg(FormattedTimesMixin):
+    """What several events of one name have in common, and the sums of their times and bytes."""
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.count = self.node_id = 0
+        self.is_async = self.is_remote = self.is_legacy = self.is_user_annotation = False
+        self.use_device: str | None = None
+        self.cpu_time_total: float = 0
+        self.self_cpu_time_total: float = 0
+        self.device_time_total: float = 0
+        self.self_device_time_total: float = 0
+        self.cpu_memory_usage = self.self_cpu_memory_usage = self.device_memory_usage = self.self_device_memory_usage = 0
+        self.input_shapes: Any = None
+        self.overload_name: str | None = None
+        self.stack: list[str] | None = None
+        self.line = ""
+        self.scope: int | None = None
+        self.cpu_children: list[FunctionEvent] | None = None
+        self.cpu_parent: FunctionEvent | None = None
+        self.device_type: Any = None
+        self.flops: int | None = 0
+
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        """Take one more event of the same name into the sums.
+
+        Parameters
+        ----------
+        other : FunctionEvent or FunctionEventAvg
+
+        Returns
+        -------
+        FunctionEventAvg
+            This one.
+        """
+        if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
+            raise AssertionError(f"expected a FunctionEvent or a FunctionEventAvg, got {type(other).__name__}")
+        if self.key is None:
+            for name in ("key", "node_id", "is_async", "is_remote", "cpu_parent", "cpu_children", "overload_name", "input_shapes",
+                         "stack", "line", "scope", "device_type", "is_legacy", "use_device", "is_user_annotation"):  # fmt: skip
+                setattr(self, name, getattr(other, name))
+        elif other.key != self.key:
+            raise AssertionError(f"expected events of one name, got {self.key} and {other.key}")
+        for name in ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total", "cpu_memory_usage",
+                     "self_cpu_memory_usage", "device_memory_usage", "self_device_memory_usage", "count"):  # fmt: skip
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.flops = (self.flops or 0) + (other.flops or 0)
+        return self
+
+    __iadd__ = add
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
+            f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage}>"
+        )

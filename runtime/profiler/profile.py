@@ -1,0 +1,203 @@
+"""What `gs.profiler.profile` is: profiles of chosen steps of a program.
+
+Owns the steps, and when a stretch begins and is handed on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any
+
+from . import session
+from .event_list import EventList
+from .function_event import FunctionEventAvg
+from .record_function import record_function
+from .recording import LIMIT
+from .schedule import ProfilerAction, always
+
+RECORD, SAVE = RECORDING = ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE
+
+
+class ProfilerActivity(Enum):
+    """What may be profiled; here the CPU alone."""
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    return {ProfilerActivity.CPU}
+
+
+class profile:
+    """Record what the thread does, all of it or in chosen steps.
+
+    Parameters
+    ----------
+    activities : iterable of ProfilerActivity
+        Taken as in PyTorch; the CPU is what there is.
+    schedule : callable, optional
+        Gives the action of each step; see `gs.profiler.schedule`.
+    on_trace_ready : callable, optional
+        Called with this object when a cycle is over.
+    record_shapes : bool
+        The lengths of what operators take.
+    profile_memory : bool
+        The bytes of the arrays that operators give, until these die.
+    with_stack : bool
+        The Python functions around each event.
+    with_flops : bool
+        An estimate of the operations on numbers.
+    with_modules, experimental_config, execution_trace_observer, use_cuda
+        Taken, and without effect.
+    acc_events : bool
+        Keep the events of the cycles before.
+    limit : int
+        Of how many events at most; a profile says how many more there were.
+
+    Examples
+    --------
+    >>> x = gs.ones((3,), requires_grad=True)
+    >>> with gs.profiler.profile() as prof:
+    ...     gs.exp(x).sum().backward()
+    >>> print(prof.key_averages().table(sort_by="self_cpu_time_total"))  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, *, activities: Iterable[ProfilerActivity] | None = None, schedule: Callable[[int], ProfilerAction] | None = None,
+        on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False,
+        with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None,
+        execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None, limit: int = LIMIT,
+    ) -> None:  # fmt: skip
+        self.activities = set(activities) if activities else supported_activities()
+        self.schedule, self.record_steps, self.on_trace_ready = schedule or always, schedule is not None, on_trace_ready
+        self.record_shapes, self.profile_memory, self.with_stack = record_shapes, profile_memory, with_stack
+        self.with_flops, self.with_modules, self.acc_events, self.limit = with_flops, with_modules, acc_events, limit
+        self.step_num, self.current_action = 0, self.schedule(0)
+        self.profiler: session.profile | None = None
+        self._metadata: dict[str, Any] = {}
+        self._step: record_function | None = None
+        self._on = False
+
+    def __enter__(self) -> profile:
+        self.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin with the first step."""
+        if self._on:
+            raise RuntimeError("the profile runs already")
+        self._on = True
+        if self.current_action in RECORDING:
+            self._begin()
+        self._enter_step()
+
+    def stop(self) -> None:
+        """End with the step that runs."""
+        if not self._on:
+            raise RuntimeError("the profile was not started")
+        self._leave_step()
+        self._on = False
+        if self.current_action in RECORDING:
+            self._end()
+            self._hand_on()
+
+    def step(self) -> None:
+        """The next step begins."""
+        if not self._on:
+            raise RuntimeError("the profile was not started")
+        self._leave_step()
+        before = self.current_action
+        self.step_num += 1
+        self.current_action = self.schedule(self.step_num)
+        if before is SAVE or before is RECORD and self.current_action not in RECORDING:
+            self._end()
+            if before is SAVE:
+                self._hand_on()
+        if self.current_action in RECORDING and before is not RECORD:
+            self._begin()
+        self._enter_step()
+
+    def _begin(self) -> None:
+        if self.profiler is None or not self.acc_events:
+            self.profiler = session.profile(
+                record_shapes=self.record_shapes, profile_memory=self.profile_memory, with_stack=self.with_stack,
+                with_flops=self.with_flops, with_modules=self.with_modules, acc_events=self.acc_events, limit=self.limit,
+            )  # fmt: skip
+        flags = ("profile_memory", "with_stack", "record_shapes", "with_modules", "with_flops")
+        self.profiler.metadata = {**{name: 1 for name in flags if getattr(self, name)}, **self._metadata}
+        self.profiler.__enter__()
+
+    def _end(self) -> None:
+        assert self.profiler is not None
+        self.profiler.__exit__(None, None, None)
+
+    def _hand_on(self) -> None:
+        if self.on_trace_ready is not None:
+            self.on_trace_ready(self)
+
+    def _enter_step(self) -> None:
+        if self.record_steps:
+            self._step = record_function(f"ProfilerStep#{self.step_num}")
+            self._step.__enter__()
+
+    def _leave_step(self) -> None:
+        if self._step is not None:
+            self._step.__exit__(None, None, None)
+            self._step = None
+
+    def _results(self) -> session.profile:
+        if self.profiler is None:
+            raise AssertionError("the profile has recorded nothing yet")
+        return self.profiler
+
+    def events(self) -> EventList:
+        """All events of the last cycle, in the order in which they began."""
+        return self._results().function_events
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The sums of the events of each name; the arguments are those of `EventList.key_averages`."""
+        return self._results().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum of all events."""
+        return self._results().total_average()
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Write the last cycle as Chrome's and Perfetto's viewers read it; compressed where the path ends in `.gz`."""
+        self._results().export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Write stacks and times as programs for flame graphs read them; wants `with_stack`."""
+        self._results().export_stacks(path, metric)
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Put a text into the trace."""
+        self._put(key, value)
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """Put what this JSON says into the trace."""
+        self._put(key, json.loads(value))
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """The same before the profile is started."""
+        self._put(key, json.loads(value))
+
+    def _put(self, key: str, value: Any) -> None:
+        self._metadata[key] = value
+        if self.profiler is not None:
+            self.profiler.metadata[key] = value
+
+    def _repr_html_(self) -> str | None:
+        return None if self.profiler is None else self.profiler._repr_html_()

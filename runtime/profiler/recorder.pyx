@@ -1,0 +1,260 @@
+# cython: boundscheck=False, wraparound=False
+"""The recorder: a listener that writes what it hears into one array in C.
+
+Owns the rows, the clock, and which row of an open event waits for its end.  What is rare or expensive stands beside the rows and
+is kept once: names, shapes, stacks.  Knows nothing of how a profile is shown.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memmove
+
+cimport cython
+import sys
+
+from ..core.events cimport Event, Listener
+from ..core.grad_mode cimport thread_state
+from ..core.provenance cimport line_of
+from ..core.tensor cimport TensorBase
+from ..support.capi cimport NPY_ARRAY_OWNDATA, PyArray_FLAGS, PyThread_get_thread_ident, ndarray
+
+cdef extern from "gradspec/profiler/clock.h":
+    long long gradspec_now() noexcept nogil
+
+cdef extern from "Python.h":
+    object PyWeakref_NewRef(object, object)
+    PyObject* PyWeakref_GetObject(object)
+
+cdef struct Row:
+    int64_t start, end      # nanoseconds of the clock; an event that is open ends at -1
+    int64_t sequence_nr     # of the node that the operator made or that runs, -1 where there is none
+    uint64_t origin         # the user's line, as provenance numbers it
+    uint64_t thread
+    int64_t bytes           # that became the library's in it, less what it gave back
+    int32_t kind, name      # indices into `kinds` and `names`
+    int32_t inputs, outputs  # indices into `shapes`, -1 where they are not recorded
+    int32_t stack, failed   # index into `stacks`, -1 where it is not recorded
+
+cdef struct Change:
+    int64_t time, bytes, live  # `live` after it
+    uint64_t thread
+
+cdef struct Open:
+    PyObject* event         # borrowed; compared only
+    int32_t row             # -1 of one that was dropped
+
+# The fields of a row and of a change, as NumPy names them.
+ROW = [("start", "i8"), ("end", "i8"), ("sequence_nr", "i8"), ("origin", "u8"), ("thread", "u8"), ("bytes", "i8"), ("kind", "i4"),
+       ("name", "i4"), ("inputs", "i4"), ("outputs", "i4"), ("stack", "i4"), ("failed", "i4")]
+CHANGE = [("time", "i8"), ("bytes", "i8"), ("live", "i8"), ("thread", "u8")]
+
+
+@cython.freelist(64)
+cdef class Death:
+    """Called when an array dies whose bytes are counted."""
+    cdef Recorder recorder
+    cdef object address
+    cdef int64_t nbytes
+
+    def __call__(self, reference):
+        if self.recorder.alive.get(self.address) is reference:
+            del self.recorder.alive[self.address]
+            self.recorder.change(-self.nbytes)
+
+
+cdef class Recorder(Listener):
+    """Records what its thread does, from `start()` to `stop()`.
+
+    Parameters
+    ----------
+    shapes, memory, stack : bool
+        What to record beside times.
+    limit : int
+        Of how many events at most; what comes then is counted and dropped.
+    """
+
+    cdef Row* rows
+    cdef Change* changes
+    cdef Open* opened
+    cdef Py_ssize_t count, room, changed, changes_room, depth, opened_room
+    cdef Py_ssize_t limit
+    cdef int64_t live
+    cdef bint with_shapes, with_memory, with_stack
+    cdef dict name_ids, kind_ids, shape_ids, stack_ids
+    cdef dict alive         # address of an array -> weak reference
+    cdef readonly Py_ssize_t dropped
+
+    def __init__(self, *, shapes=False, memory=False, stack=False, Py_ssize_t limit=1 << 22):
+        self.with_shapes, self.with_memory, self.with_stack, self.limit = shapes, memory, stack, limit
+        self.name_ids, self.kind_ids, self.shape_ids, self.stack_ids, self.alive = {}, {}, {}, {}, {}
+
+    def __dealloc__(self):
+        free(self.rows)
+        free(self.changes)
+        free(self.opened)
+
+    cpdef begin(self, Event event):
+        cdef int32_t place = -1
+        cdef Row* row
+        if self.count == self.room and not self.grow():
+            self.dropped += 1
+        else:
+            place = <int32_t> self.count
+            row = &self.rows[place]
+            row.end, row.bytes, row.failed = -1, self.live, 0
+            row.origin, row.thread = event.origin, PyThread_get_thread_ident()
+            row.sequence_nr = <int64_t> event.sequence_nr if event.node is not None else -1
+            row.kind, row.name = number_of(self.kind_ids, event.kind), number_of(self.name_ids, event.name)
+            row.inputs = number_of(self.shape_ids, shapes_of(event.inputs)) if self.with_shapes else -1
+            row.outputs = -1
+            row.stack = number_of(self.stack_ids, stack_of()) if self.with_stack else -1
+            self.count += 1
+        if self.depth == self.opened_room:
+            self.opened = <Open*> more(self.opened, &self.opened_room, sizeof(Open))
+        self.opened[self.depth].event, self.opened[self.depth].row = <PyObject*> event, place
+        self.depth += 1
+        if place >= 0:
+            row.start = gradspec_now()
+
+    cpdef end(self, Event event):
+        cdef int64_t now = gradspec_now()
+        cdef Py_ssize_t i = self.depth - 1
+        cdef int32_t place
+        cdef Row* row
+        while i >= 0 and self.opened[i].event != <PyObject*> event:
+            i -= 1
+        if i < 0:
+            return
+        place = self.opened[i].row
+        self.depth -= 1
+        memmove(&self.opened[i], &self.opened[i + 1], (self.depth - i) * sizeof(Open))
+        if self.with_memory:
+            self.hold(event.outputs)
+        if place < 0:
+            return
+        row = &self.rows[place]
+        row.end, row.bytes, row.failed = now, self.live - row.bytes, event.error is not None
+        if event.node is None and thread_state().sequence_nr > event.sequence_nr:
+            row.sequence_nr = <int64_t> event.sequence_nr
+        if self.with_shapes:
+            row.outputs = number_of(self.shape_ids, shapes_of(event.outputs))
+
+    cpdef note(self, Event event):
+        if self.with_memory and event.kind == "made":
+            self.hold(event.outputs)
+
+    cdef bint grow(self) except -1:
+        """Room for more rows; False where there may be none."""
+        if self.room >= self.limit:
+            return False
+        self.rows = <Row*> more(self.rows, &self.room, sizeof(Row))
+        if self.room > self.limit:
+            self.room = self.limit
+        return True
+
+    # Memory.
+
+    cdef int hold(self, object value) except -1:
+        """Count the arrays that own their memory, until they die."""
+        cdef ndarray array
+        cdef Death death
+        if isinstance(value, TensorBase):
+            array = (<TensorBase> value).array
+        elif isinstance(value, ndarray):
+            array = <ndarray> value
+        elif isinstance(value, (tuple, list)):
+            for item in value:
+                self.hold(item)
+            return 0
+        else:
+            return 0
+        if not PyArray_FLAGS(array) & NPY_ARRAY_OWNDATA:
+            return 0
+        address = <uintptr_t> <void*> array
+        known = self.alive.get(address)
+        if known is not None and PyWeakref_GetObject(known) == <PyObject*> array:
+            return 0
+        death = Death.__new__(Death)
+        death.recorder, death.address, death.nbytes = self, address, array.nbytes
+        self.alive[address] = PyWeakref_NewRef(array, death)
+        self.change(death.nbytes)
+        return 0
+
+    cdef int change(self, int64_t size) except -1:
+        cdef Change* change
+        self.live += size
+        if self.changed == self.changes_room:
+            if self.changed >= 2 * self.limit:
+                return 0
+            self.changes = <Change*> more(self.changes, &self.changes_room, sizeof(Change))
+        change = &self.changes[self.changed]
+        change.time, change.bytes, change.live, change.thread = gradspec_now(), size, self.live, PyThread_get_thread_ident()
+        self.changed += 1
+        return 0
+
+    def finish(self):
+        """Let go of the arrays that are alive: what dies later is not counted."""
+        self.alive = {}
+
+    # What was recorded.
+
+    def taken(self):
+        """The rows and the changes of memory, as bytes, and the tables that they refer to."""
+        return (PyBytes_FromStringAndSize(<char*> self.rows, self.count * sizeof(Row)),
+                PyBytes_FromStringAndSize(<char*> self.changes, self.changed * sizeof(Change)),
+                list(self.kind_ids), list(self.name_ids), list(self.shape_ids), list(self.stack_ids))
+
+
+cdef inline int32_t number_of(dict numbers, object key) except -1:
+    """The number of a key, which is the next one where it is new."""
+    cdef object found = numbers.get(key)
+    if found is None:
+        found = numbers[key] = len(numbers)
+    return found
+
+
+cdef void* more(void* block, Py_ssize_t* room, size_t size) except NULL:
+    """Twice the room."""
+    cdef Py_ssize_t wanted = max(1024, 2 * room[0])
+    cdef void* grown = realloc(block, wanted * size)
+    if grown == NULL:
+        raise MemoryError
+    room[0] = wanted
+    return grown
+
+
+cdef object shapes_of(object values):
+    """The shapes in what an operator takes or gives: of an array its lengths, of several a mark and these, else None."""
+    if isinstance(values, TensorBase):
+        return lengths((<TensorBase> values).array)
+    if isinstance(values, ndarray):
+        return lengths(<ndarray> values)
+    if isinstance(values, (tuple, list)):
+        return ("several", *[shapes_of(value) for value in values])
+    return None
+
+
+cdef tuple lengths(ndarray array):
+    return (<object> array).shape
+
+
+cdef tuple stack_of():
+    """Code and line of each Python function that runs, the innermost first."""
+    cdef list found = []
+    frame = sys._getframe()
+    while frame is not None:
+        found.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
+
+
+def line_at(uint64_t origin):
+    """File, number of the line and function of an origin; None where that is unknown."""
+    return line_of(origin)
+
+
+def now():
+    """What the clock of a profile says, in nanoseconds."""
+    return gradspec_now()

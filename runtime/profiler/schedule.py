@@ -1,0 +1,112 @@
+"""Which steps of a program are profiled, and where their traces go.
+
+Owns the schedule and the names of the files that TensorBoard looks for.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+
+class ProfilerAction(Enum):
+    """What a profile does in a step."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+def always(step: int) -> ProfilerAction:
+    """The schedule of a profile that was given none."""
+    return ProfilerAction.RECORD
+
+
+def schedule(
+    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
+) -> Callable[[int], ProfilerAction]:
+    """A schedule by counts of steps.
+
+    Parameters
+    ----------
+    wait, warmup, active : int
+        A cycle: steps without a profile, steps of which none is kept, steps that are recorded.
+    repeat : int
+        How many cycles; 0 for as many as there are steps.
+    skip_first : int
+        Steps before the first cycle.
+    skip_first_wait : int
+        Not 0: the first cycle begins with its warmup.
+
+    Returns
+    -------
+    callable
+        Gives the action of a step.
+
+    Examples
+    --------
+    >>> plan = gs.profiler.schedule(wait=1, warmup=1, active=2)
+    >>> [plan(step).name for step in range(4)]
+    ['NONE', 'WARMUP', 'RECORD', 'RECORD_AND_SAVE']
+    """
+    if wait < 0 or warmup < 0 or active <= 0 or repeat < 0 or skip_first < 0:
+        raise AssertionError(f"schedule: wait, warmup, repeat and skip_first must be at least 0, active at least 1, got "
+                             f"wait={wait}, warmup={warmup}, active={active}, repeat={repeat}, "
+                             f"skip_first={skip_first}")  # fmt: skip
+    if warmup == 0:
+        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+    cycle = wait + warmup + active
+
+    def action(step: int) -> ProfilerAction:
+        if step < 0:
+            raise AssertionError(f"a step is at least 0, got {step}")
+        step -= skip_first
+        if step < 0:
+            return ProfilerAction.NONE
+        if skip_first_wait:
+            step += wait
+        if repeat and step >= repeat * cycle:
+            return ProfilerAction.NONE
+        step %= cycle
+        if step < wait:
+            return ProfilerAction.NONE
+        if step < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD_AND_SAVE if step == cycle - 1 else ProfilerAction.RECORD
+
+    return action
+
+
+def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False) -> Callable[[Any], None]:
+    """An `on_trace_ready` that writes each trace into a folder, under the names that TensorBoard looks for.
+
+    Parameters
+    ----------
+    dir_name : str
+        Made where it is not there.
+    worker_name : str, optional
+        What the names begin with; by default the machine's name and the process's number.
+    use_gzip : bool
+        Compress the files.
+
+    Returns
+    -------
+    callable
+    """
+    import socket
+    import time
+
+    def write(profile: Any) -> None:
+        try:
+            os.makedirs(dir_name, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError(f"Can't create directory: {dir_name}") from error
+        name = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        suffix = ".gz" if use_gzip else ""
+        profile.export_chrome_trace(os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json{suffix}"))
+
+    return write

@@ -1,0 +1,150 @@
+"""What `gs.autograd.profiler.profile` is: one stretch of a program, its events and what is made of them.
+
+Owns the settings, and that a thread has one profile at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any
+
+from .event_list import EventList
+from .function_event import FunctionEventAvg
+from .recording import LIMIT, Recording
+
+_running = threading.local()
+
+
+def _profiler_enabled() -> bool:
+    """Whether this thread is profiled."""
+    return getattr(_running, "profile", None) is not None
+
+
+def kineto_available() -> bool:
+    """False: PyTorch's recorder is not what records here."""
+    return False
+
+
+class profile:
+    """Record what the thread does inside of this `with`.
+
+    Parameters
+    ----------
+    enabled : bool
+        False: nothing is recorded.
+    use_cuda, use_device
+        Are warned of: there are no other devices.
+    record_shapes, with_flops, profile_memory, with_stack : bool
+        What to record beside times.
+    with_modules, use_kineto, use_cpu, experimental_config
+        Taken, and without effect.
+    acc_events : bool
+        Keep the events of the stretch before.
+    limit : int
+        Of how many events at most; a profile says how many more there were.
+
+    Examples
+    --------
+    >>> with gs.autograd.profiler.profile() as prof:
+    ...     y = gs.exp(gs.ones(3))
+    >>> [event.name for event in prof.function_events]
+    ['ones', 'exp']
+    """
+
+    def __init__(
+        self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None, record_shapes: bool = False,
+        with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False,
+        use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
+        limit: int = LIMIT,
+    ) -> None:  # fmt: skip
+        if use_cuda or use_device is not None:
+            warnings.warn(f"{use_device or 'cuda'} is not available: tensors are in memory, the CPU is profiled", stacklevel=2)
+        self.enabled, self.entered, self.use_device = enabled, False, None
+        self.record_shapes, self.with_flops, self.profile_memory = record_shapes or with_flops, with_flops, profile_memory
+        self.with_stack, self.with_modules, self.use_cpu = with_stack, with_modules, use_cpu
+        self.acc_events, self.limit = acc_events, limit
+        self.metadata: dict[str, Any] = {}
+        self._recording: Recording | None = None
+        self._events: EventList | None = None
+        self._finished = False
+
+    def __enter__(self) -> profile:
+        if not self.enabled:
+            return self
+        if self.entered and not self._finished:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        if _profiler_enabled():
+            raise RuntimeError("this thread is profiled already: profiles do not stand inside of each other")
+        before = list(self.function_events) if self.acc_events and self._finished else []
+        self.entered, self._finished, self._events, self._before = True, False, None, before
+        self._recording = Recording(shapes=self.record_shapes, memory=self.profile_memory, stack=self.with_stack,
+                                    with_flops=self.with_flops, limit=self.limit)  # fmt: skip
+        self._recording.metadata = self.metadata
+        _running.profile = self
+        self._recording.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if not self.enabled:
+            return
+        if self._recording is None:
+            raise RuntimeError("the profile was not started")
+        _running.profile = None
+        self._recording.stop()
+        self._finished = True
+
+    @property
+    def function_events(self) -> EventList:
+        """All events, in the order in which they began."""
+        if self._recording is None or not self._finished:
+            raise AssertionError("the profile has no results yet: it has not been stopped")
+        if self._events is None:
+            self._events = self._recording.events()
+            self._events.extend(self._before)
+        return self._events
+
+    @property
+    def dropped(self) -> int:
+        """How many events came when the profile was full."""
+        return 0 if self._recording is None else self._recording.recorder.dropped
+
+    def __repr__(self) -> str:
+        return repr(list(self.function_events)) if self._finished else "<unfinished profile>"
+
+    def __str__(self) -> str:
+        return self.table() if self._finished else "<unfinished profile>"
+
+    def _repr_html_(self) -> str | None:
+        return self.function_events._repr_html_() if self._finished else None
+
+    def table(self, *args: Any, **kwargs: Any) -> str:
+        """The events as text; the arguments are those of `EventList.table`."""
+        return self.function_events.table(*args, **kwargs)
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The sums of the events of each name; the arguments are those of `EventList.key_averages`."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum of all events."""
+        return self.function_events.total_average()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time from beginning to end, in microseconds."""
+        return self.function_events.self_cpu_time_total
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Write the events as Chrome's and Perfetto's viewers read them."""
+        self.function_events.export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Write stacks and times as programs for flame graphs read them; wants `with_stack`."""
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        self.function_events.export_stacks(path, metric)
+
+
