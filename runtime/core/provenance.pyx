@@ -123,6 +123,11 @@ cdef tuple line_of(uint64_t origin):
     return code.co_filename, PyCode_Addr2Line(code, <int> (origin & 0xFFFFFFFF)), code.co_qualname
 
 
+def line_of_node(Node node):
+    """File, number of the line and function of the call that made a node; None where that is unknown."""
+    return line_of(node.origin)
+
+
 cdef str place_of(Node node):
     """File, line and function that made a node, and the line itself, as a traceback shows them; None where unknown."""
     found = line_of(node.origin)

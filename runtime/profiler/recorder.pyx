@@ -131,7 +131,7 @@ cdef class Recorder(Listener):
         self.depth -= 1
         memmove(&self.opened[i], &self.opened[i + 1], (self.depth - i) * sizeof(Open))
         if self.with_memory:
-            self.hold(event.outputs)
+            self.hold(event.outputs, event.inputs)
         if place < 0:
             return
         row = &self.rows[place]
@@ -143,7 +143,7 @@ cdef class Recorder(Listener):
 
     cpdef note(self, Event event):
         if self.with_memory and event.kind == "made":
-            self.hold(event.outputs)
+            self.hold(event.outputs, event.inputs)
 
     cdef bint grow(self) except -1:
         """Room for more rows; False where there may be none."""
@@ -156,8 +156,8 @@ cdef class Recorder(Listener):
 
     # Memory.
 
-    cdef int hold(self, object value) except -1:
-        """Count the arrays that own their memory, until they die."""
+    cdef int hold(self, object value, object inputs) except -1:
+        """Count the arrays that own their memory and are new, until they die."""
         cdef ndarray array
         cdef Death death
         if isinstance(value, TensorBase):
@@ -166,7 +166,7 @@ cdef class Recorder(Listener):
             array = <ndarray> value
         elif isinstance(value, (tuple, list)):
             for item in value:
-                self.hold(item)
+                self.hold(item, inputs)
             return 0
         else:
             return 0
@@ -175,6 +175,8 @@ cdef class Recorder(Listener):
         address = <uintptr_t> <void*> array
         known = self.alive.get(address)
         if known is not None and PyWeakref_GetObject(known) == <PyObject*> array:
+            return 0
+        if is_among(array, inputs):  # it was written to
             return 0
         death = Death.__new__(Death)
         death.recorder, death.address, death.nbytes = self, address, array.nbytes
@@ -234,6 +236,15 @@ cdef object shapes_of(object values):
     if isinstance(values, (tuple, list)):
         return ("several", *[shapes_of(value) for value in values])
     return None
+
+
+cdef bint is_among(ndarray array, object values):
+    """Whether an array is one of those that an operator took."""
+    if isinstance(values, TensorBase):
+        return (<TensorBase> values).array is array
+    if isinstance(values, (tuple, list)):
+        return any([is_among(array, value) for value in values])
+    return values is array
 
 
 cdef tuple lengths(ndarray array):

@@ -53,7 +53,7 @@ def test_dir_is_what_the_stub_describes(module):
     assert shown(module) == described(STUBS[module])
 
 
-HIDDEN = ("agreement", "checkpoint_settings", "differences", "mutation", "nans", "nest", "passes", "picture")  # what those of `gradspec.autograd` share
+HIDDEN = ("agreement", "checkpoint_settings", "differences", "mutation", "nans", "nest", "passes", "picture", "saved_memory")  # what those of `gradspec.autograd` share
 AUTOGRAD = ("checkpoint", "forward_ad", "function", "functional", "gradcheck", "graph", "profiler", "profiler_util", "variable")
 PUBLIC = [
     *(gs, gs.autograd, gs.func, gs.optim, gs.nn, gs.nn.functional, gs.nn.utils, gs.profiler, gs.random, gs.scipy, *(getattr(gs, name) for name in NAMESPACES if not name.startswith("_"))),

@@ -62,6 +62,18 @@ def test_bytes_are_counted_until_their_array_dies():
     assert rows["bytes"].tolist() == [8000, 4000, 8000, 0, 0]
 
 
+def test_what_was_there_before_does_not_count():
+    x, out = gs.zeros(1000), gs.zeros(1000)
+
+    def program():
+        x.add_(1)
+        gs.exp(x, out=out)
+        x[:10] = 3
+
+    _, changes, *_ = recorded(program, memory=True)
+    assert changes["live"].max(initial=0) <= 80
+
+
 def test_what_dies_after_the_end_is_not_counted():
     with Recorder(memory=True) as listener:
         x = gs.zeros(1000)
