@@ -25,13 +25,15 @@ _TYPES = {"Py_ssize_t", "bint", "char", "const", "double", "float", "int", "long
 _RESERVED = {"np", "kernels", "grad", "formulas", "math", "ops", "self", "out", "requires_grad"}
 # What generated code calls: the names that the templates import, and builtins.
 CALLED = frozenset(
-    "BOOLEANS COMPLEXES DUAL LISTENING Exception Forward1 Forward2 Forward3 Forward4 Forward5 Forward6 Forward7 Forward8 HAS_GRADIENT "
+    "BOOLEANS COMPLEXES DUAL LISTENING "
+    "Exception Forward1 Forward2 Forward3 Forward4 Forward5 Forward6 Forward7 Forward8 HAS_GRADIENT "
     "INTEGERS NO_GRADIENT Node Program REALS TensorBase ThreadState Ufunc Wanted answer_calls any_needs_grad any_tangent "
     "array_of arrays_of as_array as_bool as_bool_operand as_bool_operands as_complex_operand as_complex_operands as_dtype "
     "as_float as_generator as_index as_int as_int_operand as_int_operands as_ints as_mask as_operand as_operands as_real_operand "
     "as_real_operands as_scalar as_str attach_view attach_views become_view before_view begin_write call_method check_inplace "
     "conj_of connect_all connect_one connect_two defined_arrays defined_tangent defined_tensors dtype_of explain flat_gradients "
-    "has_tangent holds_arrays index_of inplace_binary inplace_unary is_heard listed listened load_forward minus minus_array missing_rule "
+    "has_tangent holds_arrays index_of inplace_binary inplace_unary is_heard listed listened "
+    "load_forward minus minus_array missing_rule "
     "ndim_of needs_grad offer out_binary out_unary overwrite plus plus_array prepare_inplace prepare_out push_forward "
     "push_linear push_whole rebase refuse_tangent register save_index save_input save_inputs save_output saved_array "
     "saved_tensor set_histories set_history shape_of size_of spare star staticmethod thread_state value_before wrap_forward "

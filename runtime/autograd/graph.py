@@ -33,9 +33,9 @@ from .picture import Picture, make_dot
 from .saved_memory import SavedArray, SavedMemory, saved_memory
 
 __all__ = [
-    "GradientEdge", "Node", "Picture", "SavedArray", "SavedMemory", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
-    "get_gradient_edge", "increment_version", "make_dot", "register_multi_grad_hook", "save_on_cpu", "save_to_disk", "saved_memory",
-    "saved_tensors_hooks", "set_mutation_on_saved_tensors",
+    "GradientEdge", "Node", "Picture", "SavedArray", "SavedMemory", "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "make_dot", "register_multi_grad_hook",
+    "save_on_cpu", "save_to_disk", "saved_memory", "saved_tensors_hooks", "set_mutation_on_saved_tensors",
 ]  # fmt: skip
 answer(__name__)
 

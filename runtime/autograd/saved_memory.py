@@ -1,7 +1,7 @@
 """What a graph keeps alive for its backward pass: the saved arrays, by operator and by the line that called it.
 
-Owns the walk and the count: an array that several nodes save counts once, for the node that was made first.  Unpacks nothing: what
-the hooks of saved tensors hold is not looked into.
+Owns the walk and the count: an array that several nodes save counts once, for the node that was made first.  Unpacks nothing:
+what the hooks of saved tensors hold is not looked into.
 """
 
 from __future__ import annotations
@@ -52,8 +52,10 @@ class SavedMemory(list[SavedArray]):
         return sum(row.nbytes for row in self if not row.leaf)
 
     def _cells(self) -> list[tuple[str, ...]]:
-        return [(row.node, row.name, f"{row.dtype}{list(row.shape)}", memory_text(row.nbytes) + (" (leaf)" if row.leaf else ""), row.line)
-                for row in self]  # fmt: skip
+        return [
+            (row.node, row.name, f"{row.dtype}{list(row.shape)}", memory_text(row.nbytes) + " (leaf)" * row.leaf, row.line)
+            for row in self
+        ]
 
     def __str__(self) -> str:
         rows = [("Node", "saves", "array", "memory", "line"), *self._cells()]
