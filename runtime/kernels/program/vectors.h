@@ -64,6 +64,11 @@ OVER_BOTH(cbrt)
 #undef OVER_BOTH
 #undef OVER
 
+/* exp(x - most) of numbers of which most is the largest: no result is extreme. */
+GRADSPEC_FUSED static void gradspec_exp_less(const float *x, float most, float *y, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_exp(x[i] - most);
+}
+
 #define OVER(T, name, function) \
     GRADSPEC_FUSED static void gradspec_##name##_##T(const T *a, const T *b, T *y, npy_intp n) { \
         for (npy_intp i = 0; i < n; i++) y[i] = (T) function(a[i], b[i]); \

@@ -7,3 +7,5 @@ cdef extern from "numpy/ufuncobject.h" nogil:
 
 cdef object vectorised(object function)
 cdef int exchange(object function, PyUFuncGenericFunction* loops, void** data) except -1
+cdef bint has_exp_less() noexcept
+cdef void exp_less(const float* x, float most, float* y, npy_intp n) noexcept nogil

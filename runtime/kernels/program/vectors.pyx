@@ -55,6 +55,7 @@ cdef extern from "gradspec/kernels/program/vectors.h":
         int exact
     const OwnPair* gradspec_own_pairs
     int gradspec_has_fused() noexcept
+    void gradspec_exp_less(const float*, float, float*, npy_intp) noexcept nogil
     void gradspec_take_float(gradspec_vector_loop_float*, int) noexcept
     void gradspec_take_double(gradspec_vector_loop_double*, int) noexcept
     void gradspec_take_pair_float(gradspec_pair_loop_float*, int) noexcept
@@ -102,6 +103,15 @@ cdef str _own_name(int place):
 
 cdef str _own_pair_name(int place):
     return (<bytes> gradspec_own_pairs[place].name).decode()
+
+
+cdef bint has_exp_less() noexcept:
+    return _enabled
+
+
+cdef void exp_less(const float* x, float most, float* y, npy_intp n) noexcept nogil:
+    """exp(x - most), the bits of exp of the difference; a NaN raises the flag for an invalid operation."""
+    gradspec_exp_less(x, most, y, n)
 
 
 cdef object vectorised(object function):

@@ -1,7 +1,7 @@
 """Softmax and its kin, and their adjoints, on rows or columns that stay in the cache.
 
-Owns the loops.  Each row is read once from memory and stays in cache through all of them.  They are NumPy's own but for the
-maximum and the sum, which are slow on short rows.  Some of them clear the floating-point flags, so that flags are looked at
+Owns the loops.  Each row is read once from memory and stays in cache through all of them.  They are NumPy's own but for what is
+slow on short rows: the maximum, the sum, and the passes of `softmax_passes`.  Some of them clear the floating-point flags, so that flags are looked at
 before each.  The limit is NumPy's loop for exp over the same elements, about half of the time.
 """
 
@@ -18,7 +18,9 @@ from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.plain cimport is_plain
 from ..loops.threads cimport GRAIN, parallel
 from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc
-from ..loops.wide cimport highest, real, total
+from ..program.vectors cimport exp_less, has_exp_less
+from ..loops.wide cimport dot, highest, real, total
+from .softmax_passes cimport less_both, over, weighed
 
 cnp.import_array()
 
@@ -48,6 +50,7 @@ cdef struct Operands:
     npy_intp ignored    # the class that is not counted
 
 cdef Loops[2] tables            # for float32 and float64
+cdef bint _straight = has_exp_less()
 cdef list _ufuncs = []          # which own the loops
 
 
@@ -94,15 +97,6 @@ cdef inline void less(Loops* loops, real* x, real by, real* y, npy_intp n) noexc
             y[i] = x[i] - by
 
 
-cdef inline void over(Loops* loops, real* y, real by, npy_intp n) noexcept nogil:
-    cdef npy_intp i
-    if n >= SHORT:
-        with_number(&loops.divide, y, by, y, n)
-    else:
-        for i in range(n):
-            y[i] = y[i] / by
-
-
 cdef inline void times(Loops* loops, real* y, real by, npy_intp n) noexcept nogil:
     cdef npy_intp i
     if n >= SHORT:
@@ -128,7 +122,7 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
 
     True where a floating-point flag was raised.
     """
-    cdef bint raised = False
+    cdef bint raised = False, straight = real is float and _straight and span.length >= SHORT
     cdef npy_intp n = span.length, step = at_once(span.outer, n), some, i, row = 0
     cdef real* most = scratch + step * n
     cdef real* sums = most + step
@@ -136,17 +130,19 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
     cdef real* y = <real*> at.y
     cdef real* grad = <real*> at.grad
     cdef real* losses = <real*> at.losses
-    cdef real* shifted
     cdef real* exps
     while row < span.outer:
         some = min(step, span.outer - row)
-        shifted = scratch if task == LOGSUMEXP else y + row * n
-        exps = scratch if task == LOG_SOFTMAX else shifted
+        exps = scratch if task == LOGSUMEXP or task == LOG_SOFTMAX else y + row * n
         for i in range(some):
             most[i] = highest(x + (row + i) * n, n)
-            less(loops, x + (row + i) * n, most[i], shifted + i * n, n)
+            if straight:
+                exp_less(<float*> x + (row + i) * n, <float> most[i], <float*> exps + i * n, n)
+            else:
+                less(loops, x + (row + i) * n, most[i], exps + i * n, n)
             raised |= fp_raised() != 0
-        unary(&loops.exp, shifted, exps, some * n)
+        if not straight:
+            unary(&loops.exp, exps, exps, some * n)
         for i in range(some):
             sums[i] = total(exps + i * n, n)
         if task == CROSS_ENTROPY:
@@ -155,14 +151,14 @@ cdef bint by_rows(Loops* loops, Task task, Span span, real* x, Operands at, real
             unary(&loops.log, sums, sums, some)
         for i in range(some):
             if task == SOFTMAX:
-                over(loops, exps + i * n, sums[i], n)
+                over(exps + i * n, sums[i], n)
             elif task == CROSS_ENTROPY:
                 times(loops, exps + i * n, 1 / sums[i], n)
                 losses[row + i] = 0
                 if at.classes[row + i] != at.ignored:
                     losses[row + i] = logs[i] - (x[(row + i) * n + place(at.classes[row + i], n)] - most[i])
             elif task == LOG_SOFTMAX:
-                less(loops, shifted + i * n, sums[i], shifted + i * n, n)
+                less_both(x + (row + i) * n, most[i], sums[i], y + (row + i) * n, n)
             elif task == LOGSUMEXP:
                 y[row + i] = sums[i] + most[i]
             else:
@@ -230,9 +226,7 @@ cdef bint adjoint_by_rows(Loops* loops, Task task, Span span, real* x, Operands 
                 with_number(&loops.multiply, x, grad[row], y, n)
                 y[place(at.classes[row], n)] = y[place(at.classes[row], n)] - grad[row]
         elif task == SOFTMAX_BACKWARD:
-            binary(&loops.multiply, result, x, y, n)
-            less(loops, x, total(y, n), y, n)
-            binary(&loops.multiply, result, y, y, n)
+            weighed(result, x, dot(result, x, n), y, n)
         else:
             unary(&loops.exp, result, y, n)
             times(loops, y, total(x, n), n)
