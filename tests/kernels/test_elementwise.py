@@ -140,3 +140,35 @@ def test_a_product_with_a_logarithm():
         np.testing.assert_allclose(found, [0, np.nan, 2 * np.log(3), 0, -np.log(2)], rtol=1e-6)
         np.testing.assert_array_equal(kernels.xlogy(a.astype(dtype), 3), kernels.xlogy(a.astype(dtype), np.full(5, 3, dtype)))
         np.testing.assert_array_equal(kernels.xlogy(2, b[2:3].astype(dtype)), found[2:3])
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "sigmoid_slope", "tanh_slope", "erf", "erfc", "logaddexp"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_result_depends_on_its_argument_alone(name, dtype):
+    """Not on length, alignment or strides, nor on the neighbours, which may be saturated, infinite, subnormal or no number."""
+    rng = np.random.default_rng(0)
+    extreme = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -88.0, 88.0, -104.0, 104.0, -1e9, 1e9, 3e38, -3e38]
+    x = np.concatenate([rng.normal(size=150) * 10, extreme]).astype(dtype)
+    rng.shuffle(x)
+    function = getattr(kernels, name)
+    calls = [function]
+    if name == "logaddexp":
+        zero = dtype(0)
+        calls = [lambda v: function(zero, v), lambda v: function(v, zero), lambda v: function(v, np.zeros_like(v))]
+    for call in calls:
+        whole = np.asarray(call(x))
+        np.testing.assert_array_equal(whole, np.asarray(calls[0](x)))
+        for start, stop, step in [(i, i + n, 1) for i in (0, 1, 3) for n in (1, 2, 7, 8, 9, 31)] + [(0, None, 3), (None, None, -1)]:
+            part = x[start:stop:step]
+            np.testing.assert_array_equal(np.asarray(call(part.copy())).view(np.uint8), whole[start:stop:step].copy().view(np.uint8))
+
+
+def test_the_sum_of_exponentials_is_within_two_units_of_the_last_digit():
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=400).astype(np.float32) * np.float32(8) for _ in range(2))
+    with mpmath.workprec(300):
+        exact = [mpmath.log(mpmath.exp(mpmath.mpf(float(p))) + mpmath.exp(mpmath.mpf(float(q)))) for p, q in zip(a, b)]
+        beside = [mpmath.log1p(mpmath.exp(mpmath.mpf(float(q)))) for q in b]
+    far = np.abs(np.array(exact, float)) > 0.5  # nearer to 0 the two parts cancel
+    assert ulps.errors(np.asarray(kernels.logaddexp(a, b))[far], [y for y, is_far in zip(exact, far) if is_far]).max() < 2
+    assert ulps.errors(np.asarray(kernels.logaddexp(np.zeros_like(b), b)), beside).max() < 1.5
