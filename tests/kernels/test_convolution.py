@@ -168,3 +168,60 @@ def test_what_overflows_is_said():
         for scaled in ((x * 1e300, weight * 1e300, grad), (x, weight * 1e300, grad * 1e300)):
             with pytest.raises(FloatingPointError):
                 kernels(case, *scaled)
+
+
+def small(number):
+    """A case of any kind with few places."""
+    random = np.random.default_rng(number)
+    axes, groups = (int(n) for n in random.integers(1, [4, 3]))
+    kernel, stride, dilation, padding = (random.integers(low, 4, axes) for low in (1, 1, 1, 0))
+    least = np.maximum(dilation * (kernel - 1) + 1 - 2 * padding, 1)
+    lengths = least + random.integers(0, 4, axes)
+    examples, inner, outer = (int(n) for n in random.integers(1, 4, 3))
+    weight = (groups * outer, inner, *kernel.tolist())
+    return (examples, groups * inner, *lengths.tolist()), weight, *(tuple(v.tolist()) for v in (stride, padding, dilation)), groups
+
+
+WAYS = {"few products": (False, True), "shifted images": (True, False), "patches": (False, False)}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_of_small_ones(way, dtype, monkeypatch):
+    monkeypatch.setattr(convolution, "_ways", lambda *_: WAYS[way])
+    done, loops = [], convolution.add_products
+    monkeypatch.setattr(convolution, "add_products", lambda *args: done.append(loops(*args)) or done[-1])
+    for number in range(60):
+        case = small(number)
+        arrays = made(case, dtype)
+        kept = [a.copy() for a in arrays]
+        for found, expected in zip(kernels(case, *arrays), written_out(case, *arrays), strict=True):
+            assert found.dtype == dtype and found.shape == expected.shape
+            np.testing.assert_allclose(found, expected, rtol=0, atol=(3e-5 if dtype is np.float32 else 1e-13), err_msg=str(case))
+        for a, before in zip(arrays, kept):
+            np.testing.assert_array_equal(a, before)
+    assert all(done) and len(done) == (180 if way == "few products" else 0)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("which", range(3))
+def test_what_is_no_number_in_small_ones(which, bad):
+    """Where a weight meets only zeros beside the image: as in larger ones."""
+    case = ((1, 1, 2), (1, 1, 3), (1,), (1,), (1,), 1)
+    arrays = made(case)
+    arrays[which].flat[0] = bad
+    with np.errstate(invalid="ignore"):
+        for found, expected in zip(kernels(case, *arrays), written_out(case, *arrays), strict=True):
+            np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+
+
+def test_bias_views_and_mixed_dtypes_of_small_ones():
+    case = small(3)
+    x, weight, _ = made(case)
+    bias = np.arange(float(len(weight)))
+    expected = written_out(case, *made(case))[0] + bias.reshape(-1, *(1,) * (x.ndim - 2))
+    for given in (np.asfortranarray(x), x[:, ::-1][:, ::-1], np.repeat(x, 2, -1)[..., ::2]):
+        np.testing.assert_allclose(convolution.convolve(given, weight, bias, *case[2:]), expected, atol=1e-12)
+    mixed = convolution.convolve(x.astype(np.float32), weight, bias, *case[2:])
+    assert mixed.dtype == np.float64
+    np.testing.assert_allclose(mixed, expected, atol=1e-6)

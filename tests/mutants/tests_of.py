@@ -81,6 +81,7 @@ ELSEWHERE = {
     "runtime/kernels/elementwise/logistic.pyx": ["tests/ops/test_limits.py"],
     "runtime/kernels/elementwise/random_factors.py": ["tests/runtime/test_random.py"],
     "runtime/kernels/elementwise/slopes_loops.pyx": ["tests/kernels/test_elementwise.py", "tests/kernels/test_slopes.py"],
+    "runtime/kernels/images/convolution_few.pyx": ["tests/kernels/test_convolution.py"],
     "runtime/kernels/images/grids.py": ["tests/ops/test_grids.py"],
     "runtime/kernels/indexing/filling.py": ["tests/ops/test_stated.py"],
     "runtime/kernels/indexing/gathering.py": ["tests/kernels/test_scattering.py"],

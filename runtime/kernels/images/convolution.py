@@ -2,7 +2,7 @@
 
 Arrays are (batch, channels, ...) or (channels, ...); weights are (channels out, channels in of a group, ...).  Owns the layouts:
 few places and many examples make one product of a block of examples, many places one product each.  Of float32 and float64
-many places are left to the module `convolution_loops`, whose tables are made here.
+many places are left to the module `convolution_loops`, whose tables are made here, and few products to `convolution_few`.
 """
 
 import functools
@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from . import convolution_loops as direct
+from .convolution_few import add_products
 
 __all__ = ["convolve", "convolve_input", "convolve_weight", "fold", "unfold"]
 
@@ -19,6 +20,8 @@ _BLOCK = 1 << 21  # bytes of patches that are made at a time: what a core's cach
 _MOST_PARTS = 64  # into which strides may split a result
 _MOST_BLOCKS = 8  # of examples whose sums are added on their own
 _MANY = 128  # places from which a product an example is as fast as one of several examples
+_LITTLE = 1 << 20  # products up to which making patches costs more than they
+_FEW = 1 << 13  # products up to which tables do
 
 
 def convolve(x, weight, bias, stride, padding, dilation, groups):
@@ -40,6 +43,7 @@ def convolve(x, weight, bias, stride, padding, dilation, groups):
     -------
     ndarray
     """
+    stride, padding, dilation = map(tuple, (stride, padding, dilation))
     x, batched = _batched(x, len(stride), "x")
     sizes = output_sizes(x.shape[2:], _kernel(weight, len(stride)), stride, padding, dilation)
     outer, inner = _grouped(weight.shape, groups)
@@ -48,11 +52,19 @@ def convolve(x, weight, bias, stride, padding, dilation, groups):
     if bias is not None and bias.shape != (outer,):
         raise ValueError(f"bias must be of shape ({outer},), got {bias.shape}")
     dtype = np.result_type(x, weight) if bias is None else np.result_type(x, weight, bias)
-    x, places = x.astype(dtype, copy=False), math.prod(sizes)
+    places = math.prod(sizes)
+    shifted, few = _ways(len(x), weight.size, places, dtype)
+    if few:
+        y = np.zeros((len(x), outer, *sizes), dtype)
+        if bias is not None:
+            y += bias.reshape(-1, *(1,) * len(sizes))
+        if add_products(x, weight, y, 0, stride, padding, dilation, groups):
+            return y if batched else y[0]
+    x = x.astype(dtype, copy=False)
     rows = weight.astype(dtype, copy=False).reshape(groups, outer // groups, inner * math.prod(weight.shape[2:]))
     y = np.empty((len(x), outer, places), dtype)
-    if places >= _MANY and dtype.char in "fd" and y.size and weight.size:
-        layout, parts = _forward_tables(inner, x.shape[2:], weight.shape[2:], sizes, *map(tuple, (stride, padding, dilation)))
+    if shifted:
+        layout, parts = _forward_tables(inner, x.shape[2:], weight.shape[2:], sizes, stride, padding, dilation)
         arrays = np.require(x, dtype, "CA"), [np.require(rows, dtype, "CA")]
         offset = None if bias is None else np.require(bias, dtype, "CA")
         if direct.correlate(*arrays, offset, groups, outer // groups, layout, parts, y, False):
@@ -87,16 +99,22 @@ def convolve_input(x, weight, shape, stride, padding, dilation, groups):
     -------
     ndarray
     """
+    stride, padding, dilation = map(tuple, (stride, padding, dilation))
     x, batched = _batched(x, len(stride), "x")
     kernel = _kernel(weight, len(stride))
     outer, inner = _grouped(weight.shape, groups)
     length = shape[-len(stride) :]
-    sizes = output_sizes(length, kernel, stride, padding, dilation)
+    sizes = output_sizes(tuple(length), kernel, stride, padding, dilation)
     if x.shape[1:] != (outer, *sizes):
         raise ValueError(f"x is of shape {x.shape}, weight makes {outer} channels of {sizes}")
     dtype, places = np.result_type(x, weight), math.prod(sizes)
-    if places >= _MANY and dtype.char in "fd" and x.size and weight.size and math.prod(stride) <= _MOST_PARTS:
-        y = _convolve_input(x.astype(dtype, copy=False), weight, length, sizes, *map(tuple, (stride, padding, dilation)), groups)
+    shifted, few = _ways(len(x), weight.size, places, dtype)
+    if few:
+        y = np.zeros((len(x), groups * inner, *length), dtype)
+        if add_products(y, weight, x, 1, stride, padding, dilation, groups):
+            return y if batched else y[0]
+    if shifted and math.prod(stride) <= _MOST_PARTS:
+        y = _convolve_input(x.astype(dtype, copy=False), weight, length, sizes, stride, padding, dilation, groups)
         if y is not None:
             return y if batched else y[0]
     columns = weight.astype(dtype, copy=False).reshape(groups, outer // groups, inner * math.prod(kernel)).transpose(0, 2, 1)
@@ -134,16 +152,22 @@ def convolve_weight(grad, x, shape, stride, padding, dilation, groups):
     -------
     ndarray
     """
+    stride, padding, dilation = map(tuple, (stride, padding, dilation))
     x, _ = _batched(x, len(stride), "x")
     grad, _ = _batched(grad, len(stride), "grad")
     outer, inner = _grouped(shape, groups)
-    sizes = output_sizes(x.shape[2:], shape[2:], stride, padding, dilation)
+    sizes = output_sizes(x.shape[2:], tuple(shape[2:]), stride, padding, dilation)
     if grad.shape != (len(x), outer, *sizes) or x.shape[1] != inner * groups:
         raise ValueError(f"a weight of shape {shape} makes no {grad.shape} of {x.shape}")
     dtype, places = np.result_type(grad, x), math.prod(sizes)
+    shifted, few = _ways(len(x), math.prod(shape), places, dtype)
+    if few:
+        y = np.zeros(shape, dtype)
+        if add_products(x, y, grad, 2, stride, padding, dilation, groups):
+            return y
     x, grad = x.astype(dtype, copy=False), grad.astype(dtype, copy=False)
-    if places >= _MANY and dtype.char in "fd" and x.size and math.prod(shape):
-        layout, parts = _forward_tables(inner, x.shape[2:], tuple(shape[2:]), sizes, *map(tuple, (stride, padding, dilation)))
+    if shifted:
+        layout, parts = _forward_tables(inner, x.shape[2:], tuple(shape[2:]), sizes, stride, padding, dilation)
         blocks = np.zeros((min(_MOST_BLOCKS, len(x)), groups, outer // groups, inner * math.prod(shape[2:])), dtype)
         arrays = np.require(x, dtype, "CA"), np.require(grad, dtype, "CA")
         if direct.gather_products(*arrays, groups, outer // groups, layout, parts, blocks):
@@ -171,6 +195,7 @@ def fold(x, size, kernel, dilation, padding, stride):
         (batch, channels, *size)
     """
     x, batched = _batched(x, 1, "x")
+    size, kernel, stride, padding, dilation = map(tuple, (size, kernel, stride, padding, dilation))
     sizes = output_sizes(size, kernel, stride, padding, dilation)
     if x.shape[1] % math.prod(kernel) or x.shape[2] != math.prod(sizes):
         raise ValueError(f"x is of shape {x.shape}; a kernel of {kernel} stands in {sizes} places of {size}")
@@ -195,6 +220,7 @@ def unfold(x, kernel, dilation, padding, stride):
     ndarray
         (batch, channels * elements of the kernel, places)
     """
+    kernel, stride, padding, dilation = map(tuple, (kernel, stride, padding, dilation))
     x, batched = _batched(x, len(kernel), "x")
     sizes = output_sizes(x.shape[2:], kernel, stride, padding, dilation)
     y = np.array(_patches(_padded(x, padding), kernel, sizes, stride, dilation), order="C")
@@ -202,6 +228,7 @@ def unfold(x, kernel, dilation, padding, stride):
     return y if batched else y[0]
 
 
+@functools.lru_cache(512)
 def output_sizes(lengths, kernel, stride, padding, dilation):
     """In how many places along each axis the kernel stands."""
     for name, values, least in (("kernel", kernel, 1), ("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
@@ -216,6 +243,12 @@ def output_sizes(lengths, kernel, stride, padding, dilation):
     return sizes
 
 
+def _ways(examples, weights, places, dtype):
+    """Whether the loops over shifted images are quicker than products of patches, and loops over single products than both."""
+    products = examples * weights * places if dtype.char in "fd" else 0
+    return products > 0 and (places >= _MANY or products <= _LITTLE), 0 < products <= _FEW
+
+
 def _convolve_input(x, weight, length, sizes, stride, padding, dilation, groups):
     """convolve_input without the patches; None where that cannot be."""
     outer, inner = weight.shape[0] // groups, weight.shape[1]
@@ -224,6 +257,8 @@ def _convolve_input(x, weight, length, sizes, stride, padding, dilation, groups)
     weights = [np.array(columns[..., tap], x.dtype, order="C").reshape(groups, inner, -1) for tap in taps]
     covered = sum(math.prod(grid) for *_, grid in parts) == math.prod(length)
     y = (np.empty if covered else np.zeros)((len(x), groups * inner, *length), x.dtype)
+    if not parts:  # the kernel stands on nothing but the padding
+        return y
     done = direct.correlate(np.require(x, None, "CA"), weights, None, groups, inner, layout, parts, y, True)
     return y if done else None
 
@@ -266,7 +301,7 @@ def _input_tables(channels, lengths, kernel, sizes, stride, padding, dilation):
         met = [[(t, (r + p - t * d) // s) for t in range(k) if (r + p - t * d) % s == 0] for r in range(min(s, n))]
         low.append(max([0, *(-e for taps in met for _, e in taps)]))
         axes.append([(r, -(-(n - r) // s), [(t, e + low[-1]) for t, e in taps]) for r, taps in enumerate(met) if taps])
-        dims.append(max(m - 1 + e + 1 for _, m, taps in axes[-1] for _, e in taps))
+        dims.append(max((m - 1 + e + 1 for _, m, taps in axes[-1] for _, e in taps), default=1))
     parts, kernels = [], []
     for part in itertools.product(*axes):
         start, grid, taps = zip(*part)

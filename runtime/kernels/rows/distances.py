@@ -5,11 +5,13 @@ Owns when a product of matrices is exact enough for a distance; what is not is c
 
 import numpy as np
 
+from .distances_loops import differences_weighted, distances_direct
 from .moments_loops import euclidean_norm
 
 __all__ = ["along_differences", "row_distances", "weighted_differences"]
 
 _BLOCK = 1 << 16  # elements of the differences that are there at once
+_FEW = 1 << 16  # differences up to which a product of matrices costs more than they
 _CLOSE = {"f": 1e-7, "d": 0.05}  # squared distance over squared norms below which a product in double loses digits of the result
 _LEAST = 1e-280  # squared distances from which no square has lost digits to underflow
 
@@ -29,6 +31,9 @@ def row_distances(a, b):
     dtype = np.result_type(a, b, np.float16)
     a, b, y = _prepared(a, b, dtype)
     for place in np.ndindex(y.shape[:-2]):
+        few = dtype.char in _CLOSE and b[place].size * len(a[place]) <= _FEW
+        if few and distances_direct(np.require(a[place], None, "CA"), np.require(b[place], None, "CA"), y[place]):
+            continue
         if dtype.char in _CLOSE and b[place].size * len(a[place]) > _BLOCK // 16:
             _by_product(a[place], b[place], y[place], _CLOSE[dtype.char])
         else:
@@ -56,11 +61,10 @@ def weighted_differences(weight, a, b):
     weight, a, b = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, a, b))
     y = np.empty(a.shape, np.result_type(weight, a, b, np.float16))
     for place in np.ndindex(lead):
-        left = range(len(a[place]))
-        if y.dtype.char == "f" and y.size:
-            left = _weighted_by_product(weight[place], a[place], b[place], y[place])
-        for some in _blocks(len(left), a.shape[-1], b.shape[-2]):
-            rows = left[some]
+        parts = [part[place] for part in (weight, a, b)]
+        if y.dtype.char in _CLOSE and differences_weighted(*(np.require(part, y.dtype, "CA") for part in parts), y[place]):
+            continue
+        for rows in _blocks(*a[place].shape, len(b[place])):
             y[place][rows] = (weight[place][rows, None] @ (a[place][rows, None] - b[place]))[:, 0]
     return y
 
@@ -86,17 +90,6 @@ def along_differences(x, a, b):
         for rows in _blocks(*a[place].shape, len(b[place])):
             y[place][rows] = ((a[place][rows, None] - b[place]) @ x[place][rows, :, None])[..., 0]
     return y
-
-
-def _weighted_by_product(weight, a, b, y):
-    """weighted_differences of float32 by a product in double, and the rows in which that cancels too much for float32."""
-    with np.errstate(all="ignore"):
-        centre, weight = b.mean(0, np.float64), weight.astype(np.float64)
-        a, b = a - centre, b - centre
-        found = a * weight.sum(-1, keepdims=True) - weight @ b
-        off = np.abs(weight).sum(-1) * (max(np.abs(a).max(), np.abs(b).max(initial=0)) * len(b) * np.finfo(float).eps)
-        y[:] = found
-        return np.flatnonzero(~(off <= np.abs(found).max(-1) * 1e-8))
 
 
 def _prepared(a, b, dtype):
