@@ -90,7 +90,7 @@ PYTHON = {
         "even_grid", "grid_pixels", "grid_pixels_slope", "grid_taps",
     ),
     "images.pooling": (
-        "adaptive_max_pool", "max_pool", "plane_numbers", "resample", "resample_backward", "take_planes", "take_planes_backward",
+        "adaptive_max_pool", "max_pool", "plane_numbers", "pool", "pool_backward", "resample", "resample_backward", "take_planes", "take_planes_backward",
     ),
     "indexing.filling": (
         "compare_", "fill_", "fill_diagonal_", "masked_fill_", "zero_",
@@ -126,7 +126,7 @@ PYTHON = {
         "lu_order", "lu_parts", "permutation_matrix", "pivot_rows", "qr",
     ),
     "matrices.matrix_exp": (
-        "matrix_exp",
+        "matrix_exp", "matrix_exp_along",
     ),
     "matrices.matrix_functions": (
         "slant", "solve_bands", "solve_sylvester", "sqrtm",

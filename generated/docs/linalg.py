@@ -129,11 +129,10 @@ describe({
         '  lower=True, unit_diagonal=True))\n' 'where rows = _pivot_rows(pivots, lu.shape[-1])\n' 'where turned = mH(lu)',
         examples='>>> gs.linalg.lu_solve([[4.0, 4.0], [0.25, 1.0]], [1, 1], [[3.0], [8.0]])\n' 'tensor([[1.],\n'
         '        [1.]])'),
-    "matrix_exp": docstring('Sum of the powers of a square matrix over their factorials. Needs SciPy.', 'x : array_like',
-        'matrix_exp(x) -> y\n' 'grad_x = matrix_exp(_upper_block(mH(x), grad))[..., :n, n:]\n' 'where n = x.shape[-1]\n'
-        'y_t = matrix_exp(_upper_block(x, x_t))[..., :n, n:]', examples='>>> gs.linalg.matrix_exp([[0.0, 1.0], [0.0, 0.0]])\n'
-        'tensor([[1., 1.],\n' '        [0., 1.]])',
-        references='Najfeld and Havel (1995), Derivatives of the matrix exponential and their computation.'),
+    "matrix_exp": docstring('Sum of the powers of a square matrix over their factorials.', 'x : array_like',
+        'matrix_exp(x) -> y\n' 'grad_x = _matrix_exp_along(mH(x), grad)\n' 'y_t = _matrix_exp_along(x, x_t)',
+        examples='>>> gs.linalg.matrix_exp([[0.0, 1.0], [0.0, 0.0]])\n' 'tensor([[1., 1.],\n' '        [0., 1.]])',
+        references='Al-Mohy and Higham (2009), Computing the Frechet derivative of the matrix exponential.'),
     "matrix_norm": docstring(
         "Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest\n"
         'sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2).', 'x : array_like\n'

@@ -390,7 +390,7 @@ describe({
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
         'dtype, out, initial, where : optional\n' '    As `numpy.nansum` takes them.',
-        'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: sum(where(isnan(x), 0, x), axis, keepdims)',
+        'nansum(x, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: sum(_nan_to_zero(x), axis, keepdims)',
         examples='>>> gs.nansum([[1.0, gs.nan], [3.0, 5.0]], 0)\n' 'tensor([4., 5.])'),
     "norm": docstring('Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.', 'x : array_like\n'
         'ord : float, default 2\n' '    Power of the moduli; inf, -inf and 0 as for vector_norm.\n'
@@ -1476,8 +1476,8 @@ describe({
         'keepdims : bool, default False\n' '    Whether `axis` stays, with length 1.',
         'kthvalue(x, int k, int axis=-1, bool keepdims=False) -> values, Index indices\n'
         'composite: (take_along_axis(x, place, axis) if keepdims else squeeze(take_along_axis(x, place, axis), axis),\n'
-        '  place if keepdims else squeeze(place, axis))\n' 'where place = narrow(argsort(x, axis), axis, k - 1, 1)',
-        examples='>>> gs.kthvalue([3.0, 1.0, 2.0], 2)\n' 'KthvalueResult(values=tensor(2.), indices=tensor(2))',
+        '  place if keepdims else squeeze(place, axis))\n' 'where place = narrow(_smallest_places(x, k, axis), axis, k - 1, 1)',
+        examples='>>> gs.kthvalue([3.0, 1.0, 2.0], 3)\n' 'KthvalueResult(values=tensor(3.), indices=tensor(0))',
         returns='values : Tensor\n' 'indices : Tensor'),
     "mode": docstring('The element that occurs most often along `axis`, the smallest of several, and where it stands last.',
         'x : array_like\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'

@@ -90,7 +90,10 @@ cdef class MatmulBackward(Node):
 cdef class MatrixExpBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
-    cdef readonly object saved_x_shape
+
+cdef class MatrixExpAlongBackward(Node):
+    cdef public object saved_x, saved_direction
+    cdef readonly uint32_t version_x, version_direction
 
 cdef class MinorsBackward(Node):
     pass

@@ -53,8 +53,12 @@ cdef Forward1 forward__hermitian_part = <Forward1> load_forward("gradspec.genera
 cdef Forward1 forward_inv = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "inv", 1)
 cdef Forward1 forward__lower_half = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_lower_half", 1)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
-cdef Forward1 forward_matrix_exp = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "matrix_exp", 1)
-cdef Forward2 forward__upper_block = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "_upper_block", 2)
+cdef Forward2 forward__matrix_exp_along = <Forward2> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_matrix_exp_along", 2
+)
+cdef Forward3 forward__matrix_exp_bend = <Forward3> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_matrix_exp_bend", 3
+)
 cdef Forward1 forward__minors = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_minors", 1)
 cdef Forward1 forward__minors_backward = <Forward1> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_minors_backward", 1
@@ -89,7 +93,6 @@ cdef Forward3 forward_moveaxis = <Forward3> load_forward("gradspec.generated.ker
 cdef Forward2 forward_permute_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "permute_dims", 2)
 cdef Forward1 forward_ravel = <Forward1> load_forward("gradspec.generated.kernels.views", "ravel", 1)
 cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kernels.views", "reshape", 2)
-cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
 cdef Forward4 forward__take_along_axis_backward = <Forward4> load_forward(
     "gradspec.generated.kernels.indexing", "_take_along_axis_backward", 4
 )
@@ -765,25 +768,54 @@ cdef class MatmulBackward(Node):
 
 
 cdef class MatrixExpBackward(Node):
-    """matrix_exp(x) -> y; grad_x = matrix_exp(_upper_block(mH(x), grad))[..., :n, n:]; where n = x.shape[-1]"""
-    saves = ("x_shape", "x")
+    """matrix_exp(x) -> y; grad_x = _matrix_exp_along(mH(x), grad)"""
+    saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x_shape = self.saved_x_shape
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        n = x_shape[-1]
-        return forward_getitem(
-            forward_matrix_exp(forward__upper_block(forward_mH(x), grad)), (..., slice(None, n), slice(n, None))
-        )
+        return forward__matrix_exp_along(forward_mH(x), grad)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x_shape = self.saved_x_shape
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        n = x_shape[-1]
-        return ops.getitem(ops.matrix_exp(ops._upper_block(ops.mH(x), grad)), (..., slice(None, n), slice(n, None)))
+        return ops._matrix_exp_along(ops.mH(x), grad)
+
+    cdef bint takes_batch(self):
+        return True
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef class MatrixExpAlongBackward(Node):
+    """_matrix_exp_along(x, direction) -> y
+
+    grad_x = _matrix_exp_bend(mH(x), mH(direction), grad)
+    grad_direction = _matrix_exp_along(mH(x), grad)
+    """
+    saves = ("x", "direction")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_direction = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            direction = saved_array(self, self.saved_direction, self.version_direction, "direction")
+            grad_x = forward__matrix_exp_bend(forward_mH(x), forward_mH(direction), grad)
+        if wanted_ & 2:
+            grad_direction = forward__matrix_exp_along(forward_mH(x), grad)
+        return grad_x, grad_direction
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_direction = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            direction = saved_tensor(self, self.saved_direction, self.version_direction, "direction")
+            grad_x = ops._matrix_exp_bend(ops.mH(x), ops.mH(direction), grad)
+        if wanted_ & 2:
+            grad_direction = ops._matrix_exp_along(ops.mH(x), grad)
+        return grad_x, grad_direction
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_direction = True, None, None
 
 
 cdef class MinorsBackward(Node):

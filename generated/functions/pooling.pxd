@@ -18,6 +18,12 @@ cdef class MaxPoolBackward(Node):
     cdef readonly uint32_t version_indices
     cdef readonly object saved_x_shape, saved_kernel
 
+cdef class PoolBackward(Node):
+    cdef readonly object saved_x_shape, saved_size, saved_kernel, saved_stride, saved_padding, saved_counted, saved_summed
+
+cdef class UnpoolBackward(Node):
+    cdef readonly object saved_x_shape, saved_size, saved_kernel, saved_stride, saved_padding, saved_counted, saved_summed
+
 cdef class ResampleBackward(Node):
     cdef readonly object saved_axis, saved_x_shape, saved_kind, saved_window, saved_step
 

@@ -8,12 +8,14 @@ these axes.
 from gradspec import formulas
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, Forward6, load_forward
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, Forward4, Forward6, Forward7, load_forward
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport holds_arrays, saved_array, saved_tensor
 
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward4 forward__grid_pixels_slope = <Forward4> load_forward("gradspec.generated.kernels.pooling", "_grid_pixels_slope", 4)
+cdef Forward7 forward__pool = <Forward7> load_forward("gradspec.generated.kernels.pooling", "_pool", 7)
+cdef Forward7 forward__unpool = <Forward7> load_forward("gradspec.generated.kernels.pooling", "_unpool", 7)
 cdef Forward6 forward__resample = <Forward6> load_forward("gradspec.generated.kernels.pooling", "_resample", 6)
 cdef Forward6 forward__resample_backward = <Forward6> load_forward("gradspec.generated.kernels.pooling", "_resample_backward", 6)
 cdef Forward3 forward__take_planes = <Forward3> load_forward("gradspec.generated.kernels.pooling", "_take_planes", 3)
@@ -98,6 +100,64 @@ cdef class MaxPoolBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_indices = True, None
+
+
+cdef class PoolBackward(Node):
+    """_pool(x, int[] size, int[] kernel=(), int[] stride=(), int[] padding=(), bool counted=True, bool summed=False) -> y
+
+    linear in x
+    grad_x = _unpool(grad, block_lengths(x.shape, size), kernel, stride, padding, counted, summed)
+    """
+    saves = ("x_shape", "size", "kernel", "stride", "padding", "counted", "summed")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        size = self.saved_size
+        kernel = self.saved_kernel
+        stride = self.saved_stride
+        padding = self.saved_padding
+        counted = self.saved_counted
+        summed = self.saved_summed
+        return forward__unpool(grad, formulas.block_lengths(x_shape, size), kernel, stride, padding, counted, summed)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        size = self.saved_size
+        kernel = self.saved_kernel
+        stride = self.saved_stride
+        padding = self.saved_padding
+        counted = self.saved_counted
+        summed = self.saved_summed
+        return ops._unpool(grad, formulas.block_lengths(x_shape, size), kernel, stride, padding, counted, summed)
+
+
+cdef class UnpoolBackward(Node):
+    """_unpool(x, int[] size, int[] kernel=(), int[] stride=(), int[] padding=(), bool counted=True, bool summed=False) -> y
+
+    linear in x
+    grad_x = _pool(grad, block_lengths(x.shape, size), kernel, stride, padding, counted, summed)
+    """
+    saves = ("x_shape", "size", "kernel", "stride", "padding", "counted", "summed")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        size = self.saved_size
+        kernel = self.saved_kernel
+        stride = self.saved_stride
+        padding = self.saved_padding
+        counted = self.saved_counted
+        summed = self.saved_summed
+        return forward__pool(grad, formulas.block_lengths(x_shape, size), kernel, stride, padding, counted, summed)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x_shape = self.saved_x_shape
+        size = self.saved_size
+        kernel = self.saved_kernel
+        stride = self.saved_stride
+        padding = self.saved_padding
+        counted = self.saved_counted
+        summed = self.saved_summed
+        return ops._pool(grad, formulas.block_lengths(x_shape, size), kernel, stride, padding, counted, summed)
 
 
 cdef class ResampleBackward(Node):

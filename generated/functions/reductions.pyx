@@ -265,6 +265,27 @@ cdef class MinBackward(Node):
         self.released, self.saved_y, self.saved_x = True, None, None
 
 
+cdef Program nan_to_zero_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(equal(x, x)))")
+
+cdef class NanToZeroBackward(Node):
+    """_nan_to_zero(x) -> y; dy/dx = x == x"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return nan_to_zero_grad_x.run((grad, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * conj_of(x == x)
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef class ProdBackward(Node):
     """prod(x, int[]? axis=None, bool keepdims=False) -> y
 

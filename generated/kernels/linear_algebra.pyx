@@ -456,8 +456,28 @@ cdef object forward_matrix_exp(object x):
     except Exception as error_:
         raise explain(error_, "matrix_exp", x=x) from None
 
+cdef object forward__matrix_exp_along(object x, object direction):
+    try:
+        return as_array(kernels.matrix_exp_along(x, direction))
+    except Exception as error_:
+        raise explain(error_, "_matrix_exp_along", x=x, direction=direction) from None
+
+cdef object forward__matrix_exp_bend(object x, object a, object b):
+    n = shape_of(x)[-1]
+    return forward_getitem(
+        forward__matrix_exp_along(forward__upper_block(x, a), forward__upper_block(b, forward_zeros_like(b, None))),
+        (..., slice(None, n), slice(n, None))
+    )
+
 cdef object forward__upper_block(object a, object b):
-    return forward_concat([forward_concat([a, b], -1), forward_concat([forward_zeros_like(a, None), a], -1)], -2)
+    shape = formulas.broadcast_shape(shape_of(a), shape_of(b))
+    above = forward_broadcast_to(a, shape)
+    return forward_concat(
+        [
+            forward_concat([above, forward_broadcast_to(b, shape)], -1),
+            forward_concat([forward_zeros_like(above, None), above], -1)
+        ], -2
+    )
 
 cdef object forward_matrix_norm(object x, object ord, object keepdims):
     word = formulas.norm_word(ord)
@@ -529,7 +549,7 @@ cdef object forward_nuclear_norm(object x):
 
 cdef object forward_outer(object a, object b):
     try:
-        return as_array(np.outer(a, b))
+        return as_array(np.multiply(np.reshape(a, (-1, 1)), np.reshape(b, -1)))
     except Exception as error_:
         raise explain(error_, "outer", a=a, b=b) from None
 

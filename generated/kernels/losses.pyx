@@ -179,11 +179,12 @@ cdef object forward_hinge_embedding_loss(object x, object target, object margin,
         reduction
     )
 
-cdef Program huber_loss_loss = Program("near, error -> loss", "loss = multiply(near, subtract(error, divide(near, 2)))")
+cdef Program huber_loss_loss = Program("error, given_1, delta -> loss", """
+    near = minimum(maximum(error, given_1), delta)
+    loss = multiply(near, subtract(error, divide(near, 2)))""")
 cdef object forward_huber_loss(object x, object target, object reduction, object delta, object weight):
     error = forward_subtract(x, target)
-    near = forward_clip(error, -delta, delta)
-    loss = huber_loss_loss.run((near, error))
+    loss = huber_loss_loss.run((error, -delta, delta))
     return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
 
 cdef object forward__is_class(object target, object ignore_index):
@@ -329,13 +330,14 @@ cdef object forward__reduce_weighted(object x, object weight, object reduction):
         return forward_sum(forward_multiply(weight, x), None, False)
     return forward_multiply(weight, x)
 
+cdef Program smooth_l1_loss_near = Program("error, given_1, beta -> near", "near = minimum(maximum(error, given_1), beta)")
 cdef Program smooth_l1_loss_y = Program("near, beta, error -> y", """
     y = multiply(divide(near, beta), subtract(error, divide(near, 2)))""")
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
     if beta == 0:
         return forward_l1_loss(x, target, reduction, None)
     error = forward_subtract(x, target)
-    near = forward_clip(error, -beta, beta)
+    near = smooth_l1_loss_near.run((error, -beta, beta))
     return forward__reduce_loss(smooth_l1_loss_y.run((near, beta, error)), reduction)
 
 cdef Program soft_margin_loss_y = Program("target, x -> y", "y = logaddexp(0, multiply(negative(target), x))")

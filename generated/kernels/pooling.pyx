@@ -30,18 +30,13 @@ cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernel
 
 
 cdef object forward_adaptive_avg_pool1d(object x, object output_size):
-    return forward__divided(x, formulas.parts_of(output_size, shape_of(x), 1))
+    return forward__pool(x, output_size, (), (), (), True, False)
 
 cdef object forward_adaptive_avg_pool2d(object x, object output_size):
-    return forward__divided(x, formulas.parts_of(output_size, shape_of(x), 2))
+    return forward__pool(x, output_size, (), (), (), True, False)
 
 cdef object forward_adaptive_avg_pool3d(object x, object output_size):
-    return forward__divided(x, formulas.parts_of(output_size, shape_of(x), 3))
-
-cdef object forward__divided(object x, object size):
-    if not size:
-        return x
-    return forward__divided(forward__resample(x, -formulas.len_of(size), size[0], 'area', (), 1.0), size[1:])
+    return forward__pool(x, output_size, (), (), (), True, False)
 
 cdef object forward__adaptive_max_pool(object x, object size):
     try:
@@ -50,24 +45,24 @@ cdef object forward__adaptive_max_pool(object x, object size):
         raise explain(error_, "_adaptive_max_pool", x=x, size=size) from None
 
 cdef object forward_adaptive_max_pool1d(object x, object output_size):
-    return forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))[0]
+    return forward__adaptive_max_pool(x, output_size)[0]
 
 cdef object forward_adaptive_max_pool2d(object x, object output_size):
-    return forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))[0]
+    return forward__adaptive_max_pool(x, output_size)[0]
 
 cdef object forward_adaptive_max_pool3d(object x, object output_size):
-    return forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))[0]
+    return forward__adaptive_max_pool(x, output_size)[0]
 
 cdef object forward_adaptive_max_pool1d_with_indices(object x, object output_size):
-    found = forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))
+    found = forward__adaptive_max_pool(x, output_size)
     return (found[0], found[1])
 
 cdef object forward_adaptive_max_pool2d_with_indices(object x, object output_size):
-    found = forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))
+    found = forward__adaptive_max_pool(x, output_size)
     return (found[0], found[1])
 
 cdef object forward_adaptive_max_pool3d_with_indices(object x, object output_size):
-    found = forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))
+    found = forward__adaptive_max_pool(x, output_size)
     return (found[0], found[1])
 
 cdef object forward_affine_grid(object theta, object size, object align_corners):
@@ -85,14 +80,8 @@ cdef object forward__even_grid(object size, object aligned, object dtype):
 cdef object forward__average(
     object x, object kernel, object stride, object padding, object ceil_mode, object counted, object summed
 ):
-    if not kernel:
-        return x
-    size = formulas.pooled_length(shape_of(x), -formulas.len_of(kernel), kernel[0], stride[0], padding[0], 1, ceil_mode)
-    window = (kernel[0], stride[0], padding[0], 1 if counted else 0, 1 if summed else 0)
-    return forward__average(
-        forward__resample(x, -formulas.len_of(kernel), size, 'windows', window, 1.0), kernel[1:], stride[1:], padding[1:],
-        ceil_mode, counted, summed
-    )
+    size = formulas.pooled_lengths(shape_of(x), kernel, stride, padding, (1,) * formulas.len_of(kernel), ceil_mode)
+    return forward__pool(x, size, kernel, stride, padding, counted, summed)
 
 cdef object forward_avg_pool1d(
     object x, object kernel_size, object stride, object padding, object ceil_mode, object count_include_pad
@@ -335,6 +324,22 @@ cdef object forward__plane_numbers(object indices, object shape, object axes):
         return as_array(kernels.plane_numbers(indices, shape, axes))
     except Exception as error_:
         raise explain(error_, "_plane_numbers", indices=indices, shape=shape, axes=axes) from None
+
+cdef object forward__pool(object x, object size, object kernel, object stride, object padding, object counted, object summed):
+    try:
+        return as_array(kernels.pool(x, size, kernel, stride, padding, counted, summed))
+    except Exception as error_:
+        raise explain(
+            error_, "_pool", x=x, size=size, kernel=kernel, stride=stride, padding=padding, counted=counted, summed=summed
+        ) from None
+
+cdef object forward__unpool(object x, object size, object kernel, object stride, object padding, object counted, object summed):
+    try:
+        return as_array(kernels.pool_backward(x, size, kernel, stride, padding, counted, summed))
+    except Exception as error_:
+        raise explain(
+            error_, "_unpool", x=x, size=size, kernel=kernel, stride=stride, padding=padding, counted=counted, summed=summed
+        ) from None
 
 cdef object forward__resample(object x, object axis, object size, object kind, object window, object step):
     try:

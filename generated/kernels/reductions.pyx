@@ -98,9 +98,16 @@ cdef object forward_nanmean(object x, object axis, object keepdims):
         forward_sum(nanmean_y.run((x, forward_zeros_like(x, None), forward_ones_like(x, None))), axis, keepdims)
     )
 
-cdef Program nansum_y = Program("x -> y", "y = where(isnan(x), 0, x)")
+cdef Program nansum_y = Program("x -> y", "y = where(equal(x, x), x, 0)")
 cdef object forward_nansum(object x, object axis, object keepdims):
     return forward_sum(nansum_y.run((x,)), axis, keepdims)
+
+cdef Program nan_to_zero_y = Program("x -> y", "y = where(equal(x, x), x, 0)")
+cdef object forward__nan_to_zero(object x):
+    try:
+        return as_array(nan_to_zero_y.run((x,)))
+    except Exception as error_:
+        raise explain(error_, "_nan_to_zero", x=x) from None
 
 cdef object forward_norm(object x, object ord, object axis, object keepdims):
     return forward_vector_norm(x, ord, axis, keepdims)

@@ -79,11 +79,17 @@ cdef object forward_isin(object x, object test):
         raise explain(error_, "isin", x=x, test=test) from None
 
 cdef object forward_kthvalue(object x, object k, object axis, object keepdims):
-    place = forward_narrow(forward_argsort(x, axis, False, True), axis, k - 1, 1)
+    place = forward_narrow(forward__smallest_places(x, k, axis), axis, k - 1, 1)
     return (
         forward_take_along_axis(x, place, axis) if keepdims else forward_squeeze(forward_take_along_axis(x, place, axis), axis),
         place if keepdims else forward_squeeze(place, axis)
     )
+
+cdef object forward__smallest_places(object x, object k, object axis):
+    try:
+        return as_array(kernels.topk(x, k, axis, False)[1])
+    except Exception as error_:
+        raise explain(error_, "_smallest_places", x=x, k=k, axis=axis) from None
 
 cdef object forward_mode(object x, object axis, object keepdims):
     place = forward__mode_place(x, axis)

@@ -46,7 +46,7 @@ def lu_factor(x: Operand) -> _results.LuFactorResult:
 def lu_solve(lu: Operand, pivots: Index, b: Operand, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
     """y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b."""
 def matrix_exp(x: Operand) -> Tensor:
-    """Sum of the powers of a square matrix over their factorials. Needs SciPy."""
+    """Sum of the powers of a square matrix over their factorials."""
 def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool = False) -> Tensor:
     """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
 def matrix_power(x: Operand, n: int) -> Tensor:

@@ -492,7 +492,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
             error = x - target
-            near = ops.clip(error, -delta, delta)
+            near = ops.minimum(ops.maximum(error, -delta), delta)
             loss = near * (error - near / 2)
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
@@ -962,7 +962,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
             if beta == 0:
                 return ops.l1_loss(x, target, reduction)
             error = x - target
-            near = ops.clip(error, -beta, beta)
+            near = ops.minimum(ops.maximum(error, -beta), beta)
             return ops._reduce_loss(near / beta * (error - near / 2), reduction)
         return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
     except Exception as error_:

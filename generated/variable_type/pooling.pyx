@@ -12,25 +12,27 @@ from gradspec.generated.results import (
     AdaptiveMaxPool1DWithIndicesResult, AdaptiveMaxPool2DWithIndicesResult, AdaptiveMaxPool3DWithIndicesResult,
     MaxPool1DWithIndicesResult, MaxPool2DWithIndicesResult, MaxPool3DWithIndicesResult,
 )
+
 from gradspec.generated.kernels.pooling cimport (
-    forward__adaptive_max_pool, forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
+    forward_adaptive_avg_pool1d, forward_adaptive_avg_pool2d, forward_adaptive_avg_pool3d, forward__adaptive_max_pool,
+    forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
     forward_adaptive_max_pool1d_with_indices, forward_adaptive_max_pool2d_with_indices,
-    forward_adaptive_max_pool3d_with_indices, forward_affine_grid, forward__even_grid, forward_grid_sample,
-    forward__cubic_weights, forward__grid_pixels, forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d,
-    forward_lp_pool2d, forward_lp_pool3d, forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d,
-    forward_max_pool1d_with_indices, forward_max_pool2d_with_indices, forward_max_pool3d_with_indices, forward_max_unpool1d,
-    forward_max_unpool2d, forward_max_unpool3d, forward__plane_numbers, forward__resample, forward__resample_backward,
-    forward__take_planes, forward__take_planes_backward,
+    forward_adaptive_max_pool3d_with_indices, forward_affine_grid, forward__even_grid, forward__average, forward_avg_pool1d,
+    forward_avg_pool2d, forward_avg_pool3d, forward_grid_sample, forward__cubic_weights, forward__grid_pixels,
+    forward__grid_pixels_slope, forward__grid_taps, forward_lp_pool1d, forward_lp_pool2d, forward_lp_pool3d,
+    forward__max_pool, forward_max_pool1d, forward_max_pool2d, forward_max_pool3d, forward_max_pool1d_with_indices,
+    forward_max_pool2d_with_indices, forward_max_pool3d_with_indices, forward_max_unpool1d, forward_max_unpool2d,
+    forward_max_unpool3d, forward__plane_numbers, forward__pool, forward__unpool, forward__resample,
+    forward__resample_backward, forward__take_planes, forward__take_planes_backward,
 )
 from gradspec.generated.functions.pooling cimport (
-    AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, ResampleBackward, ResampleBackwardBackward,
-    TakePlanesBackward, TakePlanesBackwardBackward,
+    AdaptiveMaxPoolBackward, GridPixelsBackward, MaxPoolBackward, PoolBackward, UnpoolBackward, ResampleBackward,
+    ResampleBackwardBackward, TakePlanesBackward, TakePlanesBackwardBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
-from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
@@ -41,13 +43,13 @@ from gradspec.core.tensor cimport TensorBase
 
 cdef object op_adaptive_avg_pool1d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_avg_pool1d", <void*> op_adaptive_avg_pool1d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool1d", "x")
-    output_size = as_index(output_size, "adaptive_avg_pool1d", "output_size")
+    output_size = as_ints(output_size, "adaptive_avg_pool1d", "output_size", 1)
 
     try:
-        return ops._divided(x, formulas.parts_of(output_size, shape_of(x), 1))
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops._pool(x, output_size)
+        return wrap_forward(forward_adaptive_avg_pool1d(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool1d", x=x, output_size=output_size) from None
 
@@ -58,13 +60,13 @@ def adaptive_avg_pool1d(x, output_size):
 
 cdef object op_adaptive_avg_pool2d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_avg_pool2d", <void*> op_adaptive_avg_pool2d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool2d", "x")
-    output_size = as_index(output_size, "adaptive_avg_pool2d", "output_size")
+    output_size = as_ints(output_size, "adaptive_avg_pool2d", "output_size", 2)
 
     try:
-        return ops._divided(x, formulas.parts_of(output_size, shape_of(x), 2))
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops._pool(x, output_size)
+        return wrap_forward(forward_adaptive_avg_pool2d(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool2d", x=x, output_size=output_size) from None
 
@@ -75,13 +77,13 @@ def adaptive_avg_pool2d(x, output_size):
 
 cdef object op_adaptive_avg_pool3d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_avg_pool3d", <void*> op_adaptive_avg_pool3d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool3d", "x")
-    output_size = as_index(output_size, "adaptive_avg_pool3d", "output_size")
+    output_size = as_ints(output_size, "adaptive_avg_pool3d", "output_size", 3)
 
     try:
-        return ops._divided(x, formulas.parts_of(output_size, shape_of(x), 3))
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops._pool(x, output_size)
+        return wrap_forward(forward_adaptive_avg_pool3d(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool3d", x=x, output_size=output_size) from None
 
@@ -90,31 +92,10 @@ def adaptive_avg_pool3d(x, output_size):
     return op_adaptive_avg_pool3d(x, output_size)
 
 
-cdef object op__divided(object x, object size):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_divided", <void*> op__divided, (x, size))
-    x = as_operand(x, "_divided", "x")
-    size = as_ints(size, "_divided", "size", -1)
-
-    try:
-        if not size:
-            return x
-        return ops._divided(ops._resample(x, -formulas.len_of(size), size[0], 'area'), size[1:])
-    except Exception as error_:
-        raise explain(error_, "_divided", x=x, size=size) from None
-
-def _divided(x, size):
-    """Means of the parts that divide the last axes, one axis after the other."""
-    return op__divided(x, size)
-
-
 cdef object op__adaptive_max_pool(object x, object size):
     cdef ThreadState* state_ = thread_state()
     cdef AdaptiveMaxPoolBackward node_ = None
     cdef TensorBase y, indices
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_adaptive_max_pool", <void*> op__adaptive_max_pool, (x, size))
     x = as_real_operand(x, "_adaptive_max_pool", "x")
     size = as_ints(size, "_adaptive_max_pool", "size", -1)
 
@@ -145,15 +126,13 @@ def _adaptive_max_pool(x, size):
 
 cdef object op_adaptive_max_pool1d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_max_pool1d", <void*> op_adaptive_max_pool1d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool1d", "x")
-    output_size = as_index(output_size, "adaptive_max_pool1d", "output_size")
+    output_size = as_ints(output_size, "adaptive_max_pool1d", "output_size", 1)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))[0]
-        return wrap_forward(forward_adaptive_max_pool1d(array_of(x), index_of(output_size)))
+            return ops._adaptive_max_pool(x, output_size)[0]
+        return wrap_forward(forward_adaptive_max_pool1d(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool1d", x=x, output_size=output_size) from None
 
@@ -164,15 +143,13 @@ def adaptive_max_pool1d(x, output_size):
 
 cdef object op_adaptive_max_pool2d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_max_pool2d", <void*> op_adaptive_max_pool2d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool2d", "x")
-    output_size = as_index(output_size, "adaptive_max_pool2d", "output_size")
+    output_size = as_ints(output_size, "adaptive_max_pool2d", "output_size", 2)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))[0]
-        return wrap_forward(forward_adaptive_max_pool2d(array_of(x), index_of(output_size)))
+            return ops._adaptive_max_pool(x, output_size)[0]
+        return wrap_forward(forward_adaptive_max_pool2d(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool2d", x=x, output_size=output_size) from None
 
@@ -183,15 +160,13 @@ def adaptive_max_pool2d(x, output_size):
 
 cdef object op_adaptive_max_pool3d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_max_pool3d", <void*> op_adaptive_max_pool3d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool3d", "x")
-    output_size = as_index(output_size, "adaptive_max_pool3d", "output_size")
+    output_size = as_ints(output_size, "adaptive_max_pool3d", "output_size", 3)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))[0]
-        return wrap_forward(forward_adaptive_max_pool3d(array_of(x), index_of(output_size)))
+            return ops._adaptive_max_pool(x, output_size)[0]
+        return wrap_forward(forward_adaptive_max_pool3d(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool3d", x=x, output_size=output_size) from None
 
@@ -202,16 +177,14 @@ def adaptive_max_pool3d(x, output_size):
 
 cdef object op_adaptive_max_pool1d_with_indices(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_max_pool1d_with_indices", <void*> op_adaptive_max_pool1d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool1d_with_indices", "x")
-    output_size = as_index(output_size, "adaptive_max_pool1d_with_indices", "output_size")
+    output_size = as_ints(output_size, "adaptive_max_pool1d_with_indices", "output_size", 1)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))
+            found = ops._adaptive_max_pool(x, output_size)
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), index_of(output_size)))
+        return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool1d_with_indices", x=x, output_size=output_size) from None
 
@@ -222,16 +195,14 @@ def adaptive_max_pool1d_with_indices(x, output_size):
 
 cdef object op_adaptive_max_pool2d_with_indices(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_max_pool2d_with_indices", <void*> op_adaptive_max_pool2d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool2d_with_indices", "x")
-    output_size = as_index(output_size, "adaptive_max_pool2d_with_indices", "output_size")
+    output_size = as_ints(output_size, "adaptive_max_pool2d_with_indices", "output_size", 2)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))
+            found = ops._adaptive_max_pool(x, output_size)
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), index_of(output_size)))
+        return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool2d_with_indices", x=x, output_size=output_size) from None
 
@@ -242,16 +213,14 @@ def adaptive_max_pool2d_with_indices(x, output_size):
 
 cdef object op_adaptive_max_pool3d_with_indices(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "adaptive_max_pool3d_with_indices", <void*> op_adaptive_max_pool3d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool3d_with_indices", "x")
-    output_size = as_index(output_size, "adaptive_max_pool3d_with_indices", "output_size")
+    output_size = as_ints(output_size, "adaptive_max_pool3d_with_indices", "output_size", 3)
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))
+            found = ops._adaptive_max_pool(x, output_size)
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), index_of(output_size)))
+        return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), output_size))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool3d_with_indices", x=x, output_size=output_size) from None
 
@@ -262,8 +231,6 @@ def adaptive_max_pool3d_with_indices(x, output_size):
 
 cdef object op_affine_grid(object theta, object size, object align_corners):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "affine_grid", <void*> op_affine_grid, (theta, size, align_corners))
     theta = as_operand(theta, "affine_grid", "theta")
     size = as_ints(size, "affine_grid", "size", -1)
     align_corners = as_bool(align_corners, "affine_grid", "align_corners")
@@ -284,9 +251,6 @@ def affine_grid(theta, size, align_corners=False):
 
 
 cdef object op__even_grid(object size, object aligned, object dtype):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_even_grid", <void*> op__even_grid, (size, aligned, dtype))
     size = as_ints(size, "_even_grid", "size", -1)
     aligned = as_bool(aligned, "_even_grid", "aligned")
     dtype = as_dtype(dtype, "_even_grid", "dtype")
@@ -301,8 +265,6 @@ def _even_grid(size, aligned, *, dtype, requires_grad=False):
 
 cdef object op__average(object x, object kernel, object stride, object padding, object ceil_mode, object counted, object summed):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_average", <void*> op__average, (x, kernel, stride, padding, ceil_mode, counted, summed))
     x = as_operand(x, "_average", "x")
     kernel = as_ints(kernel, "_average", "kernel", -1)
     stride = as_ints(stride, "_average", "stride", -1)
@@ -312,14 +274,10 @@ cdef object op__average(object x, object kernel, object stride, object padding, 
     summed = as_bool(summed, "_average", "summed")
 
     try:
-        if not kernel:
-            return x
-        size = formulas.pooled_length(shape_of(x), -formulas.len_of(kernel), kernel[0], stride[0], padding[0], 1, ceil_mode)
-        window = (kernel[0], stride[0], padding[0], 1 if counted else 0, 1 if summed else 0)
-        return ops._average(
-            ops._resample(x, -formulas.len_of(kernel), size, 'windows', window), kernel[1:], stride[1:], padding[1:], ceil_mode,
-            counted, summed
-        )
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            size = formulas.pooled_lengths(shape_of(x), kernel, stride, padding, (1,) * formulas.len_of(kernel), ceil_mode)
+            return ops._pool(x, size, kernel, stride, padding, counted, summed)
+        return wrap_forward(forward__average(array_of(x), kernel, stride, padding, ceil_mode, counted, summed))
     except Exception as error_:
         raise explain(
             error_, "_average", x=x, kernel=kernel, stride=stride, padding=padding, ceil_mode=ceil_mode, counted=counted,
@@ -327,7 +285,7 @@ cdef object op__average(object x, object kernel, object stride, object padding, 
         ) from None
 
 def _average(x, kernel, stride, padding, ceil_mode=False, counted=True, summed=False):
-    """Means under windows along as many axes as `kernel` has numbers, one axis after the other; or sums."""
+    """Means under windows along as many axes as `kernel` has numbers; or sums."""
     return op__average(x, kernel, stride, padding, ceil_mode, counted, summed)
 
 
@@ -335,10 +293,6 @@ cdef object op_avg_pool1d(
     object x, object kernel_size, object stride, object padding, object ceil_mode, object count_include_pad
 ):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "avg_pool1d", <void*> op_avg_pool1d, (x, kernel_size, stride, padding, ceil_mode, count_include_pad)
-        )
     x = as_operand(x, "avg_pool1d", "x")
     kernel_size = as_ints(kernel_size, "avg_pool1d", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "avg_pool1d", "stride", 1)
@@ -347,7 +301,11 @@ cdef object op_avg_pool1d(
     count_include_pad = as_bool(count_include_pad, "avg_pool1d", "count_include_pad")
 
     try:
-        return ops._average(x, kernel_size, stride if stride is not None else kernel_size, padding, ceil_mode, count_include_pad)
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return ops._average(
+                x, kernel_size, stride if stride is not None else kernel_size, padding, ceil_mode, count_include_pad
+            )
+        return wrap_forward(forward_avg_pool1d(array_of(x), kernel_size, stride, padding, ceil_mode, count_include_pad))
     except Exception as error_:
         raise explain(
             error_, "avg_pool1d", x=x, kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
@@ -364,11 +322,6 @@ cdef object op_avg_pool2d(
     object divisor_override
 ):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "avg_pool2d", <void*> op_avg_pool2d,
-            (x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        )
     x = as_operand(x, "avg_pool2d", "x")
     kernel_size = as_ints(kernel_size, "avg_pool2d", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "avg_pool2d", "stride", 2)
@@ -378,13 +331,17 @@ cdef object op_avg_pool2d(
     divisor_override = None if divisor_override is None else as_int(divisor_override, "avg_pool2d", "divisor_override")
 
     try:
-        if stride is not None:
-            steps = stride
-        else:
-            steps = kernel_size
-        if divisor_override is None:
-            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
-        return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            if divisor_override is None:
+                return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
+            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+        return wrap_forward(
+            forward_avg_pool2d(array_of(x), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        )
     except Exception as error_:
         raise explain(
             error_, "avg_pool2d", x=x, kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
@@ -401,11 +358,6 @@ cdef object op_avg_pool3d(
     object divisor_override
 ):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "avg_pool3d", <void*> op_avg_pool3d,
-            (x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
-        )
     x = as_operand(x, "avg_pool3d", "x")
     kernel_size = as_ints(kernel_size, "avg_pool3d", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "avg_pool3d", "stride", 3)
@@ -415,13 +367,17 @@ cdef object op_avg_pool3d(
     divisor_override = None if divisor_override is None else as_int(divisor_override, "avg_pool3d", "divisor_override")
 
     try:
-        if stride is not None:
-            steps = stride
-        else:
-            steps = kernel_size
-        if divisor_override is None:
-            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
-        return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if stride is not None:
+                steps = stride
+            else:
+                steps = kernel_size
+            if divisor_override is None:
+                return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
+            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+        return wrap_forward(
+            forward_avg_pool3d(array_of(x), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        )
     except Exception as error_:
         raise explain(
             error_, "avg_pool3d", x=x, kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
@@ -435,8 +391,6 @@ def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
 
 cdef object op_grid_sample(object x, object grid, object mode, object padding_mode, object align_corners):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "grid_sample", <void*> op_grid_sample, (x, grid, mode, padding_mode, align_corners))
     x = as_real_operand(x, "grid_sample", "x")
     grid = as_real_operand(grid, "grid_sample", "grid")
     mode = as_str(mode, "grid_sample", "mode")
@@ -489,8 +443,6 @@ def grid_sample(x, grid, mode='bilinear', padding_mode='zeros', align_corners=Fa
 
 cdef object op__cubic_weights(object t, object axis):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_cubic_weights", <void*> op__cubic_weights, (t, axis))
     t = as_operand(t, "_cubic_weights", "t")
     axis = as_int(axis, "_cubic_weights", "axis")
 
@@ -514,8 +466,6 @@ cdef object op__grid_pixels(object grid, object lengths, object padding, object 
     cdef ThreadState* state_ = thread_state()
     cdef GridPixelsBackward node_ = None
     cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_grid_pixels", <void*> op__grid_pixels, (grid, lengths, padding, aligned))
     grid = as_real_operand(grid, "_grid_pixels", "grid")
     lengths = as_ints(lengths, "_grid_pixels", "lengths", -1)
     padding = as_str(padding, "_grid_pixels", "padding")
@@ -547,9 +497,6 @@ def _grid_pixels(grid, lengths, padding, aligned):
 
 
 cdef object op__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_grid_pixels_slope", <void*> op__grid_pixels_slope, (grid, lengths, padding, aligned))
     grid = as_real_operand(grid, "_grid_pixels_slope", "grid")
     lengths = as_ints(lengths, "_grid_pixels_slope", "lengths", -1)
     padding = as_str(padding, "_grid_pixels_slope", "padding")
@@ -563,9 +510,6 @@ def _grid_pixels_slope(grid, lengths, padding, aligned):
 
 
 cdef object op__grid_taps(object pixels, object lengths, object taps, object padding, object aligned):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_grid_taps", <void*> op__grid_taps, (pixels, lengths, taps, padding, aligned))
     pixels = as_real_operand(pixels, "_grid_taps", "pixels")
     lengths = as_ints(lengths, "_grid_taps", "lengths", -1)
     taps = as_int(taps, "_grid_taps", "taps")
@@ -582,11 +526,6 @@ def _grid_taps(pixels, lengths, taps, padding, aligned):
 cdef object op_interpolate(
     object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor
 ):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "interpolate", <void*> op_interpolate, (x, size, scale_factor, mode, align_corners, recompute_scale_factor)
-        )
     x = as_operand(x, "interpolate", "x")
     size = None if size is None else as_ints(size, "interpolate", "size", -1)
     scale_factor = None if scale_factor is None else as_float(scale_factor, "interpolate", "scale_factor")
@@ -615,9 +554,6 @@ def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=F
 
 
 cdef object op__resize(object x, object sizes, object kind, object scale):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_resize", <void*> op__resize, (x, sizes, kind, scale))
     x = as_operand(x, "_resize", "x")
     sizes = as_ints(sizes, "_resize", "sizes", -1)
     kind = as_str(kind, "_resize", "kind")
@@ -638,8 +574,6 @@ def _resize(x, sizes, kind, scale=None):
 
 cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "lp_pool1d", <void*> op_lp_pool1d, (x, norm_type, kernel_size, stride, ceil_mode))
     x = as_operand(x, "lp_pool1d", "x")
     norm_type = as_float(norm_type, "lp_pool1d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool1d", "kernel_size", 1)
@@ -667,8 +601,6 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "lp_pool2d", <void*> op_lp_pool2d, (x, norm_type, kernel_size, stride, ceil_mode))
     x = as_operand(x, "lp_pool2d", "x")
     norm_type = as_float(norm_type, "lp_pool2d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool2d", "kernel_size", 2)
@@ -696,8 +628,6 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "lp_pool3d", <void*> op_lp_pool3d, (x, norm_type, kernel_size, stride, ceil_mode))
     x = as_operand(x, "lp_pool3d", "x")
     norm_type = as_float(norm_type, "lp_pool3d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool3d", "kernel_size", 3)
@@ -727,8 +657,6 @@ cdef object op__max_pool(object x, object kernel, object stride, object padding,
     cdef ThreadState* state_ = thread_state()
     cdef MaxPoolBackward node_ = None
     cdef TensorBase y, indices
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_max_pool", <void*> op__max_pool, (x, kernel, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "_max_pool", "x")
     kernel = as_ints(kernel, "_max_pool", "kernel", -1)
     stride = as_ints(stride, "_max_pool", "stride", -1)
@@ -763,8 +691,6 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode=False):
 
 cdef object op_max_pool1d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "max_pool1d", <void*> op_max_pool1d, (x, kernel_size, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "max_pool1d", "x")
     kernel_size = as_ints(kernel_size, "max_pool1d", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "max_pool1d", "stride", 1)
@@ -793,8 +719,6 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
 
 cdef object op_max_pool2d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "max_pool2d", <void*> op_max_pool2d, (x, kernel_size, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "max_pool2d", "x")
     kernel_size = as_ints(kernel_size, "max_pool2d", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "max_pool2d", "stride", 2)
@@ -823,8 +747,6 @@ def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
 
 cdef object op_max_pool3d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "max_pool3d", <void*> op_max_pool3d, (x, kernel_size, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "max_pool3d", "x")
     kernel_size = as_ints(kernel_size, "max_pool3d", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "max_pool3d", "stride", 3)
@@ -855,11 +777,6 @@ cdef object op_max_pool1d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "max_pool1d_with_indices", <void*> op_max_pool1d_with_indices,
-            (x, kernel_size, stride, padding, dilation, ceil_mode)
-        )
     x = as_real_operand(x, "max_pool1d_with_indices", "x")
     kernel_size = as_ints(kernel_size, "max_pool1d_with_indices", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "max_pool1d_with_indices", "stride", 1)
@@ -893,11 +810,6 @@ cdef object op_max_pool2d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "max_pool2d_with_indices", <void*> op_max_pool2d_with_indices,
-            (x, kernel_size, stride, padding, dilation, ceil_mode)
-        )
     x = as_real_operand(x, "max_pool2d_with_indices", "x")
     kernel_size = as_ints(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "max_pool2d_with_indices", "stride", 2)
@@ -931,11 +843,6 @@ cdef object op_max_pool3d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(
-            state_, "max_pool3d_with_indices", <void*> op_max_pool3d_with_indices,
-            (x, kernel_size, stride, padding, dilation, ceil_mode)
-        )
     x = as_real_operand(x, "max_pool3d_with_indices", "x")
     kernel_size = as_ints(kernel_size, "max_pool3d_with_indices", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "max_pool3d_with_indices", "stride", 3)
@@ -967,8 +874,6 @@ def max_pool3d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, 
 
 cdef object op_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "max_unpool1d", <void*> op_max_unpool1d, (x, indices, kernel_size, stride, padding, output_size))
     x = as_operand(x, "max_unpool1d", "x")
     indices = as_index(indices, "max_unpool1d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool1d", "kernel_size", 1)
@@ -1003,8 +908,6 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=No
 
 cdef object op_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "max_unpool2d", <void*> op_max_unpool2d, (x, indices, kernel_size, stride, padding, output_size))
     x = as_operand(x, "max_unpool2d", "x")
     indices = as_index(indices, "max_unpool2d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool2d", "kernel_size", 2)
@@ -1039,8 +942,6 @@ def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, output_size=No
 
 cdef object op_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "max_unpool3d", <void*> op_max_unpool3d, (x, indices, kernel_size, stride, padding, output_size))
     x = as_operand(x, "max_unpool3d", "x")
     indices = as_index(indices, "max_unpool3d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool3d", "kernel_size", 3)
@@ -1074,9 +975,6 @@ def max_unpool3d(x, indices, kernel_size, stride=None, padding=0, output_size=No
 
 
 cdef object op__plane_numbers(object indices, object shape, object axes):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_plane_numbers", <void*> op__plane_numbers, (indices, shape, axes))
     indices = as_index(indices, "_plane_numbers", "indices")
     shape = as_ints(shape, "_plane_numbers", "shape", -1)
     axes = as_int(axes, "_plane_numbers", "axes")
@@ -1088,12 +986,96 @@ def _plane_numbers(indices, shape, axes):
     return op__plane_numbers(indices, shape, axes)
 
 
+cdef object op__pool(object x, object size, object kernel, object stride, object padding, object counted, object summed):
+    cdef ThreadState* state_ = thread_state()
+    cdef PoolBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_pool", "x")
+    size = as_ints(size, "_pool", "size", -1)
+    kernel = as_ints(kernel, "_pool", "kernel", -1)
+    stride = as_ints(stride, "_pool", "stride", -1)
+    padding = as_ints(padding, "_pool", "padding", -1)
+    counted = as_bool(counted, "_pool", "counted")
+    summed = as_bool(summed, "_pool", "summed")
+
+    if needs_grad(state_, x):
+        node_ = PoolBackward.__new__(PoolBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_size = size
+        node_.saved_kernel = kernel
+        node_.saved_stride = stride
+        node_.saved_padding = padding
+        node_.saved_counted = counted
+        node_.saved_summed = summed
+
+    y = wrap_forward(forward__pool(array_of(x), size, kernel, stride, padding, counted, summed))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__pool, (y,), (x, size, kernel, stride, padding, counted, summed))
+    return y
+
+cdef tuple jvp__pool(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, size, kernel, stride, padding, counted, summed = (
+        tangents_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4], inputs_[5], inputs_[6]
+    )
+    return (ops._pool(x_t, size, kernel, stride, padding, counted, summed),)
+
+def _pool(x, size, kernel=(), stride=(), padding=(), counted=True, summed=False):
+    """Means under windows along as many of the last axes as `size` has numbers, or sums; without a `kernel` the means
+    of the parts that divide an axis as evenly as integers do."""
+    return op__pool(x, size, kernel, stride, padding, counted, summed)
+
+
+cdef object op__unpool(object x, object size, object kernel, object stride, object padding, object counted, object summed):
+    cdef ThreadState* state_ = thread_state()
+    cdef UnpoolBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_unpool", "x")
+    size = as_ints(size, "_unpool", "size", -1)
+    kernel = as_ints(kernel, "_unpool", "kernel", -1)
+    stride = as_ints(stride, "_unpool", "stride", -1)
+    padding = as_ints(padding, "_unpool", "padding", -1)
+    counted = as_bool(counted, "_unpool", "counted")
+    summed = as_bool(summed, "_unpool", "summed")
+
+    if needs_grad(state_, x):
+        node_ = UnpoolBackward.__new__(UnpoolBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x_shape = shape_of(x)
+        node_.saved_size = size
+        node_.saved_kernel = kernel
+        node_.saved_stride = stride
+        node_.saved_padding = padding
+        node_.saved_counted = counted
+        node_.saved_summed = summed
+
+    y = wrap_forward(forward__unpool(array_of(x), size, kernel, stride, padding, counted, summed))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__unpool, (y,), (x, size, kernel, stride, padding, counted, summed))
+    return y
+
+cdef tuple jvp__unpool(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, size, kernel, stride, padding, counted, summed = (
+        tangents_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4], inputs_[5], inputs_[6]
+    )
+    return (ops._unpool(x_t, size, kernel, stride, padding, counted, summed),)
+
+def _unpool(x, size, kernel=(), stride=(), padding=(), counted=True, summed=False):
+    """Each element spread over those that it is the mean or the sum of, along last axes of the lengths `size`; the
+    adjoint of _pool."""
+    return op__unpool(x, size, kernel, stride, padding, counted, summed)
+
+
 cdef object op__resample(object x, object axis, object size, object kind, object window, object step):
     cdef ThreadState* state_ = thread_state()
     cdef ResampleBackward node_ = None
     cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_resample", <void*> op__resample, (x, axis, size, kind, window, step))
     x = as_operand(x, "_resample", "x")
     axis = as_int(axis, "_resample", "axis")
     size = as_int(size, "_resample", "size")
@@ -1131,8 +1113,6 @@ cdef object op__resample_backward(object x, object axis, object size, object kin
     cdef ThreadState* state_ = thread_state()
     cdef ResampleBackwardBackward node_ = None
     cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_resample_backward", <void*> op__resample_backward, (x, axis, size, kind, window, step))
     x = as_operand(x, "_resample_backward", "x")
     axis = as_int(axis, "_resample_backward", "axis")
     size = as_int(size, "_resample_backward", "size")
@@ -1170,8 +1150,6 @@ cdef object op__take_planes(object x, object indices, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef TakePlanesBackward node_ = None
     cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_take_planes", <void*> op__take_planes, (x, indices, axes))
     x = as_operand(x, "_take_planes", "x")
     indices = as_index(indices, "_take_planes", "indices")
     axes = as_int(axes, "_take_planes", "axes")
@@ -1204,8 +1182,6 @@ cdef object op__take_planes_backward(object x, object indices, object shape, obj
     cdef ThreadState* state_ = thread_state()
     cdef TakePlanesBackwardBackward node_ = None
     cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_take_planes_backward", <void*> op__take_planes_backward, (x, indices, shape, axes))
     x = as_operand(x, "_take_planes_backward", "x")
     indices = as_index(indices, "_take_planes_backward", "indices")
     shape = as_ints(shape, "_take_planes_backward", "shape", -1)
@@ -1238,8 +1214,8 @@ answer_calls()
 
 register({
 "adaptive_avg_pool1d": adaptive_avg_pool1d, "adaptive_avg_pool2d": adaptive_avg_pool2d, "adaptive_avg_pool3d":
-    adaptive_avg_pool3d, "_divided": _divided, "_adaptive_max_pool": _adaptive_max_pool, "adaptive_max_pool1d":
-    adaptive_max_pool1d, "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d,
+    adaptive_avg_pool3d, "_adaptive_max_pool": _adaptive_max_pool, "adaptive_max_pool1d": adaptive_max_pool1d,
+    "adaptive_max_pool2d": adaptive_max_pool2d, "adaptive_max_pool3d": adaptive_max_pool3d,
     "adaptive_max_pool1d_with_indices": adaptive_max_pool1d_with_indices, "adaptive_max_pool2d_with_indices":
     adaptive_max_pool2d_with_indices, "adaptive_max_pool3d_with_indices": adaptive_max_pool3d_with_indices, "affine_grid":
     affine_grid, "_even_grid": _even_grid, "_average": _average, "avg_pool1d": avg_pool1d, "avg_pool2d": avg_pool2d,
@@ -1248,7 +1224,7 @@ register({
     "lp_pool1d": lp_pool1d, "lp_pool2d": lp_pool2d, "lp_pool3d": lp_pool3d, "_max_pool": _max_pool, "max_pool1d":
     max_pool1d, "max_pool2d": max_pool2d, "max_pool3d": max_pool3d, "max_pool1d_with_indices": max_pool1d_with_indices,
     "max_pool2d_with_indices": max_pool2d_with_indices, "max_pool3d_with_indices": max_pool3d_with_indices, "max_unpool1d":
-    max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_plane_numbers": _plane_numbers, "_resample":
-    _resample, "_resample_backward": _resample_backward, "_take_planes": _take_planes, "_take_planes_backward":
-    _take_planes_backward,
+    max_unpool1d, "max_unpool2d": max_unpool2d, "max_unpool3d": max_unpool3d, "_plane_numbers": _plane_numbers, "_pool":
+    _pool, "_unpool": _unpool, "_resample": _resample, "_resample_backward": _resample_backward, "_take_planes":
+    _take_planes, "_take_planes_backward": _take_planes_backward,
 })

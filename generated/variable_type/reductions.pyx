@@ -14,13 +14,14 @@ from gradspec.generated.results import StdMeanResult, VarMeanResult
 from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logmeanexp,
     forward_logsumexp, forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum,
-    forward_norm, forward_prod, forward__product_of_others, forward_std, forward_std_mean, forward_sum, forward__sum_to,
-    forward_sum_to_size, forward__unreduce, forward_var, forward_var_mean, forward_vector_norm, forward__power_norm,
+    forward__nan_to_zero, forward_norm, forward_prod, forward__product_of_others, forward_std, forward_std_mean,
+    forward_sum, forward__sum_to, forward_sum_to_size, forward__unreduce, forward_var, forward_var_mean,
+    forward_vector_norm, forward__power_norm,
 )
 from gradspec.generated.functions.reductions cimport (
     CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
-    MinBackward, ProdBackward, StdBackward, StdMeanBackward, SumBackward, SumToBackward, UnreduceBackward, VarBackward,
-    VarMeanBackward, PowerNormBackward,
+    MinBackward, NanToZeroBackward, ProdBackward, StdBackward, StdMeanBackward, SumBackward, SumToBackward,
+    UnreduceBackward, VarBackward, VarMeanBackward, PowerNormBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -457,7 +458,7 @@ cdef object op_nansum(object x, object axis, object keepdims):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops.sum(ops.where(ops.isnan(x), 0, x), axis, keepdims)
+            return ops.sum(ops._nan_to_zero(x), axis, keepdims)
         return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
     except Exception as error_:
         raise explain(error_, "nansum", x=x, axis=axis, keepdims=keepdims) from None
@@ -469,6 +470,34 @@ def nansum(x, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, 
             "nansum", x, dict(axis=axis, keepdims=keepdims), dict(dtype=dtype, out=out, initial=initial, where=where)
         )
     return op_nansum(x, axis, keepdims)
+
+
+cdef object op__nan_to_zero(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef NanToZeroBackward node_ = None
+    cdef TensorBase y
+    x = as_operand(x, "_nan_to_zero", "x")
+
+    if needs_grad(state_, x):
+        node_ = NanToZeroBackward.__new__(NanToZeroBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__nan_to_zero(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_forward(jvp__nan_to_zero, (y,), (x,))
+    return y
+
+cdef tuple jvp__nan_to_zero(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * (x == x),)
+
+def _nan_to_zero(x):
+    """x, 0 where it is NaN."""
+    return op__nan_to_zero(x)
 
 
 cdef object op_norm(object x, object ord, object axis, object keepdims):
@@ -994,7 +1023,8 @@ answer_calls()
 register({
 "all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,
     "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean,
-    "min": min, "nanmean": nanmean, "nansum": nansum, "norm": norm, "prod": prod, "_product_of_others": _product_of_others,
-    "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce,
-    "var": var, "var_mean": var_mean, "vector_norm": vector_norm, "_power_norm": _power_norm,
+    "min": min, "nanmean": nanmean, "nansum": nansum, "_nan_to_zero": _nan_to_zero, "norm": norm, "prod": prod,
+    "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to,
+    "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm": vector_norm,
+    "_power_norm": _power_norm,
 })

@@ -11,9 +11,10 @@ from gradspec.generated.results import (
 )
 from gradspec.generated.kernels.sorting cimport (
     forward_argmax, forward_argmin, forward_argpartition, forward_argsort, forward_bincount, forward_bucketize,
-    forward__counts_of_unique, forward_digitize, forward__first_places, forward_isin, forward_kthvalue, forward_mode,
-    forward__mode_place, forward_msort, forward_partition, forward__ranks_of_unique, forward_searchsorted, forward_sort,
-    forward_topk, forward_unique, forward_unique_all, forward_unique_counts, forward_unique_inverse,
+    forward__counts_of_unique, forward_digitize, forward__first_places, forward_isin, forward_kthvalue,
+    forward__smallest_places, forward_mode, forward__mode_place, forward_msort, forward_partition, forward__ranks_of_unique,
+    forward_searchsorted, forward_sort, forward_topk, forward_unique, forward_unique_all, forward_unique_counts,
+    forward_unique_inverse,
 )
 from gradspec.generated.functions.sorting cimport BincountBackward, SortBackward, TopkBackward
 from gradspec.core.arguments cimport as_bool, as_int, as_str
@@ -212,7 +213,7 @@ cdef object op_kthvalue(object x, object k, object axis, object keepdims):
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            place = ops.narrow(ops.argsort(x, axis), axis, k - 1, 1)
+            place = ops.narrow(ops._smallest_places(x, k, axis), axis, k - 1, 1)
             return (
                 ops.take_along_axis(x, place, axis) if keepdims else ops.squeeze(ops.take_along_axis(x, place, axis), axis),
                 place if keepdims else ops.squeeze(place, axis)
@@ -224,6 +225,18 @@ cdef object op_kthvalue(object x, object k, object axis, object keepdims):
 def kthvalue(x, k, axis=-1, keepdims=False):
     """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
     return tuple.__new__(KthvalueResult, op_kthvalue(x, k, axis, keepdims))
+
+
+cdef object op__smallest_places(object x, object k, object axis):
+    x = as_real_operand(x, "_smallest_places", "x")
+    k = as_int(k, "_smallest_places", "k")
+    axis = as_int(axis, "_smallest_places", "axis")
+
+    return wrap_forward(forward__smallest_places(array_of(x), k, axis))
+
+def _smallest_places(x, k, axis=-1):
+    """Where the `k` smallest elements along `axis` stand, in order."""
+    return op__smallest_places(x, k, axis)
 
 
 cdef object op_mode(object x, object axis, object keepdims):
@@ -500,7 +513,7 @@ answer_calls()
 register({
 "argmax": argmax, "argmin": argmin, "argpartition": argpartition, "argsort": argsort, "bincount": bincount, "bucketize":
     bucketize, "_counts_of_unique": _counts_of_unique, "digitize": digitize, "_first_places": _first_places, "isin": isin,
-    "kthvalue": kthvalue, "mode": mode, "_mode_place": _mode_place, "msort": msort, "partition": partition,
-    "_ranks_of_unique": _ranks_of_unique, "searchsorted": searchsorted, "sort": sort, "topk": topk, "unique": unique,
-    "unique_all": unique_all, "unique_counts": unique_counts, "unique_inverse": unique_inverse,
+    "kthvalue": kthvalue, "_smallest_places": _smallest_places, "mode": mode, "_mode_place": _mode_place, "msort": msort,
+    "partition": partition, "_ranks_of_unique": _ranks_of_unique, "searchsorted": searchsorted, "sort": sort, "topk": topk,
+    "unique": unique, "unique_all": unique_all, "unique_counts": unique_counts, "unique_inverse": unique_inverse,
 })

@@ -94,7 +94,6 @@ ELSEWHERE = {
     "runtime/kernels/matrices/eig_svd.py": ["tests/ops/test_limits.py"],
     "runtime/kernels/matrices/einsum.py": ["tests/ops/test_numpy.py"],
     "runtime/kernels/matrices/lu_qr.py": ["tests/ops/test_limits.py"],
-    "runtime/kernels/matrices/matrix_exp.py": ["tests/ops/test_stated.py"],
     "runtime/kernels/matrices/matrix_functions.py": ["tests/ops/test_stated.py"],
     "runtime/kernels/program/by_name.pyx": ["tests/kernels/test_program.py"],
     "runtime/kernels/program/deferred.pyx": ["tests/kernels/test_fusion.py"],

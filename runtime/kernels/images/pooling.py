@@ -13,7 +13,8 @@ from ..indexing.scattering import take_along_axis_backward
 from .pooling_loops import max_windows, weighted_sums
 
 __all__ = [
-    "adaptive_max_pool", "max_pool", "plane_numbers", "resample", "resample_backward", "take_planes", "take_planes_backward",
+    "adaptive_max_pool", "max_pool", "plane_numbers", "pool", "pool_backward", "resample", "resample_backward", "take_planes",
+    "take_planes_backward",
 ]  # fmt: skip
 
 # The widths that the loops know; others go there and back.
@@ -77,6 +78,42 @@ def resample_backward(x, axis, size, kind, window, step):
     """The adjoint of resample; `size` is the length of the axis before it."""
     plan = _adjoint_plan(size, x.shape[axis], kind, tuple(window), step)
     return _along(x, axis, size, plan)
+
+
+def pool(x, size, kernel, stride, padding, counted, summed):
+    """Means under windows along the last axes, one axis after the other.
+
+    Parameters
+    ----------
+    x : ndarray
+    size : tuple of int
+        The lengths of these axes in the result.
+    kernel, stride, padding : tuple of int
+        One for each; none for parts that divide an axis as evenly as integers do.
+    counted, summed : bool
+        Whether the padding is counted, and whether the sums are not divided.
+
+    Returns
+    -------
+    ndarray
+    """
+    for axis, (n, (kind, window)) in enumerate(zip(size, _pooled(size, kernel, stride, padding, counted, summed)), -len(size)):
+        x = _along(x, axis, n, _plan(x.shape[axis], n, kind, window, 1.0))
+    return x
+
+
+def pool_backward(x, size, kernel, stride, padding, counted, summed):
+    """The adjoint of pool; `size` are the lengths of the axes before it."""
+    for axis, (n, (kind, window)) in enumerate(zip(size, _pooled(size, kernel, stride, padding, counted, summed)), -len(size)):
+        x = _along(x, axis, n, _adjoint_plan(n, x.shape[axis], kind, window, 1.0))
+    return x
+
+
+def _pooled(size, kernel, stride, padding, counted, summed):
+    """The kind of resampling along each axis, and its windows."""
+    if not kernel:
+        return [("area", ())] * len(size)
+    return [("windows", (*window, counted, summed)) for window in zip(kernel, stride, padding, strict=True)]
 
 
 def take_planes(x, indices, axes):
