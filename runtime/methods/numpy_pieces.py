@@ -180,6 +180,40 @@ def lstsq(a, b, rcond=None):
     return x, squares if rank == columns < rows else ops.zeros((0,), dtype=values.dtype), rank, values
 
 
+def pad(array, pad_width, mode="constant", *, stat_length=None, end_values=0, **rest):
+    array = asarray(array)
+    known = {} if mode == "linear_ramp" or mode in STATISTICS else {"constant_values"}
+    if callable(mode) or rest.keys() - known or known and stat_length is not None or array.dtype.kind not in "fc" and not known:
+        return NotImplemented
+    if known:
+        return ops.pad(array, pad_width, mode, **rest)
+    pairs = pad_width, end_values, stat_length or 0
+    widths, ends, reaches = (np.broadcast_to(pair, (array.ndim, 2)).tolist() for pair in pairs)
+    for axis, (width, end, reach) in enumerate(zip(widths, ends, reaches)):
+        length = array.shape[axis]
+        if mode == "linear_ramp":
+            edges = ops.narrow(array, axis, 0, 1), ops.narrow(array, axis, length - 1, 1)
+            first, last = (ramp(*sought, axis) for sought in zip(edges, end, width))
+            parts = first, array, ops.flip(last, axis)
+        else:
+            reach = [min(count, length) if stat_length is not None else length for count in reach]
+            sides = ops.narrow(array, axis, 0, reach[0]), ops.narrow(array, axis, length - reach[1], reach[1])
+            first, last = (ops.repeat(STATISTICS[mode](side, axis, True), count, axis) for side, count in zip(sides, width))
+            parts = first, array, last
+        array = ops.concat(parts, axis)
+    return array
+
+
+STATISTICS = {"maximum": ops.max, "mean": ops.mean, "median": ops.median, "minimum": ops.min}
+
+
+def ramp(edge, end, width, axis):
+    """`width` equal steps from a number towards the edge, which is not reached."""
+    share = np.reshape(np.arange(width) / max(width, 1), [-1 if i == axis else 1 for i in range(edge.ndim)])
+    share = share.astype(np.real(np.ones(0, edge.dtype)).dtype, copy=False)
+    return ops.add(ops.multiply(1 - share, end), ops.multiply(share, edge))
+
+
 def real_if_close(a, tol=100):
     a = asarray(a)
     if a.dtype.kind != "c":
@@ -199,6 +233,6 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 PIECED = {
     np.apply_along_axis: apply_along_axis, np.atleast_1d: at_least(ops.atleast_1d), np.atleast_2d: at_least(ops.atleast_2d),
     np.atleast_3d: at_least(ops.atleast_3d), np.block: block, np.choose: choose, np.cross: cross, np.einsum: einsum,
-    np.gradient: gradient, np.histogram: histogram, np.linalg.lstsq: lstsq, np.linspace: linspace, np.piecewise: piecewise,
-    np.real_if_close: real_if_close, np.select: select, np.unique: unique,
+    np.gradient: gradient, np.histogram: histogram, np.linalg.lstsq: lstsq, np.linspace: linspace, np.pad: pad,
+    np.piecewise: piecewise, np.real_if_close: real_if_close, np.select: select, np.unique: unique,
 }  # fmt: skip

@@ -364,3 +364,33 @@ def test_a_plot_names_the_users_line_and_is_drawn():
         assert {Path(warning.filename).name for warning in caught} == {"test_numpy_protocol.py"}
     assert pyplot.gca().lines[0].get_ydata().tolist() == [0.0, 3.0, 6.0]
     pyplot.close()
+
+
+@pytest.mark.parametrize("settings", [
+    {"mode": "mean"}, {"mode": "maximum"}, {"mode": "minimum"}, {"mode": "median"}, {"mode": "linear_ramp"},
+    {"mode": "mean", "stat_length": 2}, {"mode": "maximum", "stat_length": ((2, 9), (1, 3))}, {"mode": "minimum", "stat_length": (3, 2)},
+    {"mode": "linear_ramp", "end_values": 2.5}, {"mode": "linear_ramp", "end_values": ((1, -1), (0, 4))},
+], ids=str)  # fmt: skip
+def test_padding_with_what_stands_in_the_array(settings):
+    x = np.random.default_rng(0).normal(size=(4, 5))
+    weights = np.random.default_rng(1).normal(size=(30, 30))
+    for width in (0, 2, (3, 0), ((0, 2), (1, 3))):
+        leaf = gs.tensor(x, requires_grad=True)
+        padded, expected = np.pad(leaf, width, **settings), np.pad(x, width, **settings)
+        np.testing.assert_allclose(padded.detach().numpy(), expected, rtol=1e-13, atol=1e-15)
+        w = weights[tuple(map(slice, expected.shape))]
+        (padded * w).sum().backward()
+        for place in np.ndindex(x.shape):  # linear where no order changes
+            step = np.zeros_like(x)
+            step[place] = 1e-6
+            change = ((np.pad(x + step, width, **settings) - np.pad(x - step, width, **settings)) * w).sum() / 2e-6
+            np.testing.assert_allclose(leaf.grad[place].item(), change, rtol=1e-6, atol=1e-6)
+
+
+def test_padding_keeps_single_precision_and_refuses_what_it_does_not_know():
+    x = gs.ones((3,), dtype=np.float32, requires_grad=True)
+    for mode in ("mean", "maximum", "linear_ramp", "edge", "constant"):
+        assert np.pad(x, 1, mode).dtype == np.float32
+    with pytest.raises(TypeError, match="np.pad"):
+        np.pad(x, 1, "reflect", reflect_type="odd")
+    assert np.pad(gs.tensor([1, 2, 4]), 1, "mean").tolist() == np.pad([1, 2, 4], 1, "mean").tolist()
