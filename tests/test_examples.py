@@ -52,6 +52,12 @@ def test_digits(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["digits.npz"]
 
 
+def test_profiling(tmp_path):
+    out = run("profiling.py", "--output", tmp_path)
+    assert "MatmulBackward" in out and "Self CPU time total" in out and "saved by the graph" in out
+    assert {path.name for path in tmp_path.iterdir()} == {"trace.json", "profile.html"}
+
+
 def test_gaussian_process():
     pytest.importorskip("scipy", reason="scipy.optimize does the fit")
     out = run("gaussian_process.py")

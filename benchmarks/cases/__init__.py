@@ -14,6 +14,7 @@ arrays.  The harness compares the results of all peers before it times anything.
 
 CASES = (
     "multiply",
+    "profiled",
     "backward_node",
     "chain",
     "chain_grad",

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..core.events import span
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import tensor
 from ..core.tensor import TensorBase
@@ -241,7 +242,8 @@ class _Region:
         for generator, state in self.generators.items():
             generator.bit_generator.state = state
         try:
-            with enable_grad(), watching(run.values), self.second_context, saved_tensors_hooks(run.pack, _itself):
+            with (span("checkpoint"), enable_grad(), watching(run.values), self.second_context,
+                  saved_tensors_hooks(run.pack, _itself)):  # fmt: skip
                 self.function(*args, **kwargs)
         except _Stop as stop:
             if stop.run is not run:
@@ -365,7 +367,7 @@ class _Reentrant(Function):
         for generator, state in ctx.generators.items():
             generator.bit_generator.state = state
         try:
-            with enable_grad():
+            with span("checkpoint"), enable_grad():
                 outputs = ctx.function(*args)
         finally:
             for generator, state in now.items():

@@ -11,10 +11,19 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 CATEGORIES = {"range": "user_annotation", "node": "cpu_op", "operator": "cpu_op"}
+
+
+class Change(NamedTuple):
+    """An array came or died: when, in microseconds, its bytes, the bytes alive after it, and the number of the thread."""
+
+    time: float
+    bytes: int
+    live: int
+    thread: int
 
 
 class Trace(NamedTuple):
@@ -22,7 +31,7 @@ class Trace(NamedTuple):
 
     began: int = 0  # nanoseconds since 1970
     threads: tuple[str, ...] = ()  # names, by the numbers of the events less 1
-    changes: Any = ()  # of memory: microseconds, bytes, bytes alive after it, number of the thread
+    changes: Sequence[Change] = ()  # of memory
     metadata: tuple[tuple[str, Any], ...] = ()
 
 

@@ -6,7 +6,7 @@ Owns the list, its tree and its averages.  A table, a trace and a flame graph ar
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from . import chrome_trace, flame_graph, table
@@ -80,6 +80,11 @@ class EventList(list):
                 around = around.cpu_parent
             if around is not None:
                 event.stack = forward.get((around.sequence_nr, around.fwd_thread), [])
+
+    @property
+    def changes(self) -> Sequence[chrome_trace.Change]:
+        """Each array that came or died, in their order."""
+        return () if self._trace is None else self._trace.changes
 
     @property
     def self_cpu_time_total(self) -> float:

@@ -6,11 +6,12 @@ Owns the steps, and when a stretch begins and is handed on.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any
 
 from . import session
+from .chrome_trace import Change
 from .event_list import EventList
 from .function_event import FunctionEventAvg
 from .record_function import record_function
@@ -173,6 +174,10 @@ class profile:
     def total_average(self) -> FunctionEventAvg:
         """The sum of all events."""
         return self._results().total_average()
+
+    def memory(self) -> Sequence[Change]:
+        """Each array that came or died: `time` in microseconds, `bytes`, `live` after it, `thread`; wants `profile_memory`."""
+        return self._results().memory()
 
     def export_chrome_trace(self, path: str) -> None:
         """Write the last cycle as Chrome's and Perfetto's viewers read it; compressed where the path ends in `.gz`."""

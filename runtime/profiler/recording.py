@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import flops
-from .chrome_trace import Trace
+from .chrome_trace import Change, Trace
 from .event_list import EventList
 from .function_event import FunctionEvent, FunctionEventAvg
 from .recorder import CHANGE, ROW, Recorder, line_at, now
@@ -72,7 +72,7 @@ class Recording:
         pair(made)
         trace = Trace(
             self.wall, tuple(self.names.get(ident, "ended") for ident in idents),
-            [((time - self.began) / 1000, size, live, numbers[thread]) for time, size, live, thread in changed.tolist()],
+            [Change((time - self.began) / 1000, size, live, numbers[thread]) for time, size, live, thread in changed.tolist()],
             tuple(self.metadata.items()),
         )  # fmt: skip
         dropped = self.recorder.dropped

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+from .chrome_trace import Change
 from .event_list import EventList
 from .function_event import FunctionEventAvg
 from .recording import LIMIT, Recording
@@ -136,6 +138,12 @@ class profile:
     def self_cpu_time_total(self) -> float:
         """The time from beginning to end, in microseconds."""
         return self.function_events.self_cpu_time_total
+
+    def memory(self) -> Sequence[Change]:
+        """Each array that came or died: `time` in microseconds, `bytes`, `live` after it, `thread`; wants `profile_memory`."""
+        if not self.profile_memory:
+            raise AssertionError("memory() requires profile_memory=True")
+        return self.function_events.changes
 
     def export_chrome_trace(self, path: str) -> None:
         """Write the events as Chrome's and Perfetto's viewers read them."""

@@ -1,8 +1,10 @@
 """Profiles as users make them: `gs.autograd.profiler.profile` and `gs.profiler.profile`, ranges, pairs of calls and nodes, the sum."""
 
+import re
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,6 +203,37 @@ def test_hooks_functions_and_leaves_have_rows():
     function = next(event for event in profiled.function_events if event.name == "Twice")
     node = next(event for event in profiled.function_events if event.name == "TwiceBackward")
     assert [child.name for child in function.cpu_children] == ["multiply"] and function.sequence_nr == node.sequence_nr
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_checkpoint_that_runs_again_has_a_row(reentrant):
+    x = gs.ones(3, requires_grad=True)
+    with profile() as profiled:
+        gs.utils.checkpoint.checkpoint(lambda x: gs.exp(gs.sin(x)), x, use_reentrant=reentrant).sum().backward()
+    (again,) = [event for event in profiled.function_events if event.name == "checkpoint"]
+    assert again.cpu_parent is not None and "sin" in [child.name for child in again.cpu_children]
+
+
+def test_the_peak_and_its_moment():
+    with gs.profiler.profile(profile_memory=True) as profiled:
+        kept = gs.zeros(1000)
+        gs.ones(500)
+        gs.exp(kept)
+    peak = max(profiled.memory(), key=lambda change: change.live)
+    exp = next(event for event in profiled.events() if event.name == "exp")
+    assert peak.live == 16000 and peak.bytes == 8000 and exp.time_range.start < peak.time
+    with gs.profiler.profile() as without:
+        pass
+    with pytest.raises(AssertionError, match="profile_memory"):
+        without.memory()
+
+
+def test_the_programs_of_the_page():
+    """docs/observe.md."""
+    text = (Path(__file__).parents[2] / "docs/observe.md").read_text()
+    programs = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(programs) >= 2
+    exec("\n".join(programs), {})
 
 
 def test_a_profile_that_is_not_enabled_or_not_over():
