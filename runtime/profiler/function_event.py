@@ -95,7 +95,7 @@ class FunctionEvent(FormattedTimesMixin):
 
     __slots__ = (
         "count", "cpu_children", "cpu_memory_usage", "cpu_parent", "device_memory_usage", "device_type", "flops", "fwd_thread",
-        "id", "input_shapes", "is_async", "is_legacy", "is_remote", "is_user_annotation", "kernels", "kind", "line", "name",
+        "id", "input_shapes", "is_async", "is_legacy", "is_remote", "is_user_annotation", "kind", "line", "name",
         "node_id", "overload_name", "output_shapes", "scope", "sequence_nr", "stack", "structured_input_shapes", "thread",
         "time_range", "trace_name", "use_device",
     )  # fmt: skip
@@ -113,7 +113,6 @@ class FunctionEvent(FormattedTimesMixin):
         self.time_range, self.count = Interval(start_us, end_us), 1
         self.cpu_children: list[FunctionEvent] = []
         self.cpu_parent: FunctionEvent | None = None
-        self.kernels: list[Any] = []
         self.input_shapes, self.output_shapes = input_shapes, output_shapes
         self.structured_input_shapes = structured_input_shapes
         self.stack, self.scope, self.sequence_nr, self.flops = stack, scope, sequence_nr, flops
@@ -144,6 +143,7 @@ class FunctionEvent(FormattedTimesMixin):
     def self_cpu_memory_usage(self) -> int:
         return 0 if self.is_async else self.cpu_memory_usage - sum([child.cpu_memory_usage for child in self.cpu_children])
 
+    kernels: tuple[Any, ...] = ()  # of other devices
     device_time_total = self_device_time_total = self_device_memory_usage = 0
 
     def __repr__(self) -> str:
@@ -197,9 +197,15 @@ class FunctionEventAvg(FormattedTimesMixin):
                 setattr(self, name, getattr(other, name))
         elif other.key != self.key:
             raise AssertionError(f"expected events of one name, got {self.key} and {other.key}")
-        for name in ("cpu_time_total", "self_cpu_time_total", "device_time_total", "self_device_time_total", "cpu_memory_usage",
-                     "self_cpu_memory_usage", "device_memory_usage", "self_device_memory_usage", "count"):  # fmt: skip
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.count += other.count
+        self.cpu_time_total += other.cpu_time_total
+        self.self_cpu_time_total += other.self_cpu_time_total
+        self.device_time_total += other.device_time_total
+        self.self_device_time_total += other.self_device_time_total
+        self.cpu_memory_usage += other.cpu_memory_usage
+        self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        self.device_memory_usage += other.device_memory_usage
+        self.self_device_memory_usage += other.self_device_memory_usage
         self.flops = (self.flops or 0) + (other.flops or 0)
         return self
 

@@ -31,7 +31,7 @@ cdef struct Row:
     int64_t start, end      # nanoseconds of the clock; an event that is open ends at -1
     int64_t sequence_nr     # of the node that the operator made or that runs, -1 where there is none
     uint64_t origin         # the user's line, as provenance numbers it
-    uint64_t thread
+    uint64_t thread         # the one whose program it is, also where a deep pass runs on the stack of another
     int64_t bytes           # that became the library's in it, less what it gave back
     int32_t kind, name      # indices into `kinds` and `names`
     int32_t inputs, outputs  # indices into `shapes`, -1 where they are not recorded
@@ -82,12 +82,16 @@ cdef class Recorder(Listener):
     cdef Py_ssize_t limit
     cdef int64_t live
     cdef bint with_shapes, with_memory, with_stack
+    cdef PyObject* objects  # of the thread that was met last
+    cdef uint64_t ident
+    cdef dict idents        # address of a thread's objects -> the thread that they were met in first
     cdef dict name_ids, kind_ids, shape_ids, stack_ids
     cdef dict alive         # address of an array -> weak reference
     cdef readonly Py_ssize_t dropped
 
     def __init__(self, *, shapes=False, memory=False, stack=False, Py_ssize_t limit=1 << 22):
         self.with_shapes, self.with_memory, self.with_stack, self.limit = shapes, memory, stack, limit
+        self.idents = {}
         self.name_ids, self.kind_ids, self.shape_ids, self.stack_ids, self.alive = {}, {}, {}, {}, {}
 
     def __dealloc__(self):
@@ -104,7 +108,7 @@ cdef class Recorder(Listener):
             place = <int32_t> self.count
             row = &self.rows[place]
             row.end, row.bytes, row.failed = -1, self.live, 0
-            row.origin, row.thread = event.origin, PyThread_get_thread_ident()
+            row.origin, row.thread = event.origin, self.thread()
             row.sequence_nr = <int64_t> event.sequence_nr if event.node is not None else -1
             row.kind, row.name = number_of(self.kind_ids, event.kind), number_of(self.name_ids, event.name)
             row.inputs = number_of(self.shape_ids, shapes_of(event.inputs)) if self.with_shapes else -1
@@ -144,6 +148,14 @@ cdef class Recorder(Listener):
     cpdef note(self, Event event):
         if self.with_memory and event.kind == "made":
             self.hold(event.outputs, event.inputs)
+
+    cdef uint64_t thread(self) except? 0:
+        """The thread whose program runs: a worker that lends a deep pass its stack has that thread's objects."""
+        cdef PyObject* objects = thread_state().objects
+        if objects != self.objects:
+            self.ident = self.idents.setdefault(<uintptr_t> objects, PyThread_get_thread_ident())
+            self.objects = objects
+        return self.ident
 
     cdef bint grow(self) except -1:
         """Room for more rows; False where there may be none."""

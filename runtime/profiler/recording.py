@@ -6,6 +6,7 @@ time that no event has.
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 import warnings
@@ -63,6 +64,15 @@ class Recording:
 
     def events(self) -> EventList:
         """The events in the order in which they began, with their tree."""
+        collects = gc.isenabled()
+        gc.disable()  # which would look at all events again and again while their number grows
+        try:
+            return self._events()
+        finally:
+            if collects:
+                gc.enable()
+
+    def _events(self) -> EventList:
         rows, changes, kinds, names, shapes, stacks = self.recorder.taken()
         table = np.frombuffer(rows, ROW)
         changed = np.frombuffer(changes, CHANGE)
@@ -91,6 +101,7 @@ class Recording:
         lines: dict[int, str] = {}
         traces = [[f"{code.co_filename}({line}): {code.co_name}" for code, line in stack] for stack in stacks]
         known = [listed(shape) for shape in shapes]
+        nothing: list[str] = []
         for start, end, sequence, origin, thread, size, kind, name, inputs, outputs, stack, _ in table.tolist():
             what, called = kinds[kind], names[name]
             if origin not in lines:
@@ -100,7 +111,7 @@ class Recording:
             details: dict[str, Any] = {
                 "line": lines[origin], "kind": what, "cpu_memory_usage": size if self.memory and end >= 0 else 0,
                 "sequence_nr": sequence if what in ("operator", "function", "node") else -1,
-                "fwd_thread": 0 if what == "operator" else None, "stack": [] if stack < 0 else traces[stack],
+                "fwd_thread": 0 if what == "operator" else None, "stack": nothing if stack < 0 else traces[stack],
                 "is_user_annotation": what == "range", "scope": RANGE if what == "range" else OPERATOR,
             }  # fmt: skip
             if inputs >= 0:

@@ -154,6 +154,24 @@ def test_the_sum_of_a_profile_is_the_wall_time():
     assert all(event.self_cpu_time_total >= -1e-6 for event in averages)
 
 
+def test_a_deep_pass_counts_once_though_it_runs_on_the_stack_of_another_thread():
+    @gs.enable_grad()
+    def nested(depth):
+        x = gs.ones(3, requires_grad=True)
+        y = gs.exp(x)
+        if depth:
+            y.register_hook(lambda grad: nested(depth - 1))
+        y.sum().backward()
+
+    with profile() as profiled:
+        start = time.perf_counter_ns()
+        nested(150)
+        wall = (time.perf_counter_ns() - start) / 1000
+    assert sum(event.name == "exp" for event in profiled.function_events) == 151
+    assert {event.thread for event in profiled.function_events} == {1}
+    assert profiled.self_cpu_time_total == pytest.approx(wall, rel=0.02)
+
+
 def test_events_have_the_line_of_the_user():
     with profile() as profiled:
         gs.exp(gs.ones(3, requires_grad=True)).sum().backward()
