@@ -179,51 +179,54 @@ describe({
         examples='>>> gs.nn.unfold([[[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]]], 2)\n' 'tensor([[[1., 3.],\n' '         [2., 4.],\n'
         '         [3., 5.],\n' '         [4., 6.]]])'),
     "adaptive_avg_pool1d": docstring('Means of the parts that divide the last axis as evenly as integers do.', 'x : array_like\n'
-        'output_size : int or sequence of 1\n' '    Length of each axis in the result.',
-        'adaptive_avg_pool1d(x, int[1] output_size) -> y\n' 'composite: _pool(x, output_size)',
+        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_avg_pool1d(x, Index output_size) -> y\n' 'composite: _pool(x, parts_of(output_size, x.shape, 1))',
         examples='>>> gs.nn.adaptive_avg_pool1d([[1.0, 2.0, 6.0]], 2)\n' 'tensor([[1.5, 4. ]])'),
     "adaptive_avg_pool2d": docstring('Means of the parts that divide the last two axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : int or sequence of 2\n' '    Length of each axis in the result.',
-        'adaptive_avg_pool2d(x, int[2] output_size) -> y\n' 'composite: _pool(x, output_size)',
+        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_avg_pool2d(x, Index output_size) -> y\n' 'composite: _pool(x, parts_of(output_size, x.shape, 2))',
         examples='>>> gs.nn.adaptive_avg_pool2d([[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]], (1, 2))\n' 'tensor([[[2.5, 5. ]]])'),
     "adaptive_avg_pool3d": docstring('Means of the parts that divide the last three axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : int or sequence of 3\n' '    Length of each axis in the result.',
-        'adaptive_avg_pool3d(x, int[3] output_size) -> y\n' 'composite: _pool(x, output_size)',
+        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_avg_pool3d(x, Index output_size) -> y\n' 'composite: _pool(x, parts_of(output_size, x.shape, 3))',
         examples='>>> gs.nn.adaptive_avg_pool3d([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n'
         'tensor([[[[2.5, 5. ]]]])'),
     "adaptive_max_pool1d": docstring('Maxima of the parts that divide the last axis as evenly as integers do.', 'x : array_like\n'
-        'output_size : int or sequence of 1\n' '    Length of each axis in the result.',
-        'adaptive_max_pool1d(x, int[1] output_size) -> y\n' 'composite: _adaptive_max_pool(x, output_size)[0]',
+        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool1d(x, Index output_size) -> y\n'
+        'composite: _adaptive_max_pool(x, parts_of(output_size, x.shape, 1))[0]',
         examples='>>> gs.nn.adaptive_max_pool1d([[1.0, 2.0, 6.0]], 2)\n' 'tensor([[2., 6.]])'),
     "adaptive_max_pool2d": docstring('Maxima of the parts that divide the last two axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : int or sequence of 2\n' '    Length of each axis in the result.',
-        'adaptive_max_pool2d(x, int[2] output_size) -> y\n' 'composite: _adaptive_max_pool(x, output_size)[0]',
+        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool2d(x, Index output_size) -> y\n'
+        'composite: _adaptive_max_pool(x, parts_of(output_size, x.shape, 2))[0]',
         examples='>>> gs.nn.adaptive_max_pool2d([[[1.0, 7.0, 6.0], [3.0, 4.0, 8.0]]], (1, 2))\n' 'tensor([[[7., 8.]]])'),
     "adaptive_max_pool3d": docstring('Maxima of the parts that divide the last three axes as evenly as integers do.',
-        'x : array_like\n' 'output_size : int or sequence of 3\n' '    Length of each axis in the result.',
-        'adaptive_max_pool3d(x, int[3] output_size) -> y\n' 'composite: _adaptive_max_pool(x, output_size)[0]',
+        'x : array_like\n' 'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool3d(x, Index output_size) -> y\n'
+        'composite: _adaptive_max_pool(x, parts_of(output_size, x.shape, 3))[0]',
         examples='>>> gs.nn.adaptive_max_pool3d([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n' 'tensor([[[[4., 8.]]]])'),
     "adaptive_max_pool1d_with_indices": docstring(
         'adaptive_max_pool1d, and where in the last axis each maximum stands, in C order.', 'x : array_like\n'
-        'output_size : int or sequence of 1\n' '    Length of each axis in the result.',
-        'adaptive_max_pool1d_with_indices(x, int[1] output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
-        'where found = _adaptive_max_pool(x, output_size)',
+        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool1d_with_indices(x, Index output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where found = _adaptive_max_pool(x, parts_of(output_size, x.shape, 1))',
         examples='>>> gs.nn.adaptive_max_pool1d_with_indices([[1.0, 2.0, 6.0]], 2)\n'
         'AdaptiveMaxPool1DWithIndicesResult(y=tensor([[2., 6.]]), indices=tensor([[1, 2]]))', returns='y : Tensor\n'
         'indices : Tensor'),
     "adaptive_max_pool2d_with_indices": docstring(
         'adaptive_max_pool2d, and where in the last two axes each maximum stands, in C order.', 'x : array_like\n'
-        'output_size : int or sequence of 2\n' '    Length of each axis in the result.',
-        'adaptive_max_pool2d_with_indices(x, int[2] output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
-        'where found = _adaptive_max_pool(x, output_size)',
+        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool2d_with_indices(x, Index output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where found = _adaptive_max_pool(x, parts_of(output_size, x.shape, 2))',
         examples='>>> gs.nn.adaptive_max_pool2d_with_indices([[[1.0, 7.0, 6.0], [3.0, 4.0, 8.0]]], (1, 2))\n'
         'AdaptiveMaxPool2DWithIndicesResult(y=tensor([[[7., 8.]]]), indices=tensor([[[1, 5]]]))', returns='y : Tensor\n'
         'indices : Tensor'),
     "adaptive_max_pool3d_with_indices": docstring(
         'adaptive_max_pool3d, and where in the last three axes each maximum stands, in C order.', 'x : array_like\n'
-        'output_size : int or sequence of 3\n' '    Length of each axis in the result.',
-        'adaptive_max_pool3d_with_indices(x, int[3] output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
-        'where found = _adaptive_max_pool(x, output_size)',
+        'output_size : index\n' '    Length of each axis in the result, or one for all; None for that of `x`.',
+        'adaptive_max_pool3d_with_indices(x, Index output_size) -> y, Index indices\n' 'composite: (found[0], found[1])\n'
+        'where found = _adaptive_max_pool(x, parts_of(output_size, x.shape, 3))',
         examples='>>> gs.nn.adaptive_max_pool3d_with_indices([[[[1.0, 2.0, 6.0]], [[3.0, 4.0, 8.0]]]], (1, 1, 2))\n'
         'AdaptiveMaxPool3DWithIndicesResult(y=tensor([[[[4., 8.]]]]), indices=tensor([[[[4, 5]]]]))', returns='y : Tensor\n'
         'indices : Tensor'),

@@ -30,13 +30,13 @@ cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernel
 
 
 cdef object forward_adaptive_avg_pool1d(object x, object output_size):
-    return forward__pool(x, output_size, (), (), (), True, False)
+    return forward__pool(x, formulas.parts_of(output_size, shape_of(x), 1), (), (), (), True, False)
 
 cdef object forward_adaptive_avg_pool2d(object x, object output_size):
-    return forward__pool(x, output_size, (), (), (), True, False)
+    return forward__pool(x, formulas.parts_of(output_size, shape_of(x), 2), (), (), (), True, False)
 
 cdef object forward_adaptive_avg_pool3d(object x, object output_size):
-    return forward__pool(x, output_size, (), (), (), True, False)
+    return forward__pool(x, formulas.parts_of(output_size, shape_of(x), 3), (), (), (), True, False)
 
 cdef object forward__adaptive_max_pool(object x, object size):
     try:
@@ -45,24 +45,24 @@ cdef object forward__adaptive_max_pool(object x, object size):
         raise explain(error_, "_adaptive_max_pool", x=x, size=size) from None
 
 cdef object forward_adaptive_max_pool1d(object x, object output_size):
-    return forward__adaptive_max_pool(x, output_size)[0]
+    return forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))[0]
 
 cdef object forward_adaptive_max_pool2d(object x, object output_size):
-    return forward__adaptive_max_pool(x, output_size)[0]
+    return forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))[0]
 
 cdef object forward_adaptive_max_pool3d(object x, object output_size):
-    return forward__adaptive_max_pool(x, output_size)[0]
+    return forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))[0]
 
 cdef object forward_adaptive_max_pool1d_with_indices(object x, object output_size):
-    found = forward__adaptive_max_pool(x, output_size)
+    found = forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))
     return (found[0], found[1])
 
 cdef object forward_adaptive_max_pool2d_with_indices(object x, object output_size):
-    found = forward__adaptive_max_pool(x, output_size)
+    found = forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))
     return (found[0], found[1])
 
 cdef object forward_adaptive_max_pool3d_with_indices(object x, object output_size):
-    found = forward__adaptive_max_pool(x, output_size)
+    found = forward__adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))
     return (found[0], found[1])
 
 cdef object forward_affine_grid(object theta, object size, object align_corners):

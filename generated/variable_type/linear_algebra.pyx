@@ -14,7 +14,6 @@ from gradspec.generated.results import (
     EigResult, EighResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
     TriangularSolveResult,
 )
-
 from gradspec.generated.kernels.linear_algebra cimport (
     forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward__along_differences, forward_array_norm,
     forward_baddbmm, forward_bilinear, forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist,
@@ -23,17 +22,16 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward__cofactor, forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh,
     forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
     forward_inv, forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu,
-    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward_lu_solve, forward__lu_tall,
-    forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__matrix_exp_along, forward__matrix_exp_bend,
-    forward__upper_block, forward_matrix_norm, forward_matrix_rank, forward_matvec, forward__minors,
-    forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer, forward_pairwise_distance,
-    forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward,
-    forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps,
-    forward_renorm, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_banded, forward__solve_bands,
-    forward__slant, forward_solve_sylvester, forward__solve_triangle, forward_solve_triangular, forward_sqrtm, forward_svd,
-    forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle,
-    forward_triangular_solve, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot, forward_vecmat,
-    forward__weighted_differences,
+    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward__lu_tall, forward_lu_unpack,
+    forward_matmul, forward_matrix_exp, forward__matrix_exp_along, forward__matrix_exp_bend, forward__upper_block,
+    forward_matrix_norm, forward_matrix_rank, forward_matvec, forward__minors, forward__minors_backward, forward_multi_dot,
+    forward_nuclear_norm, forward_outer, forward_pairwise_distance, forward_pdist, forward__pairs,
+    forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivot_rows,
+    forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve,
+    forward__solve_columns, forward_solve_banded, forward__solve_bands, forward__slant, forward_solve_sylvester,
+    forward__solve_triangle, forward_solve_triangular, forward_sqrtm, forward_svd, forward_svdvals, forward_tensordot,
+    forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle, forward_triangular_solve, forward_tril,
+    forward_triu, forward_vander, forward_vdot, forward_vecdot, forward_vecmat, forward__weighted_differences,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     AlongDifferencesBackward, BlockDiagBackward, BlockDiagBackwardBackward, RowDistancesBackward, CholeskyBackward,
@@ -48,8 +46,9 @@ from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scal
 from gradspec.core.accumulate_grad cimport (
     any_needs_grad, connect_all, connect_one, connect_two, needs_grad, set_histories, set_history,
 )
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
@@ -63,6 +62,8 @@ from gradspec.core.tensor cimport TensorBase
 
 cdef object op_addbmm(object x, object a, object b, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addbmm", <void*> op_addbmm, (x, a, b, beta, alpha))
     x = as_operand(x, "addbmm", "x")
     a = as_operand(a, "addbmm", "a")
     b = as_operand(b, "addbmm", "b")
@@ -77,6 +78,9 @@ cdef object op_addbmm(object x, object a, object b, object beta, object alpha):
         raise explain(error_, "addbmm", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
 
 cdef object op_addbmm_(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addbmm_", <void*> op_addbmm_, (x, a, b, beta, alpha))
     a = as_operand(a, "addbmm_", "a")
     b = as_operand(b, "addbmm_", "b")
     beta = as_scalar(beta, "addbmm_", "beta")
@@ -91,6 +95,8 @@ def addbmm(x, a, b, *, beta=1, alpha=1):
 
 cdef object op_addmm(object x, object a, object b, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addmm", <void*> op_addmm, (x, a, b, beta, alpha))
     x = as_operand(x, "addmm", "x")
     a = as_operand(a, "addmm", "a")
     b = as_operand(b, "addmm", "b")
@@ -105,6 +111,9 @@ cdef object op_addmm(object x, object a, object b, object beta, object alpha):
         raise explain(error_, "addmm", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
 
 cdef object op_addmm_(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addmm_", <void*> op_addmm_, (x, a, b, beta, alpha))
     a = as_operand(a, "addmm_", "a")
     b = as_operand(b, "addmm_", "b")
     beta = as_scalar(beta, "addmm_", "beta")
@@ -119,6 +128,8 @@ def addmm(x, a, b, *, beta=1, alpha=1):
 
 cdef object op_addmv(object x, object a, object b, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addmv", <void*> op_addmv, (x, a, b, beta, alpha))
     x = as_operand(x, "addmv", "x")
     a = as_operand(a, "addmv", "a")
     b = as_operand(b, "addmv", "b")
@@ -133,6 +144,9 @@ cdef object op_addmv(object x, object a, object b, object beta, object alpha):
         raise explain(error_, "addmv", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
 
 cdef object op_addmv_(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addmv_", <void*> op_addmv_, (x, a, b, beta, alpha))
     a = as_operand(a, "addmv_", "a")
     b = as_operand(b, "addmv_", "b")
     beta = as_scalar(beta, "addmv_", "beta")
@@ -147,6 +161,8 @@ def addmv(x, a, b, *, beta=1, alpha=1):
 
 cdef object op_addr(object x, object a, object b, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addr", <void*> op_addr, (x, a, b, beta, alpha))
     x = as_operand(x, "addr", "x")
     a = as_operand(a, "addr", "a")
     b = as_operand(b, "addr", "b")
@@ -161,6 +177,9 @@ cdef object op_addr(object x, object a, object b, object beta, object alpha):
         raise explain(error_, "addr", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
 
 cdef object op_addr_(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "addr_", <void*> op_addr_, (x, a, b, beta, alpha))
     a = as_operand(a, "addr_", "a")
     b = as_operand(b, "addr_", "b")
     beta = as_scalar(beta, "addr_", "beta")
@@ -177,6 +196,8 @@ cdef object op__along_differences(object x, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef AlongDifferencesBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_along_differences", <void*> op__along_differences, (x, a, b))
     x = as_real_operand(x, "_along_differences", "x")
     a = as_real_operand(a, "_along_differences", "a")
     b = as_real_operand(b, "_along_differences", "b")
@@ -214,6 +235,8 @@ def _along_differences(x, a, b):
 
 cdef object op_array_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "array_norm", <void*> op_array_norm, (x, ord, axis, keepdims))
     x = as_operand(x, "array_norm", "x")
     ord = None if ord is None else ord if isinstance(ord, str) else as_scalar(ord, "array_norm", "ord")
     axis = None if axis is None else as_ints(axis, "array_norm", "axis", -1)
@@ -242,6 +265,8 @@ def array_norm(x, ord=None, axis=None, keepdims=False):
 
 cdef object op_baddbmm(object x, object a, object b, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "baddbmm", <void*> op_baddbmm, (x, a, b, beta, alpha))
     x = as_operand(x, "baddbmm", "x")
     a = as_operand(a, "baddbmm", "a")
     b = as_operand(b, "baddbmm", "b")
@@ -256,6 +281,9 @@ cdef object op_baddbmm(object x, object a, object b, object beta, object alpha):
         raise explain(error_, "baddbmm", x=x, a=a, b=b, beta=beta, alpha=alpha) from None
 
 cdef object op_baddbmm_(object x, object a, object b, object beta, object alpha):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "baddbmm_", <void*> op_baddbmm_, (x, a, b, beta, alpha))
     a = as_operand(a, "baddbmm_", "a")
     b = as_operand(b, "baddbmm_", "b")
     beta = as_scalar(beta, "baddbmm_", "beta")
@@ -270,6 +298,8 @@ def baddbmm(x, a, b, *, beta=1, alpha=1):
 
 cdef object op_bilinear(object a, object b, object weight, object bias):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "bilinear", <void*> op_bilinear, (a, b, weight, bias))
     a = as_operand(a, "bilinear", "a")
     b = as_operand(b, "bilinear", "b")
     weight = as_operand(weight, "bilinear", "weight")
@@ -295,6 +325,8 @@ def bilinear(a, b, weight, bias=None):
 
 cdef object op__blend(object x, object product, object beta, object alpha):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_blend", <void*> op__blend, (x, product, beta, alpha))
     x = as_operand(x, "_blend", "x")
     product = as_operand(product, "_blend", "product")
     beta = as_scalar(beta, "_blend", "beta")
@@ -326,6 +358,8 @@ cdef object op_block_diag(object arrays):
     cdef ThreadState* state_ = thread_state()
     cdef BlockDiagBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "block_diag", <void*> op_block_diag, (arrays,))
     arrays = as_operands(arrays, "block_diag", "arrays")
 
     if any_needs_grad(state_, arrays):
@@ -353,6 +387,8 @@ def block_diag(*arrays):
 cdef object op__block_diag_backward(object x, object shapes):
     cdef ThreadState* state_ = thread_state()
     cdef BlockDiagBackwardBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_block_diag_backward", <void*> op__block_diag_backward, (x, shapes))
     x = as_operand(x, "_block_diag_backward", "x")
     shapes = as_index(shapes, "_block_diag_backward", "shapes")
 
@@ -379,6 +415,8 @@ def _block_diag_backward(x, shapes):
 
 cdef object op_cdist(object a, object b, object p):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cdist", <void*> op_cdist, (a, b, p))
     a = as_real_operand(a, "cdist", "a")
     b = as_real_operand(b, "cdist", "b")
     p = as_float(p, "cdist", "p")
@@ -404,6 +442,8 @@ cdef object op__row_distances(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RowDistancesBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_row_distances", <void*> op__row_distances, (a, b))
     a = as_real_operand(a, "_row_distances", "a")
     b = as_real_operand(b, "_row_distances", "b")
 
@@ -439,6 +479,8 @@ cdef object op_cholesky(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CholeskyBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cholesky", <void*> op_cholesky, (x,))
     x = as_operand(x, "cholesky", "x")
 
     if needs_grad(state_, x):
@@ -468,6 +510,8 @@ def cholesky(x, *, upper=None):
 
 cdef object op_cholesky_inverse(object l, object upper):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cholesky_inverse", <void*> op_cholesky_inverse, (l, upper))
     l = as_operand(l, "cholesky_inverse", "l")
     upper = as_bool(upper, "cholesky_inverse", "upper")
 
@@ -487,6 +531,8 @@ def cholesky_inverse(l, *, upper=False):
 
 cdef object op_cholesky_solve(object b, object l, object upper):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cholesky_solve", <void*> op_cholesky_solve, (b, l, upper))
     b = as_operand(b, "cholesky_solve", "b")
     l = as_operand(l, "cholesky_solve", "l")
     upper = as_bool(upper, "cholesky_solve", "upper")
@@ -509,6 +555,8 @@ cdef object op__cofactor_jvp(object x, object t):
     cdef ThreadState* state_ = thread_state()
     cdef CofactorJvpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_cofactor_jvp", <void*> op__cofactor_jvp, (x, t))
     x = as_operand(x, "_cofactor_jvp", "x")
     t = as_operand(t, "_cofactor_jvp", "t")
 
@@ -541,6 +589,8 @@ def _cofactor_jvp(x, t):
 
 cdef object op__cofactor_hessian(object x, object s, object t):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_cofactor_hessian", <void*> op__cofactor_hessian, (x, s, t))
     x = as_operand(x, "_cofactor_hessian", "x")
     s = as_operand(s, "_cofactor_hessian", "s")
     t = as_operand(t, "_cofactor_hessian", "t")
@@ -561,6 +611,8 @@ cdef object op__checkerboard(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CheckerboardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_checkerboard", <void*> op__checkerboard, (x,))
     x = as_operand(x, "_checkerboard", "x")
 
     if needs_grad(state_, x):
@@ -586,6 +638,8 @@ def _checkerboard(x):
 
 cdef object op_cond(object x, object p):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cond", <void*> op_cond, (x, p))
     x = as_operand(x, "cond", "x")
     p = None if p is None else p if isinstance(p, str) else as_scalar(p, "cond", "p")
 
@@ -609,6 +663,8 @@ def cond(x, p=None):
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cosine_similarity", <void*> op_cosine_similarity, (a, b, axis, eps))
     a = as_real_operand(a, "cosine_similarity", "a")
     b = as_real_operand(b, "cosine_similarity", "b")
     axis = as_int(axis, "cosine_similarity", "axis")
@@ -634,6 +690,8 @@ cdef object op_cross(object a, object b, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef CrossBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "cross", <void*> op_cross, (a, b, axis))
     a = as_operand(a, "cross", "a")
     b = as_operand(b, "cross", "b")
     axis = as_int(axis, "cross", "axis")
@@ -675,6 +733,8 @@ cdef object op_det(object x):
     cdef ThreadState* state_ = thread_state()
     cdef DetBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "det", <void*> op_det, (x,))
     x = as_operand(x, "det", "x")
 
     if needs_grad(state_, x):
@@ -703,6 +763,8 @@ cdef object op__cofactor(object x):
     cdef ThreadState* state_ = thread_state()
     cdef CofactorBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_cofactor", <void*> op__cofactor, (x,))
     x = as_operand(x, "_cofactor", "x")
 
     if needs_grad(state_, x):
@@ -729,6 +791,8 @@ def _cofactor(x):
 
 cdef object op_dist(object a, object b, object p):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dist", <void*> op_dist, (a, b, p))
     a = as_operand(a, "dist", "a")
     b = as_operand(b, "dist", "b")
     p = as_float(p, "dist", "p")
@@ -747,6 +811,8 @@ def dist(a, b, p=2.0):
 
 cdef object op_dot(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "dot", <void*> op_dot, (a, b))
     a = as_operand(a, "dot", "a")
     b = as_operand(b, "dot", "b")
 
@@ -772,6 +838,8 @@ cdef object op_eig(object x):
     cdef ThreadState* state_ = thread_state()
     cdef EigBackward node_ = None
     cdef TensorBase eigenvalues, eigenvectors
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "eig", <void*> op_eig, (x,))
     x = as_operand(x, "eig", "x")
 
     if needs_grad(state_, x):
@@ -812,6 +880,8 @@ cdef object op_eigh(object x):
     cdef ThreadState* state_ = thread_state()
     cdef EighBackward node_ = None
     cdef TensorBase eigenvalues, eigenvectors
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "eigh", <void*> op_eigh, (x,))
     x = as_operand(x, "eigh", "x")
 
     if needs_grad(state_, x):
@@ -854,6 +924,8 @@ def eigh(x, *, UPLO=None):
 
 cdef object op_eigvals(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "eigvals", <void*> op_eigvals, (x,))
     x = as_operand(x, "eigvals", "x")
 
     try:
@@ -870,6 +942,8 @@ def eigvals(x):
 
 cdef object op_eigvalsh(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "eigvalsh", <void*> op_eigvalsh, (x,))
     x = as_operand(x, "eigvalsh", "x")
 
     try:
@@ -887,6 +961,9 @@ def eigvalsh(x, *, UPLO=None):
 
 
 cdef object op_einsum(object subscripts, object operands):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "einsum", <void*> op_einsum, (subscripts, operands))
     subscripts = as_str(subscripts, "einsum", "subscripts")
     operands = as_operands(operands, "einsum", "operands")
 
@@ -908,6 +985,9 @@ def einsum(subscripts, *operands):
 
 
 cdef object op__einsum_fold(object steps, object order, object x, object operands):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_einsum_fold", <void*> op__einsum_fold, (steps, order, x, operands))
     order = as_ints(order, "_einsum_fold", "order", -1)
     x = as_operand(x, "_einsum_fold", "x")
     operands = as_operands(operands, "_einsum_fold", "operands")
@@ -932,6 +1012,8 @@ cdef object op__einsum_pair(object subscripts, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef EinsumPairBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_einsum_pair", <void*> op__einsum_pair, (subscripts, a, b))
     subscripts = as_str(subscripts, "_einsum_pair", "subscripts")
     a = as_operand(a, "_einsum_pair", "a")
     b = as_operand(b, "_einsum_pair", "b")
@@ -969,6 +1051,8 @@ cdef object op__einsum_single(object x, object subscripts):
     cdef ThreadState* state_ = thread_state()
     cdef EinsumSingleBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_einsum_single", <void*> op__einsum_single, (x, subscripts))
     x = as_operand(x, "_einsum_single", "x")
     subscripts = as_str(subscripts, "_einsum_single", "subscripts")
 
@@ -999,6 +1083,8 @@ cdef object op__einsum_single_backward(object x, object subscripts, object shape
     cdef ThreadState* state_ = thread_state()
     cdef EinsumSingleBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_einsum_single_backward", <void*> op__einsum_single_backward, (x, subscripts, shape))
     x = as_operand(x, "_einsum_single_backward", "x")
     subscripts = as_str(subscripts, "_einsum_single_backward", "subscripts")
     shape = as_ints(shape, "_einsum_single_backward", "shape", -1)
@@ -1029,6 +1115,8 @@ cdef object op__hermitian_part(object x):
     cdef ThreadState* state_ = thread_state()
     cdef HermitianPartBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_hermitian_part", <void*> op__hermitian_part, (x,))
     x = as_operand(x, "_hermitian_part", "x")
 
     if needs_grad(state_, x):
@@ -1053,6 +1141,9 @@ def _hermitian_part(x):
 
 
 cdef object op_householder_product(object x, object tau):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "householder_product", <void*> op_householder_product, (x, tau))
     x = as_operand(x, "householder_product", "x")
     tau = as_operand(tau, "householder_product", "tau")
 
@@ -1068,6 +1159,9 @@ def householder_product(x, tau):
 
 
 cdef object op__reflected(object y, object x, object tau, object start, object stop):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_reflected", <void*> op__reflected, (y, x, tau, start, stop))
     y = as_operand(y, "_reflected", "y")
     x = as_operand(x, "_reflected", "x")
     tau = as_operand(tau, "_reflected", "tau")
@@ -1098,6 +1192,8 @@ def _reflected(y, x, tau, start, stop):
 
 cdef object op_inner(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "inner", <void*> op_inner, (a, b))
     a = as_operand(a, "inner", "a")
     b = as_operand(b, "inner", "b")
 
@@ -1119,6 +1215,8 @@ cdef object op_inv(object x):
     cdef ThreadState* state_ = thread_state()
     cdef InvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "inv", <void*> op_inv, (x,))
     x = as_operand(x, "inv", "x")
 
     if needs_grad(state_, x):
@@ -1145,6 +1243,8 @@ def inv(x):
 
 cdef object op_kron(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kron", <void*> op_kron, (a, b))
     a = as_operand(a, "kron", "a")
     b = as_operand(b, "kron", "b")
 
@@ -1167,6 +1267,8 @@ cdef object op_linear(object x, object weight, object bias):
     cdef ThreadState* state_ = thread_state()
     cdef LinearBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "linear", <void*> op_linear, (x, weight, bias))
     x = as_operand(x, "linear", "x")
     weight = as_operand(weight, "linear", "weight")
     bias = None if bias is None else as_operand(bias, "linear", "bias")
@@ -1206,6 +1308,8 @@ def linear(x, weight, bias=None):
 
 cdef object op_logdet(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logdet", <void*> op_logdet, (x,))
     x = as_operand(x, "logdet", "x")
 
     try:
@@ -1227,6 +1331,8 @@ cdef object op__lower_half(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LowerHalfBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_lower_half", <void*> op__lower_half, (x,))
     x = as_operand(x, "_lower_half", "x")
 
     if needs_grad(state_, x):
@@ -1252,6 +1358,8 @@ def _lower_half(x):
 
 cdef object op_lstsq(object a, object b, object rcond):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lstsq", <void*> op_lstsq, (a, b, rcond))
     a = as_operand(a, "lstsq", "a")
     b = as_operand(b, "lstsq", "b")
     rcond = None if rcond is None else as_float(rcond, "lstsq", "rcond")
@@ -1270,6 +1378,8 @@ def lstsq(a, b, rcond=None):
 
 cdef object op_lu(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lu", <void*> op_lu, (x,))
     x = as_operand(x, "lu", "x")
 
     try:
@@ -1296,6 +1406,8 @@ def lu(x):
 
 cdef object op__lu_wide(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_lu_wide", <void*> op__lu_wide, (x,))
     x = as_operand(x, "_lu_wide", "x")
 
     try:
@@ -1317,6 +1429,8 @@ def _lu_wide(x):
 
 cdef object op_lu_factor(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lu_factor", <void*> op_lu_factor, (x,))
     x = as_operand(x, "lu_factor", "x")
 
     try:
@@ -1350,6 +1464,9 @@ def lu_factor(x):
 
 
 cdef object op__lu_order(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_lu_order", <void*> op__lu_order, (x,))
     x = as_operand(x, "_lu_order", "x")
 
     return wrap_forward(forward__lu_order(array_of(x)))
@@ -1363,6 +1480,8 @@ cdef object op__lu_parts(object x):
     cdef ThreadState* state_ = thread_state()
     cdef LuPartsBackward node_ = None
     cdef TensorBase l, u, rows, pivots
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_lu_parts", <void*> op__lu_parts, (x,))
     x = as_operand(x, "_lu_parts", "x")
 
     if needs_grad(state_, x):
@@ -1396,31 +1515,39 @@ def _lu_parts(x):
     return op__lu_parts(x)
 
 
-cdef object op_lu_solve(object lu, object pivots, object b):
+cdef object op_lu_solve(object lu, object pivots, object b, object left, object adjoint):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lu_solve", <void*> op_lu_solve, (lu, pivots, b, left, adjoint))
     lu = as_operand(lu, "lu_solve", "lu")
     pivots = as_index(pivots, "lu_solve", "pivots")
     b = as_operand(b, "lu_solve", "b")
+    left = as_bool(left, "lu_solve", "left")
+    adjoint = as_bool(adjoint, "lu_solve", "adjoint")
 
     try:
-        if needs_grad(state_, lu) or needs_grad(state_, b) or state_.flags & DUAL:
-            return ops._solve_triangle(
-                lu,
-                ops._solve_triangle(
-                    lu, ops.take_along_axis(b, ops._pivot_rows(pivots, shape_of(lu)[-1]), -2), lower=True, unit_diagonal=True
-                )
+        if not left:
+            return ops.mH(ops.lu_solve(lu, pivots, ops.mH(b), adjoint=not adjoint))
+        rows = ops._pivot_rows(pivots, shape_of(lu)[-1])
+        if adjoint:
+            turned = ops.mH(lu)
+            return ops.take_along_axis(
+                ops._solve_triangle(turned, ops._solve_triangle(turned, b, lower=True), unit_diagonal=True),
+                ops.argsort(rows, -2), -2
             )
-        return wrap_forward(forward_lu_solve(array_of(lu), index_of(pivots), array_of(b)))
+        return ops._solve_triangle(lu, ops._solve_triangle(lu, ops.take_along_axis(b, rows, -2), lower=True, unit_diagonal=True))
     except Exception as error_:
-        raise explain(error_, "lu_solve", lu=lu, pivots=pivots, b=b) from None
+        raise explain(error_, "lu_solve", lu=lu, pivots=pivots, b=b, left=left, adjoint=adjoint) from None
 
-def lu_solve(lu, pivots, b):
-    """y with a @ y = b for columns `b` and what lu_factor gives of `a`."""
-    return op_lu_solve(lu, pivots, b)
+def lu_solve(lu, pivots, b, *, left=True, adjoint=False):
+    """y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b."""
+    return op_lu_solve(lu, pivots, b, left, adjoint)
 
 
 cdef object op__lu_tall(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_lu_tall", <void*> op__lu_tall, (x,))
     x = as_operand(x, "_lu_tall", "x")
 
     try:
@@ -1450,6 +1577,8 @@ def _lu_tall(x):
 
 cdef object op_lu_unpack(object lu, object pivots):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lu_unpack", <void*> op_lu_unpack, (lu, pivots))
     lu = as_operand(lu, "lu_unpack", "lu")
     pivots = as_index(pivots, "lu_unpack", "pivots")
 
@@ -1480,6 +1609,8 @@ cdef object op_matmul(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef MatmulBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matmul", <void*> op_matmul, (a, b))
     a = as_operand(a, "matmul", "a")
     b = as_operand(b, "matmul", "b")
 
@@ -1509,15 +1640,24 @@ cdef tuple jvp_matmul(tuple outputs_, tuple inputs_, tuple tangents_):
     return (y_t,)
 
 cdef object op_matmul_(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matmul_", <void*> op_matmul_, (a, b))
     b = as_operand(b, "matmul_", "b")
     old_ = prepare_inplace(a, (a, b), 0b10, "matmul_")
     return overwrite(a, op_matmul(old_, b), "matmul_")
 
+cdef object into_matmul(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matmul.out", <void*> into_matmul, (a, b, out))
+    target_ = prepare_out(out, (a, b), "matmul")
+    return write_out(target_, op_matmul(a, b), "matmul")
+
 def matmul(a, b, *, out=None):
     """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
     if out is not None:
-        target_ = prepare_out(out, (a, b), "matmul")
-        return write_out(target_, op_matmul(a, b), "matmul")
+        return into_matmul(a, b, out)
     return op_matmul(a, b)
 
 
@@ -1525,6 +1665,8 @@ cdef object op_matrix_exp(object x):
     cdef ThreadState* state_ = thread_state()
     cdef MatrixExpBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matrix_exp", <void*> op_matrix_exp, (x,))
     x = as_operand(x, "matrix_exp", "x")
 
     if needs_grad(state_, x):
@@ -1553,6 +1695,8 @@ cdef object op__matrix_exp_along(object x, object direction):
     cdef ThreadState* state_ = thread_state()
     cdef MatrixExpAlongBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_matrix_exp_along", <void*> op__matrix_exp_along, (x, direction))
     x = as_operand(x, "_matrix_exp_along", "x")
     direction = as_operand(direction, "_matrix_exp_along", "direction")
 
@@ -1585,6 +1729,8 @@ def _matrix_exp_along(x, direction):
 
 cdef object op__matrix_exp_bend(object x, object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_matrix_exp_bend", <void*> op__matrix_exp_bend, (x, a, b))
     x = as_operand(x, "_matrix_exp_bend", "x")
     a = as_operand(a, "_matrix_exp_bend", "a")
     b = as_operand(b, "_matrix_exp_bend", "b")
@@ -1607,6 +1753,8 @@ def _matrix_exp_bend(x, a, b):
 
 cdef object op__upper_block(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_upper_block", <void*> op__upper_block, (a, b))
     a = as_operand(a, "_upper_block", "a")
     b = as_operand(b, "_upper_block", "b")
 
@@ -1628,6 +1776,8 @@ def _upper_block(a, b):
 
 cdef object op_matrix_norm(object x, object ord, object keepdims):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matrix_norm", <void*> op_matrix_norm, (x, ord, keepdims))
     x = as_operand(x, "matrix_norm", "x")
     ord = None if ord is None else ord if isinstance(ord, str) else as_scalar(ord, "matrix_norm", "ord")
     keepdims = as_bool(keepdims, "matrix_norm", "keepdims")
@@ -1662,6 +1812,9 @@ def matrix_norm(x, ord='fro', keepdims=False):
 
 
 cdef object op_matrix_power(object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matrix_power", <void*> op_matrix_power, (x, n))
     x = as_operand(x, "matrix_power", "x")
     n = as_int(n, "matrix_power", "n")
 
@@ -1684,6 +1837,9 @@ def matrix_power(x, n):
 
 
 cdef object op_matrix_rank(object x, object tol, object rtol, object hermitian):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matrix_rank", <void*> op_matrix_rank, (x, tol, rtol, hermitian))
     x = as_operand(x, "matrix_rank", "x")
     tol = None if tol is None else as_float(tol, "matrix_rank", "tol")
     rtol = None if rtol is None else as_float(rtol, "matrix_rank", "rtol")
@@ -1698,6 +1854,8 @@ def matrix_rank(x, *, tol=None, rtol=None, hermitian=False):
 
 cdef object op_matvec(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "matvec", <void*> op_matvec, (a, b))
     a = as_operand(a, "matvec", "a")
     b = as_operand(b, "matvec", "b")
 
@@ -1717,6 +1875,8 @@ cdef object op__minors(object x):
     cdef ThreadState* state_ = thread_state()
     cdef MinorsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_minors", <void*> op__minors, (x,))
     x = as_operand(x, "_minors", "x")
 
     if needs_grad(state_, x):
@@ -1744,6 +1904,8 @@ cdef object op__minors_backward(object x):
     cdef ThreadState* state_ = thread_state()
     cdef MinorsBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_minors_backward", <void*> op__minors_backward, (x,))
     x = as_operand(x, "_minors_backward", "x")
 
     if needs_grad(state_, x):
@@ -1769,6 +1931,8 @@ def _minors_backward(x):
 
 cdef object op_multi_dot(object arrays):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multi_dot", <void*> op_multi_dot, (arrays,))
     arrays = as_operands(arrays, "multi_dot", "arrays")
 
     try:
@@ -1797,6 +1961,8 @@ def multi_dot(arrays, *, out=None):
 
 cdef object op_nuclear_norm(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "nuclear_norm", <void*> op_nuclear_norm, (x,))
     x = as_operand(x, "nuclear_norm", "x")
 
     try:
@@ -1815,6 +1981,8 @@ cdef object op_outer(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef OuterBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "outer", <void*> op_outer, (a, b))
     a = as_operand(a, "outer", "a")
     b = as_operand(b, "outer", "b")
 
@@ -1852,8 +2020,10 @@ def outer(a, b, *, out=None):
 
 cdef object op_pairwise_distance(object a, object b, object p, object eps, object keepdims):
     cdef ThreadState* state_ = thread_state()
-    a = as_real_operand(a, "pairwise_distance", "a")
-    b = as_real_operand(b, "pairwise_distance", "b")
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pairwise_distance", <void*> op_pairwise_distance, (a, b, p, eps, keepdims))
+    a = as_operand(a, "pairwise_distance", "a")
+    b = as_operand(b, "pairwise_distance", "b")
     p = as_float(p, "pairwise_distance", "p")
     eps = as_float(eps, "pairwise_distance", "eps")
     keepdims = as_bool(keepdims, "pairwise_distance", "keepdims")
@@ -1872,6 +2042,8 @@ def pairwise_distance(a, b, p=2.0, eps=1e-06, keepdims=False):
 
 cdef object op_pdist(object x, object p):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pdist", <void*> op_pdist, (x, p))
     x = as_real_operand(x, "pdist", "x")
     p = as_float(p, "pdist", "p")
 
@@ -1892,6 +2064,9 @@ def pdist(x, p=2.0):
 
 
 cdef object op__pairs(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_pairs", <void*> op__pairs, (x,))
     x = as_operand(x, "_pairs", "x")
 
     return wrap_forward(forward__pairs(array_of(x)))
@@ -1902,6 +2077,9 @@ def _pairs(x):
 
 
 cdef object op__permutation_matrix(object rows, object n):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_permutation_matrix", <void*> op__permutation_matrix, (rows, n))
     rows = as_index(rows, "_permutation_matrix", "rows")
     n = as_int(n, "_permutation_matrix", "n")
 
@@ -1914,6 +2092,8 @@ def _permutation_matrix(rows, n):
 
 cdef object op__phase_turn(object x, object vectors):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_phase_turn", <void*> op__phase_turn, (x, vectors))
     x = as_operand(x, "_phase_turn", "x")
     vectors = as_operand(vectors, "_phase_turn", "vectors")
 
@@ -1933,6 +2113,8 @@ def _phase_turn(x, vectors):
 
 cdef object op__phase_turn_backward(object x, object vectors):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_phase_turn_backward", <void*> op__phase_turn_backward, (x, vectors))
     x = as_operand(x, "_phase_turn_backward", "x")
     vectors = as_operand(vectors, "_phase_turn_backward", "vectors")
 
@@ -1955,6 +2137,8 @@ cdef object op_pinv(object x, object rcond, object hermitian, object rtol):
     cdef ThreadState* state_ = thread_state()
     cdef PinvBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "pinv", <void*> op_pinv, (x, rcond, hermitian, rtol))
     x = as_operand(x, "pinv", "x")
     rcond = None if rcond is None else as_float(rcond, "pinv", "rcond")
     hermitian = as_bool(hermitian, "pinv", "hermitian")
@@ -1985,6 +2169,9 @@ def pinv(x, rcond=None, hermitian=False, *, rtol=None):
 
 
 cdef object op__pivot_rows(object pivots, object count):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_pivot_rows", <void*> op__pivot_rows, (pivots, count))
     pivots = as_index(pivots, "_pivot_rows", "pivots")
     count = as_int(count, "_pivot_rows", "count")
 
@@ -1996,6 +2183,9 @@ def _pivot_rows(pivots, count):
 
 
 cdef object op__pivots(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_pivots", <void*> op__pivots, (x,))
     x = as_operand(x, "_pivots", "x")
 
     return wrap_forward(forward__pivots(array_of(x)))
@@ -2007,6 +2197,8 @@ def _pivots(x):
 
 cdef object op_qr(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "qr", <void*> op_qr, (x,))
     x = as_operand(x, "qr", "x")
 
     try:
@@ -2031,6 +2223,8 @@ cdef object op__qr_tall(object x):
     cdef ThreadState* state_ = thread_state()
     cdef QrTallBackward node_ = None
     cdef TensorBase q, r
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_qr_tall", <void*> op__qr_tall, (x,))
     x = as_operand(x, "_qr_tall", "x")
 
     if needs_grad(state_, x):
@@ -2067,6 +2261,8 @@ cdef object op__reciprocal_gaps(object values):
     cdef ThreadState* state_ = thread_state()
     cdef ReciprocalGapsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_reciprocal_gaps", <void*> op__reciprocal_gaps, (values,))
     values = as_real_operand(values, "_reciprocal_gaps", "values")
 
     if needs_grad(state_, values):
@@ -2094,6 +2290,8 @@ def _reciprocal_gaps(values):
 
 cdef object op_renorm(object x, object p, object axis, object maxnorm):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "renorm", <void*> op_renorm, (x, p, axis, maxnorm))
     x = as_operand(x, "renorm", "x")
     p = as_float(p, "renorm", "p")
     axis = as_int(axis, "renorm", "axis")
@@ -2108,6 +2306,9 @@ cdef object op_renorm(object x, object p, object axis, object maxnorm):
         raise explain(error_, "renorm", x=x, p=p, axis=axis, maxnorm=maxnorm) from None
 
 cdef object op_renorm_(object x, object p, object axis, object maxnorm):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "renorm_", <void*> op_renorm_, (x, p, axis, maxnorm))
     p = as_float(p, "renorm_", "p")
     axis = as_int(axis, "renorm_", "axis")
     maxnorm = as_float(maxnorm, "renorm_", "maxnorm")
@@ -2124,6 +2325,8 @@ cdef object op_slogdet(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SlogdetBackward node_ = None
     cdef TensorBase sign, logabsdet
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "slogdet", <void*> op_slogdet, (x,))
     x = as_operand(x, "slogdet", "x")
 
     if needs_grad(state_, x):
@@ -2154,29 +2357,44 @@ def slogdet(x):
     return tuple.__new__(SlogdetResult, op_slogdet(x))
 
 
-cdef object op_solve(object a, object b):
+cdef object op_solve(object a, object b, object left):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "solve", <void*> op_solve, (a, b, left))
     a = as_operand(a, "solve", "a")
     b = as_operand(b, "solve", "b")
+    left = as_bool(left, "solve", "left")
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
             if ndim_of(b) == 1:
-                return ops.squeeze(ops._solve_columns(a, ops.expand_dims(b, -1)), -1)
-            return ops._solve_columns(a, b)
-        return wrap_forward(forward_solve(array_of(a), array_of(b)))
+                if left:
+                    known = a
+                else:
+                    known = ops.mT(a)
+                return ops.squeeze(ops._solve_columns(known, ops.expand_dims(b, -1)), -1)
+            if left:
+                return ops._solve_columns(a, b)
+            if left:
+                known = a
+            else:
+                known = ops.mT(a)
+            return ops.mT(ops._solve_columns(known, ops.mT(b)))
+        return wrap_forward(forward_solve(array_of(a), array_of(b), left))
     except Exception as error_:
-        raise explain(error_, "solve", a=a, b=b) from None
+        raise explain(error_, "solve", a=a, b=b, left=left) from None
 
-def solve(a, b):
-    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns."""
-    return op_solve(a, b)
+def solve(a, b, *, left=True):
+    """y with a @ y = b, where a 1-d `b` is one vector and any other holds columns; where not `left`, with y @ a = b."""
+    return op_solve(a, b, left)
 
 
 cdef object op__solve_columns(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef SolveColumnsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_solve_columns", <void*> op__solve_columns, (a, b))
     a = as_operand(a, "_solve_columns", "a")
     b = as_operand(b, "_solve_columns", "b")
 
@@ -2209,6 +2427,8 @@ def _solve_columns(a, b):
 
 cdef object op_solve_banded(object l_and_u, object ab, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "solve_banded", <void*> op_solve_banded, (l_and_u, ab, b))
     l_and_u = as_ints(l_and_u, "solve_banded", "l_and_u", 2)
     ab = as_operand(ab, "solve_banded", "ab")
     b = as_operand(b, "solve_banded", "b")
@@ -2231,6 +2451,8 @@ cdef object op__solve_bands(object ab, object b, object lower, object upper):
     cdef ThreadState* state_ = thread_state()
     cdef SolveBandsBackward node_ = None
     cdef TensorBase x
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_solve_bands", <void*> op__solve_bands, (ab, b, lower, upper))
     ab = as_operand(ab, "_solve_bands", "ab")
     b = as_operand(b, "_solve_bands", "b")
     lower = as_int(lower, "_solve_bands", "lower")
@@ -2275,6 +2497,8 @@ cdef object op__slant(object x, object offset, object sign):
     cdef ThreadState* state_ = thread_state()
     cdef SlantBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_slant", <void*> op__slant, (x, offset, sign))
     x = as_operand(x, "_slant", "x")
     offset = as_int(offset, "_slant", "offset")
     sign = as_int(sign, "_slant", "sign")
@@ -2306,6 +2530,8 @@ cdef object op_solve_sylvester(object a, object b, object q):
     cdef ThreadState* state_ = thread_state()
     cdef SolveSylvesterBackward node_ = None
     cdef TensorBase x
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "solve_sylvester", <void*> op_solve_sylvester, (a, b, q))
     a = as_operand(a, "solve_sylvester", "a")
     b = as_operand(b, "solve_sylvester", "b")
     q = as_operand(q, "solve_sylvester", "q")
@@ -2344,6 +2570,8 @@ cdef object op__solve_triangle(object a, object b, object lower, object upper, o
     cdef ThreadState* state_ = thread_state()
     cdef SolveTriangleBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_solve_triangle", <void*> op__solve_triangle, (a, b, lower, upper, unit_diagonal))
     a = as_operand(a, "_solve_triangle", "a")
     b = as_operand(b, "_solve_triangle", "b")
     lower = None if lower is None else as_bool(lower, "_solve_triangle", "lower")
@@ -2386,6 +2614,8 @@ def _solve_triangle(a, b, *, lower=None, upper=None, unit_diagonal=False):
 
 cdef object op_solve_triangular(object a, object b, object lower, object upper, object unit_diagonal):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "solve_triangular", <void*> op_solve_triangular, (a, b, lower, upper, unit_diagonal))
     a = as_operand(a, "solve_triangular", "a")
     b = as_operand(b, "solve_triangular", "b")
     lower = None if lower is None else as_bool(lower, "solve_triangular", "lower")
@@ -2417,6 +2647,8 @@ cdef object op_sqrtm(object x):
     cdef ThreadState* state_ = thread_state()
     cdef SqrtmBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sqrtm", <void*> op_sqrtm, (x,))
     x = as_operand(x, "sqrtm", "x")
 
     if needs_grad(state_, x):
@@ -2445,6 +2677,8 @@ cdef object op_svd(object x, object full_matrices):
     cdef ThreadState* state_ = thread_state()
     cdef SvdBackward node_ = None
     cdef TensorBase U, S, Vh
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "svd", <void*> op_svd, (x, full_matrices))
     x = as_operand(x, "svd", "x")
     full_matrices = as_bool(full_matrices, "svd", "full_matrices")
 
@@ -2505,6 +2739,8 @@ def svd(x, *, full_matrices=False, compute_uv=None, hermitian=None):
 
 cdef object op_svdvals(object x):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "svdvals", <void*> op_svdvals, (x,))
     x = as_operand(x, "svdvals", "x")
 
     try:
@@ -2523,6 +2759,8 @@ cdef object op_tensordot(object a, object b, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef TensordotBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tensordot", <void*> op_tensordot, (a, b, axes))
     a = as_operand(a, "tensordot", "a")
     b = as_operand(b, "tensordot", "b")
     axes = as_index(axes, "tensordot", "axes")
@@ -2560,6 +2798,8 @@ def tensordot(a, b, axes=2):
 
 cdef object op_tensorinv(object x, object ind):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tensorinv", <void*> op_tensorinv, (x, ind))
     x = as_operand(x, "tensorinv", "x")
     ind = as_int(ind, "tensorinv", "ind")
 
@@ -2579,6 +2819,8 @@ def tensorinv(x, ind=2):
 
 cdef object op_tensorsolve(object a, object b, object axes):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tensorsolve", <void*> op_tensorsolve, (a, b, axes))
     a = as_operand(a, "tensorsolve", "a")
     b = as_operand(b, "tensorsolve", "b")
     axes = None if axes is None else as_ints(axes, "tensorsolve", "axes", -1)
@@ -2601,6 +2843,8 @@ def tensorsolve(a, b, axes=None):
 
 cdef object op_trace(object x, object offset, object axis1, object axis2):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "trace", <void*> op_trace, (x, offset, axis1, axis2))
     x = as_operand(x, "trace", "x")
     offset = as_int(offset, "trace", "offset")
     axis1 = as_int(axis1, "trace", "axis1")
@@ -2622,6 +2866,8 @@ def trace(x, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
 
 cdef object op__triangle(object x, object lower, object strict):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_triangle", <void*> op__triangle, (x, lower, strict))
     x = as_operand(x, "_triangle", "x")
     lower = as_bool(lower, "_triangle", "lower")
     strict = as_bool(strict, "_triangle", "strict")
@@ -2642,6 +2888,8 @@ def _triangle(x, lower=True, strict=False):
 
 cdef object op_triangular_solve(object b, object a, object upper, object transpose, object unitriangular):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "triangular_solve", <void*> op_triangular_solve, (b, a, upper, transpose, unitriangular))
     b = as_operand(b, "triangular_solve", "b")
     a = as_operand(a, "triangular_solve", "a")
     upper = as_bool(upper, "triangular_solve", "upper")
@@ -2670,6 +2918,8 @@ cdef object op_tril(object x, object k):
     cdef ThreadState* state_ = thread_state()
     cdef TrilBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tril", <void*> op_tril, (x, k))
     x = as_operand(x, "tril", "x")
     k = as_int(k, "tril", "k")
 
@@ -2695,6 +2945,9 @@ cdef tuple rows_tril(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.tril(x if ndim_of(x) > 2 else ops.broadcast_to(ops.expand_dims(x, -2), formulas.square_of_rows(shape_of(x))), k),)
 
 cdef object op_tril_(object x, object k):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "tril_", <void*> op_tril_, (x, k))
     k = as_int(k, "tril_", "k")
     old_ = prepare_inplace(x, (x,), 0b0, "tril_")
     return overwrite(x, op_tril(old_, k), "tril_")
@@ -2708,6 +2961,8 @@ cdef object op_triu(object x, object k):
     cdef ThreadState* state_ = thread_state()
     cdef TriuBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "triu", <void*> op_triu, (x, k))
     x = as_operand(x, "triu", "x")
     k = as_int(k, "triu", "k")
 
@@ -2733,6 +2988,9 @@ cdef tuple rows_triu(tuple outputs_, tuple inputs_, tuple tangents_):
     return (ops.triu(x if ndim_of(x) > 2 else ops.broadcast_to(ops.expand_dims(x, -2), formulas.square_of_rows(shape_of(x))), k),)
 
 cdef object op_triu_(object x, object k):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "triu_", <void*> op_triu_, (x, k))
     k = as_int(k, "triu_", "k")
     old_ = prepare_inplace(x, (x,), 0b0, "triu_")
     return overwrite(x, op_triu(old_, k), "triu_")
@@ -2744,6 +3002,8 @@ def triu(x, k=0):
 
 cdef object op_vander(object x, object N, object increasing):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vander", <void*> op_vander, (x, N, increasing))
     x = as_operand(x, "vander", "x")
     N = None if N is None else as_int(N, "vander", "N")
     increasing = as_bool(increasing, "vander", "increasing")
@@ -2762,6 +3022,9 @@ def vander(x, N=None, increasing=False):
 
 
 cdef object op_vandermonde(object x, object N):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vandermonde", <void*> op_vandermonde, (x, N))
     x = as_operand(x, "vandermonde", "x")
     N = None if N is None else as_int(N, "vandermonde", "N")
 
@@ -2784,6 +3047,8 @@ def vandermonde(x, N=None):
 
 cdef object op_vdot(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vdot", <void*> op_vdot, (a, b))
     a = as_operand(a, "vdot", "a")
     b = as_operand(b, "vdot", "b")
 
@@ -2803,6 +3068,8 @@ cdef object op_vecdot(object a, object b, object axis):
     cdef ThreadState* state_ = thread_state()
     cdef VecdotBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vecdot", <void*> op_vecdot, (a, b, axis))
     a = as_operand(a, "vecdot", "a")
     b = as_operand(b, "vecdot", "b")
     axis = as_int(axis, "vecdot", "axis")
@@ -2840,6 +3107,8 @@ def vecdot(a, b, axis=-1):
 
 cdef object op_vecmat(object a, object b):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "vecmat", <void*> op_vecmat, (a, b))
     a = as_operand(a, "vecmat", "a")
     b = as_operand(b, "vecmat", "b")
 
@@ -2859,6 +3128,8 @@ cdef object op__weighted_differences(object weight, object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef WeightedDifferencesBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_weighted_differences", <void*> op__weighted_differences, (weight, a, b))
     weight = as_real_operand(weight, "_weighted_differences", "weight")
     a = as_real_operand(a, "_weighted_differences", "a")
     b = as_real_operand(b, "_weighted_differences", "b")

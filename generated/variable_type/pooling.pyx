@@ -12,7 +12,6 @@ from gradspec.generated.results import (
     AdaptiveMaxPool1DWithIndicesResult, AdaptiveMaxPool2DWithIndicesResult, AdaptiveMaxPool3DWithIndicesResult,
     MaxPool1DWithIndicesResult, MaxPool2DWithIndicesResult, MaxPool3DWithIndicesResult,
 )
-
 from gradspec.generated.kernels.pooling cimport (
     forward_adaptive_avg_pool1d, forward_adaptive_avg_pool2d, forward_adaptive_avg_pool3d, forward__adaptive_max_pool,
     forward_adaptive_max_pool1d, forward_adaptive_max_pool2d, forward_adaptive_max_pool3d,
@@ -31,8 +30,9 @@ from gradspec.generated.functions.pooling cimport (
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
+from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
@@ -43,13 +43,15 @@ from gradspec.core.tensor cimport TensorBase
 
 cdef object op_adaptive_avg_pool1d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_avg_pool1d", <void*> op_adaptive_avg_pool1d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool1d", "x")
-    output_size = as_ints(output_size, "adaptive_avg_pool1d", "output_size", 1)
+    output_size = as_index(output_size, "adaptive_avg_pool1d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._pool(x, output_size)
-        return wrap_forward(forward_adaptive_avg_pool1d(array_of(x), output_size))
+            return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 1))
+        return wrap_forward(forward_adaptive_avg_pool1d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool1d", x=x, output_size=output_size) from None
 
@@ -60,13 +62,15 @@ def adaptive_avg_pool1d(x, output_size):
 
 cdef object op_adaptive_avg_pool2d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_avg_pool2d", <void*> op_adaptive_avg_pool2d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool2d", "x")
-    output_size = as_ints(output_size, "adaptive_avg_pool2d", "output_size", 2)
+    output_size = as_index(output_size, "adaptive_avg_pool2d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._pool(x, output_size)
-        return wrap_forward(forward_adaptive_avg_pool2d(array_of(x), output_size))
+            return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 2))
+        return wrap_forward(forward_adaptive_avg_pool2d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool2d", x=x, output_size=output_size) from None
 
@@ -77,13 +81,15 @@ def adaptive_avg_pool2d(x, output_size):
 
 cdef object op_adaptive_avg_pool3d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_avg_pool3d", <void*> op_adaptive_avg_pool3d, (x, output_size))
     x = as_operand(x, "adaptive_avg_pool3d", "x")
-    output_size = as_ints(output_size, "adaptive_avg_pool3d", "output_size", 3)
+    output_size = as_index(output_size, "adaptive_avg_pool3d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._pool(x, output_size)
-        return wrap_forward(forward_adaptive_avg_pool3d(array_of(x), output_size))
+            return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 3))
+        return wrap_forward(forward_adaptive_avg_pool3d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_avg_pool3d", x=x, output_size=output_size) from None
 
@@ -96,6 +102,8 @@ cdef object op__adaptive_max_pool(object x, object size):
     cdef ThreadState* state_ = thread_state()
     cdef AdaptiveMaxPoolBackward node_ = None
     cdef TensorBase y, indices
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_adaptive_max_pool", <void*> op__adaptive_max_pool, (x, size))
     x = as_real_operand(x, "_adaptive_max_pool", "x")
     size = as_ints(size, "_adaptive_max_pool", "size", -1)
 
@@ -126,13 +134,15 @@ def _adaptive_max_pool(x, size):
 
 cdef object op_adaptive_max_pool1d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_max_pool1d", <void*> op_adaptive_max_pool1d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool1d", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool1d", "output_size", 1)
+    output_size = as_index(output_size, "adaptive_max_pool1d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, output_size)[0]
-        return wrap_forward(forward_adaptive_max_pool1d(array_of(x), output_size))
+            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))[0]
+        return wrap_forward(forward_adaptive_max_pool1d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool1d", x=x, output_size=output_size) from None
 
@@ -143,13 +153,15 @@ def adaptive_max_pool1d(x, output_size):
 
 cdef object op_adaptive_max_pool2d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_max_pool2d", <void*> op_adaptive_max_pool2d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool2d", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool2d", "output_size", 2)
+    output_size = as_index(output_size, "adaptive_max_pool2d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, output_size)[0]
-        return wrap_forward(forward_adaptive_max_pool2d(array_of(x), output_size))
+            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))[0]
+        return wrap_forward(forward_adaptive_max_pool2d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool2d", x=x, output_size=output_size) from None
 
@@ -160,13 +172,15 @@ def adaptive_max_pool2d(x, output_size):
 
 cdef object op_adaptive_max_pool3d(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_max_pool3d", <void*> op_adaptive_max_pool3d, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool3d", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool3d", "output_size", 3)
+    output_size = as_index(output_size, "adaptive_max_pool3d", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            return ops._adaptive_max_pool(x, output_size)[0]
-        return wrap_forward(forward_adaptive_max_pool3d(array_of(x), output_size))
+            return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))[0]
+        return wrap_forward(forward_adaptive_max_pool3d(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool3d", x=x, output_size=output_size) from None
 
@@ -177,14 +191,16 @@ def adaptive_max_pool3d(x, output_size):
 
 cdef object op_adaptive_max_pool1d_with_indices(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_max_pool1d_with_indices", <void*> op_adaptive_max_pool1d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool1d_with_indices", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool1d_with_indices", "output_size", 1)
+    output_size = as_index(output_size, "adaptive_max_pool1d_with_indices", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, output_size)
+            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), output_size))
+        return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool1d_with_indices", x=x, output_size=output_size) from None
 
@@ -195,14 +211,16 @@ def adaptive_max_pool1d_with_indices(x, output_size):
 
 cdef object op_adaptive_max_pool2d_with_indices(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_max_pool2d_with_indices", <void*> op_adaptive_max_pool2d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool2d_with_indices", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool2d_with_indices", "output_size", 2)
+    output_size = as_index(output_size, "adaptive_max_pool2d_with_indices", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, output_size)
+            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), output_size))
+        return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool2d_with_indices", x=x, output_size=output_size) from None
 
@@ -213,14 +231,16 @@ def adaptive_max_pool2d_with_indices(x, output_size):
 
 cdef object op_adaptive_max_pool3d_with_indices(object x, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "adaptive_max_pool3d_with_indices", <void*> op_adaptive_max_pool3d_with_indices, (x, output_size))
     x = as_real_operand(x, "adaptive_max_pool3d_with_indices", "x")
-    output_size = as_ints(output_size, "adaptive_max_pool3d_with_indices", "output_size", 3)
+    output_size = as_index(output_size, "adaptive_max_pool3d_with_indices", "output_size")
 
     try:
         if needs_grad(state_, x) or state_.flags & DUAL:
-            found = ops._adaptive_max_pool(x, output_size)
+            found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))
             return (found[0], found[1])
-        return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), output_size))
+        return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), index_of(output_size)))
     except Exception as error_:
         raise explain(error_, "adaptive_max_pool3d_with_indices", x=x, output_size=output_size) from None
 
@@ -231,6 +251,8 @@ def adaptive_max_pool3d_with_indices(x, output_size):
 
 cdef object op_affine_grid(object theta, object size, object align_corners):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "affine_grid", <void*> op_affine_grid, (theta, size, align_corners))
     theta = as_operand(theta, "affine_grid", "theta")
     size = as_ints(size, "affine_grid", "size", -1)
     align_corners = as_bool(align_corners, "affine_grid", "align_corners")
@@ -251,6 +273,9 @@ def affine_grid(theta, size, align_corners=False):
 
 
 cdef object op__even_grid(object size, object aligned, object dtype):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_even_grid", <void*> op__even_grid, (size, aligned, dtype))
     size = as_ints(size, "_even_grid", "size", -1)
     aligned = as_bool(aligned, "_even_grid", "aligned")
     dtype = as_dtype(dtype, "_even_grid", "dtype")
@@ -265,6 +290,8 @@ def _even_grid(size, aligned, *, dtype, requires_grad=False):
 
 cdef object op__average(object x, object kernel, object stride, object padding, object ceil_mode, object counted, object summed):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_average", <void*> op__average, (x, kernel, stride, padding, ceil_mode, counted, summed))
     x = as_operand(x, "_average", "x")
     kernel = as_ints(kernel, "_average", "kernel", -1)
     stride = as_ints(stride, "_average", "stride", -1)
@@ -293,6 +320,10 @@ cdef object op_avg_pool1d(
     object x, object kernel_size, object stride, object padding, object ceil_mode, object count_include_pad
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "avg_pool1d", <void*> op_avg_pool1d, (x, kernel_size, stride, padding, ceil_mode, count_include_pad)
+        )
     x = as_operand(x, "avg_pool1d", "x")
     kernel_size = as_ints(kernel_size, "avg_pool1d", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "avg_pool1d", "stride", 1)
@@ -322,6 +353,11 @@ cdef object op_avg_pool2d(
     object divisor_override
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "avg_pool2d", <void*> op_avg_pool2d,
+            (x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        )
     x = as_operand(x, "avg_pool2d", "x")
     kernel_size = as_ints(kernel_size, "avg_pool2d", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "avg_pool2d", "stride", 2)
@@ -358,6 +394,11 @@ cdef object op_avg_pool3d(
     object divisor_override
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "avg_pool3d", <void*> op_avg_pool3d,
+            (x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        )
     x = as_operand(x, "avg_pool3d", "x")
     kernel_size = as_ints(kernel_size, "avg_pool3d", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "avg_pool3d", "stride", 3)
@@ -391,6 +432,8 @@ def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, count_in
 
 cdef object op_grid_sample(object x, object grid, object mode, object padding_mode, object align_corners):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "grid_sample", <void*> op_grid_sample, (x, grid, mode, padding_mode, align_corners))
     x = as_real_operand(x, "grid_sample", "x")
     grid = as_real_operand(grid, "grid_sample", "grid")
     mode = as_str(mode, "grid_sample", "mode")
@@ -443,6 +486,8 @@ def grid_sample(x, grid, mode='bilinear', padding_mode='zeros', align_corners=Fa
 
 cdef object op__cubic_weights(object t, object axis):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_cubic_weights", <void*> op__cubic_weights, (t, axis))
     t = as_operand(t, "_cubic_weights", "t")
     axis = as_int(axis, "_cubic_weights", "axis")
 
@@ -466,6 +511,8 @@ cdef object op__grid_pixels(object grid, object lengths, object padding, object 
     cdef ThreadState* state_ = thread_state()
     cdef GridPixelsBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_grid_pixels", <void*> op__grid_pixels, (grid, lengths, padding, aligned))
     grid = as_real_operand(grid, "_grid_pixels", "grid")
     lengths = as_ints(lengths, "_grid_pixels", "lengths", -1)
     padding = as_str(padding, "_grid_pixels", "padding")
@@ -497,6 +544,9 @@ def _grid_pixels(grid, lengths, padding, aligned):
 
 
 cdef object op__grid_pixels_slope(object grid, object lengths, object padding, object aligned):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_grid_pixels_slope", <void*> op__grid_pixels_slope, (grid, lengths, padding, aligned))
     grid = as_real_operand(grid, "_grid_pixels_slope", "grid")
     lengths = as_ints(lengths, "_grid_pixels_slope", "lengths", -1)
     padding = as_str(padding, "_grid_pixels_slope", "padding")
@@ -510,6 +560,9 @@ def _grid_pixels_slope(grid, lengths, padding, aligned):
 
 
 cdef object op__grid_taps(object pixels, object lengths, object taps, object padding, object aligned):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_grid_taps", <void*> op__grid_taps, (pixels, lengths, taps, padding, aligned))
     pixels = as_real_operand(pixels, "_grid_taps", "pixels")
     lengths = as_ints(lengths, "_grid_taps", "lengths", -1)
     taps = as_int(taps, "_grid_taps", "taps")
@@ -526,6 +579,11 @@ def _grid_taps(pixels, lengths, taps, padding, aligned):
 cdef object op_interpolate(
     object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor
 ):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "interpolate", <void*> op_interpolate, (x, size, scale_factor, mode, align_corners, recompute_scale_factor)
+        )
     x = as_operand(x, "interpolate", "x")
     size = None if size is None else as_ints(size, "interpolate", "size", -1)
     scale_factor = None if scale_factor is None else as_float(scale_factor, "interpolate", "scale_factor")
@@ -554,6 +612,9 @@ def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=F
 
 
 cdef object op__resize(object x, object sizes, object kind, object scale):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_resize", <void*> op__resize, (x, sizes, kind, scale))
     x = as_operand(x, "_resize", "x")
     sizes = as_ints(sizes, "_resize", "sizes", -1)
     kind = as_str(kind, "_resize", "kind")
@@ -574,6 +635,8 @@ def _resize(x, sizes, kind, scale=None):
 
 cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lp_pool1d", <void*> op_lp_pool1d, (x, norm_type, kernel_size, stride, ceil_mode))
     x = as_operand(x, "lp_pool1d", "x")
     norm_type = as_float(norm_type, "lp_pool1d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool1d", "kernel_size", 1)
@@ -601,6 +664,8 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lp_pool2d", <void*> op_lp_pool2d, (x, norm_type, kernel_size, stride, ceil_mode))
     x = as_operand(x, "lp_pool2d", "x")
     norm_type = as_float(norm_type, "lp_pool2d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool2d", "kernel_size", 2)
@@ -628,6 +693,8 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
 
 cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "lp_pool3d", <void*> op_lp_pool3d, (x, norm_type, kernel_size, stride, ceil_mode))
     x = as_operand(x, "lp_pool3d", "x")
     norm_type = as_float(norm_type, "lp_pool3d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool3d", "kernel_size", 3)
@@ -657,6 +724,8 @@ cdef object op__max_pool(object x, object kernel, object stride, object padding,
     cdef ThreadState* state_ = thread_state()
     cdef MaxPoolBackward node_ = None
     cdef TensorBase y, indices
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_max_pool", <void*> op__max_pool, (x, kernel, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "_max_pool", "x")
     kernel = as_ints(kernel, "_max_pool", "kernel", -1)
     stride = as_ints(stride, "_max_pool", "stride", -1)
@@ -691,6 +760,8 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode=False):
 
 cdef object op_max_pool1d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max_pool1d", <void*> op_max_pool1d, (x, kernel_size, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "max_pool1d", "x")
     kernel_size = as_ints(kernel_size, "max_pool1d", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "max_pool1d", "stride", 1)
@@ -719,6 +790,8 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
 
 cdef object op_max_pool2d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max_pool2d", <void*> op_max_pool2d, (x, kernel_size, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "max_pool2d", "x")
     kernel_size = as_ints(kernel_size, "max_pool2d", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "max_pool2d", "stride", 2)
@@ -747,6 +820,8 @@ def max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fal
 
 cdef object op_max_pool3d(object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max_pool3d", <void*> op_max_pool3d, (x, kernel_size, stride, padding, dilation, ceil_mode))
     x = as_real_operand(x, "max_pool3d", "x")
     kernel_size = as_ints(kernel_size, "max_pool3d", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "max_pool3d", "stride", 3)
@@ -777,6 +852,11 @@ cdef object op_max_pool1d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "max_pool1d_with_indices", <void*> op_max_pool1d_with_indices,
+            (x, kernel_size, stride, padding, dilation, ceil_mode)
+        )
     x = as_real_operand(x, "max_pool1d_with_indices", "x")
     kernel_size = as_ints(kernel_size, "max_pool1d_with_indices", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "max_pool1d_with_indices", "stride", 1)
@@ -810,6 +890,11 @@ cdef object op_max_pool2d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "max_pool2d_with_indices", <void*> op_max_pool2d_with_indices,
+            (x, kernel_size, stride, padding, dilation, ceil_mode)
+        )
     x = as_real_operand(x, "max_pool2d_with_indices", "x")
     kernel_size = as_ints(kernel_size, "max_pool2d_with_indices", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "max_pool2d_with_indices", "stride", 2)
@@ -843,6 +928,11 @@ cdef object op_max_pool3d_with_indices(
     object x, object kernel_size, object stride, object padding, object dilation, object ceil_mode
 ):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(
+            state_, "max_pool3d_with_indices", <void*> op_max_pool3d_with_indices,
+            (x, kernel_size, stride, padding, dilation, ceil_mode)
+        )
     x = as_real_operand(x, "max_pool3d_with_indices", "x")
     kernel_size = as_ints(kernel_size, "max_pool3d_with_indices", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "max_pool3d_with_indices", "stride", 3)
@@ -874,6 +964,8 @@ def max_pool3d_with_indices(x, kernel_size, stride=None, padding=0, dilation=1, 
 
 cdef object op_max_unpool1d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max_unpool1d", <void*> op_max_unpool1d, (x, indices, kernel_size, stride, padding, output_size))
     x = as_operand(x, "max_unpool1d", "x")
     indices = as_index(indices, "max_unpool1d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool1d", "kernel_size", 1)
@@ -908,6 +1000,8 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, output_size=No
 
 cdef object op_max_unpool2d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max_unpool2d", <void*> op_max_unpool2d, (x, indices, kernel_size, stride, padding, output_size))
     x = as_operand(x, "max_unpool2d", "x")
     indices = as_index(indices, "max_unpool2d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool2d", "kernel_size", 2)
@@ -942,6 +1036,8 @@ def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, output_size=No
 
 cdef object op_max_unpool3d(object x, object indices, object kernel_size, object stride, object padding, object output_size):
     cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "max_unpool3d", <void*> op_max_unpool3d, (x, indices, kernel_size, stride, padding, output_size))
     x = as_operand(x, "max_unpool3d", "x")
     indices = as_index(indices, "max_unpool3d", "indices")
     kernel_size = as_ints(kernel_size, "max_unpool3d", "kernel_size", 3)
@@ -975,6 +1071,9 @@ def max_unpool3d(x, indices, kernel_size, stride=None, padding=0, output_size=No
 
 
 cdef object op__plane_numbers(object indices, object shape, object axes):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_plane_numbers", <void*> op__plane_numbers, (indices, shape, axes))
     indices = as_index(indices, "_plane_numbers", "indices")
     shape = as_ints(shape, "_plane_numbers", "shape", -1)
     axes = as_int(axes, "_plane_numbers", "axes")
@@ -990,6 +1089,8 @@ cdef object op__pool(object x, object size, object kernel, object stride, object
     cdef ThreadState* state_ = thread_state()
     cdef PoolBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_pool", <void*> op__pool, (x, size, kernel, stride, padding, counted, summed))
     x = as_operand(x, "_pool", "x")
     size = as_ints(size, "_pool", "size", -1)
     kernel = as_ints(kernel, "_pool", "kernel", -1)
@@ -1033,6 +1134,8 @@ cdef object op__unpool(object x, object size, object kernel, object stride, obje
     cdef ThreadState* state_ = thread_state()
     cdef UnpoolBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_unpool", <void*> op__unpool, (x, size, kernel, stride, padding, counted, summed))
     x = as_operand(x, "_unpool", "x")
     size = as_ints(size, "_unpool", "size", -1)
     kernel = as_ints(kernel, "_unpool", "kernel", -1)
@@ -1076,6 +1179,8 @@ cdef object op__resample(object x, object axis, object size, object kind, object
     cdef ThreadState* state_ = thread_state()
     cdef ResampleBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_resample", <void*> op__resample, (x, axis, size, kind, window, step))
     x = as_operand(x, "_resample", "x")
     axis = as_int(axis, "_resample", "axis")
     size = as_int(size, "_resample", "size")
@@ -1113,6 +1218,8 @@ cdef object op__resample_backward(object x, object axis, object size, object kin
     cdef ThreadState* state_ = thread_state()
     cdef ResampleBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_resample_backward", <void*> op__resample_backward, (x, axis, size, kind, window, step))
     x = as_operand(x, "_resample_backward", "x")
     axis = as_int(axis, "_resample_backward", "axis")
     size = as_int(size, "_resample_backward", "size")
@@ -1150,6 +1257,8 @@ cdef object op__take_planes(object x, object indices, object axes):
     cdef ThreadState* state_ = thread_state()
     cdef TakePlanesBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_take_planes", <void*> op__take_planes, (x, indices, axes))
     x = as_operand(x, "_take_planes", "x")
     indices = as_index(indices, "_take_planes", "indices")
     axes = as_int(axes, "_take_planes", "axes")
@@ -1182,6 +1291,8 @@ cdef object op__take_planes_backward(object x, object indices, object shape, obj
     cdef ThreadState* state_ = thread_state()
     cdef TakePlanesBackwardBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_take_planes_backward", <void*> op__take_planes_backward, (x, indices, shape, axes))
     x = as_operand(x, "_take_planes_backward", "x")
     indices = as_index(indices, "_take_planes_backward", "indices")
     shape = as_ints(shape, "_take_planes_backward", "shape", -1)

@@ -476,6 +476,8 @@ cdef object op__nan_to_zero(object x):
     cdef ThreadState* state_ = thread_state()
     cdef NanToZeroBackward node_ = None
     cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_nan_to_zero", <void*> op__nan_to_zero, (x,))
     x = as_operand(x, "_nan_to_zero", "x")
 
     if needs_grad(state_, x):
