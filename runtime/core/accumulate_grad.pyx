@@ -23,7 +23,8 @@ from ..support.capi cimport (
 )
 from ..support.dispatch import ops
 from .events cimport call_hook
-from .grad_mode cimport ANOMALY, GRAD_DISABLED, ThreadState, thread_state
+from .grad_mode cimport ANOMALY, BY_OPERATOR, GRAD_DISABLED, ThreadState, thread_state
+from .told cimport tell_of_copy
 from ..kernels.program.ufunc cimport add_plain
 from . cimport node as node_module
 from .node cimport Node, NodeHooks, Wanted
@@ -104,7 +105,7 @@ cdef class AccumulateGrad(Node):
             replace_sum(leaf, value)
         else:
             total = leaf.grad_
-            if (total.flags | value.flags) & TANGENT:
+            if (total.flags | value.flags) & TANGENT or thread_state().flags & BY_OPERATOR:
                 total.add_(value)
             else:
                 add_to(total, value.array)
@@ -219,7 +220,7 @@ cdef bint has_layout_of(ndarray grad, ndarray leaf) noexcept:
 cdef TensorBase laid_out(TensorBase fresh, TensorBase leaf):
     """A new tensor that nobody has seen, in the memory order of a gradient of `leaf`."""
     if not has_layout_of(fresh.array, leaf.array):
-        fresh.array = copy_like(fresh.array, leaf.array)
+        fresh.array = tell_of_copy(fresh.array, copy_like(fresh.array, leaf.array))
     return fresh
 
 

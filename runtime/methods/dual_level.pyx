@@ -8,6 +8,7 @@ import numpy as np
 from ..support cimport capi as cnp
 from ..support.dispatch import ops
 from ..support.errors import NotBatched
+from ..core.told cimport tell_of_copy
 from ..core.forward_ad cimport DualLevel, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
 from ..core.grad_mode cimport BATCHED, DUAL, thread_objects, thread_state
 from ..support.named_result import named
@@ -179,6 +180,7 @@ cdef TensorBase laid_out_as(TensorBase tangent, TensorBase primal):
         return ops.copy(tangent)
     copy = wrap(np.empty_like(primal.array, dtype=tangent.array.dtype))
     copy.array[...] = tangent.array
+    tell_of_copy(tangent.array, copy.array)
     return copy
 
 

@@ -21,6 +21,7 @@ from ..support.capi cimport (
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyThreadState_GetDict, Py_REFCNT, ndarray,
 )
 from ..support.dispatch import ops
+from ..core.told cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, push_linear, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, REPLAY_VIEWS, ThreadState, thread_state
 from ..core.node cimport Node, Wanted
@@ -111,8 +112,9 @@ cdef TensorBase in_order(TensorBase base, object layout):
 cdef TensorBase put(TensorBase base, TensorBase value, ViewStep steps, ViewStep stop, object layout):
     """A copy of `base` with `value`, zeros where it is None, in the place of the view that the steps lead to."""
     cdef ThreadState* state = thread_state()
-    cdef TensorBase written = wrap(laid_out(base.array, layout))
+    cdef TensorBase written = wrap(tell_of_copy(base.array, laid_out(base.array, layout)))
     cdef ndarray part = written.array if steps is stop else array_view(steps, stop, written.array)
+    tell_of_write(part, 0 if value is None else value.array)
     part[...] = 0 if value is None else value.array
     if needs_grad(state, base) or needs_grad(state, value):
         link(state, base, value, steps, stop, written)

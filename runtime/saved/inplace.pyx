@@ -13,6 +13,7 @@ from ..core.accumulate_grad cimport any_needs_grad, needs_grad, set_history
 from ..support cimport capi as cnp
 from ..support.capi cimport NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray
 from .copy_slices cimport pass_by, rebase
+from ..core.told cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, take_tangents
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, ThreadState, thread_state
 from ..kernels.loops.plain cimport is_plain, same_shape
@@ -119,7 +120,7 @@ cdef TensorBase value_before(TensorBase target, bint copy):
             target.grad_fn_.hooks is not None or target.extra.creation == PURE_VIEW):
         pass_by(thread_state(), target, old)
     if copy:
-        old.array, old.counter = target.array.copy(order="K"), None
+        old.array, old.counter = tell_of_copy(target.array, target.array.copy(order="K")), None
     if has_tangent(target):
         take_tangents(old, target)
     return old
@@ -131,6 +132,7 @@ cdef TensorBase overwrite(TensorBase target, TensorBase value, str op):
     cdef bint recording = needs_grad(state, value) or needs_grad(state, target)
     check_fit(target.array, value.array, op)
     begin_write(state, target, recording)
+    tell_of_write(target.array, value.array)
     store(target.array, value.array)
     if recording or state.flags & DUAL:
         rebase(state, target, value, recording)
@@ -278,5 +280,6 @@ cdef TensorBase write_out(TensorBase target, TensorBase result, str op):
     """Store a result in `out=`."""
     check_fit(target.array, result.array, op)
     begin_write(thread_state(), target, False)
+    tell_of_write(target.array, result.array)
     store(target.array, result.array)
     return target

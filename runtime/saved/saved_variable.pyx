@@ -14,6 +14,7 @@ from ..support cimport capi as cnp
 from ..support.capi cimport ndarray
 from ..core cimport node as node_module
 from ..core.accumulate_grad cimport grad_accumulator
+from ..core.told cimport tell_of_copy
 from ..core.forward_ad cimport take_tangents
 from ..core.grad_mode cimport DUAL, REFUSE_MUTATION, SAVED_HOOKS, ThreadState, thread_objects, thread_state
 from ..kernels.loops.memory cimport give_back
@@ -112,7 +113,7 @@ cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version)
         raise RuntimeError("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
                            "tensor and use it in autograd.")
     if value.flags & FOREIGN and cnp.PyArray_SIZE(value.array) <= COPIED:
-        value = wrap(value.array.copy(order="K"))
+        value = wrap(tell_of_copy(value.array, value.array.copy(order="K")))
     if state.flags & SAVED_HOOKS:
         saved = pack_variable(value)
         pack_hook, unpack_hook = thread_objects().saved_hooks[-1]
@@ -130,7 +131,7 @@ cdef object save_shared(ThreadState* state, TensorBase value, uint32_t* version)
         return value
     saved = pack_variable(value)
     if value.flags & VIEW and value.counter.rebased:
-        saved.copy = value.array.copy(order="K")
+        saved.copy = tell_of_copy(value.array, value.array.copy(order="K"))
     else:
         saved.keeper = present_snapshot(value.counter)
     return saved
@@ -178,7 +179,7 @@ cdef object slow_index(ThreadState* state, object index, uint32_t* version):
     if is_tensor(index):
         return save_input(state, index, version)
     if isinstance(index, ndarray):
-        return save_input(state, wrap((<ndarray> index).copy()), version)
+        return save_input(state, wrap(tell_of_copy(index, (<ndarray> index).copy())), version)
     if type(index) is not list and not (type(index) is tuple and is_mutable(<tuple> index)):
         return index
     parts = []

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, Py_REFCNT, ndarray
+from ..core.told cimport tell_of_copy
 from ..core.forward_ad cimport has_tangent, take_tangents
 from ..core.grad_mode cimport DUAL, REFUSE_MUTATION, ThreadState
 from ..core.tensor cimport INFERENCE_TENSOR, VIEW, TensorBase, VersionCounter
@@ -34,6 +35,7 @@ cdef class Snapshot:
         memcpy(PyArray_BYTES(memory), <char*> low, high - low)
         self.address = PyArray_BYTES(base)
         self.array = np.ndarray((<object> base).shape, base.dtype, memory, <size_t> self.address - low, (<object> base).strides)
+        tell_of_copy(base, self.array)
         return 0
 
     cdef ndarray array_of(self, ndarray present):
