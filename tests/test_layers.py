@@ -38,7 +38,7 @@ RUNTIME = [
     ["profiler"],
     ["autograd", "nn", "optim", "signal", "special"],
     ["func", "random", "utils"],
-    ["scipy"],
+    ["scipy", "tracing"],
     ["gradspec"],
 ]
 

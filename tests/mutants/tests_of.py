@@ -57,6 +57,7 @@ ELSEWHERE = {
     "runtime/core/arguments.pyx": ["tests/runtime/test_operand.py", "tests/runtime/test_numpy_protocol.py"],
     "runtime/core/increment_version.pyx": ["tests/runtime/test_view.py", "tests/runtime/test_inplace.py"],
     "runtime/core/node.pyx": ["tests/runtime/test_lifetime.py"],
+    "runtime/core/told.pyx": ["tests/runtime/test_traced.py"],
     "runtime/engine/engine_hooks.pyx": ["tests/runtime/test_hooks.py"],
     "runtime/engine/function_node.pyx": ["tests/runtime/test_function.py"],
     "runtime/engine/graph_task.pyx": ["tests/runtime/test_engine.py"],
@@ -146,6 +147,11 @@ ELSEWHERE = {
     "runtime/support/hints.py": ["tests/runtime/test_typed.py", "tests/runtime/test_elsewhere.py"],
     "runtime/support/later.py": ["tests/runtime/test_import.py"],
     "runtime/support/named_result.py": ["tests/runtime/test_typed.py"],
+    "runtime/tracing/entries.py": ["tests/runtime/test_traced.py"],
+    "runtime/tracing/instructions.py": ["tests/runtime/test_traced.py"],
+    "runtime/tracing/listening.py": ["tests/runtime/test_traced.py"],
+    "runtime/tracing/program.py": ["tests/runtime/test_traced.py"],
+    "runtime/tracing/values.py": ["tests/runtime/test_traced.py"],
     "runtime/utils/__init__.py": ["tests/runtime/test_checkpoint.py", "tests/runtime/test_elsewhere.py"],
 }
 

@@ -1,0 +1,92 @@
+"""Programs: a trace as the text of a Python function, over gradspec.
+
+Owns how an operator is called by its entry: what stands by position, what by keyword, what is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..generated.tensor import Tensor
+from .entries import entry_of
+from .instructions import Instruction
+from .literals import array_literal, literal
+from .values import Value
+
+
+def spelling(name: str) -> str:
+    """How a program calls an operator: by its public name where it has one."""
+    import gradspec
+
+    entry = entry_of(name)
+    path = ".".join(filter(None, (entry.namespace if entry else "", name.removesuffix(".out"))))
+    found: Any = gradspec
+    for part in path.split("."):
+        found = getattr(found, part, None) if not part.startswith("_") else None
+    return f"gs.{path}" if found is not None else f"ops.{path.rpartition('.')[2]}"
+
+
+def call_text(line: Instruction, write: Any = literal) -> str:
+    """The call of one instruction."""
+    entry = entry_of(line.name)
+    if entry is None:
+        return f"gs.{line.name}({', '.join(map(write, line.arguments))})"
+    arguments = list(line.arguments)
+    out = [f"out={write(arguments.pop())}"] if line.name.endswith(".out") else []
+    method = line.name.endswith("_") and hasattr(Tensor, line.name)
+    texts: list[str] = []
+    positional = True
+    for (name, _, default, keyword_only), value in zip(entry.arguments, arguments):
+        if default is not None and is_default(value, default):
+            positional = False
+        elif f"Array[] *{name}" in entry.signature:
+            texts += [write(item) for item in value]
+        else:
+            texts.append(write(value) if positional and not keyword_only else f"{name}={write(value)}")
+    if method:
+        return f"{texts[0]}.{line.name}({', '.join(texts[1:])})"
+    return f"{spelling(line.name)}({', '.join(texts + out)})"
+
+
+def is_default(value: Any, default: str) -> bool:
+    """Whether an argument is what its entry has for a default."""
+    try:
+        return not isinstance(value, Value) and literal(value) == literal(eval(default, {}))
+    except (TypeError, NameError):
+        return False
+
+
+def target_text(outputs: Any) -> str:
+    """The names that the results of a call are bound to; empty where there are none."""
+    if isinstance(outputs, Value):
+        return outputs.name
+    if isinstance(outputs, (tuple, list)) and outputs:
+        names = [target_text(item) or "_" for item in outputs]
+        return ", ".join(f"({name})" if "," in name else name for name in names) + ("," if len(names) == 1 else "")
+    return ""
+
+
+def line_text(line: Instruction, write: Any = literal) -> str:
+    """A statement."""
+    call, target = call_text(line, write), target_text(line.outputs)
+    return call if line.name.endswith(("_", ".out")) or not target else f"{target} = {call}"
+
+
+def program_text(trace: Any) -> str:
+    """A module with one function, `program`, of the parameters that the traced function has."""
+    body: list[str] = [f"{value.name} = gs.asarray({path})" for value, path in trace.unpacked]
+    written = {line.target.memory for line in trace.instructions if line.target is not None}
+    for value in trace.constants:
+        body.append(f"{value.name} = gs.asarray(_{value.name}{'.copy()' if value in written else ''})")
+    body += [line_text(line) for line in trace.instructions]
+    body.append(f"return {literal(trace.results)}")
+    text = "\n".join(f"    {line}" for line in body)
+    head = ["import numpy as np", "import gradspec as gs"]
+    constants = "".join(f"_{value.name} = {array_literal(value.data)}\n" for value in trace.constants)
+    if "b64decode(" in text or "b64decode(" in constants:
+        head.insert(0, "from base64 import b64decode\n")
+    if "ops." in text:
+        head.append("from gradspec.support.dispatch import ops")
+    parameters = ", ".join([*trace.parameters, *(f"{source.name}=None" for source in trace.sources)])
+    return "\n".join(head) + f"\n\n{constants}\n\ndef program({parameters}):\n{text}\n"
+

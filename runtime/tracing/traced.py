@@ -1,0 +1,310 @@
+"""Trace: a call as a program of operators.
+
+Owns the class that users meet, and how a call is traced: its inputs are named after the function's parameters, its results are
+found among the values, and what was written down is run once and compared, bit by bit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from copy import copy, deepcopy
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ..autograd.forward_ad import dual_level
+from ..autograd.nest import flatten, places, rebuild
+from ..support.errors import CallTypeError
+from .drawing import dot_text, svg_text
+from .instructions import Instruction, straightened
+from .listening import Call, Recorder, place
+from .literals import literal
+from .passes import with_folded_constants, without_common_subexpressions, without_dead_code, without_looks
+from .program import line_text, program_text
+from .values import Memory, Source, Value, copied, held, mapped, values_in
+
+
+class Trace:
+    """What a call did: operators in order, over values that have names.
+
+    Attributes
+    ----------
+    instructions : list of Instruction
+    inputs, constants : list of Value
+    results : tree of Value
+        What the call returned.
+    notes : list of str
+        What the program cannot know: numbers that left for Python.
+    """
+
+    def __init__(self, function: Callable[..., Any], lines: list[Instruction], recorded: dict[str, Any]) -> None:
+        self.function = function
+        self.inputs: list[Value] = recorded["inputs"]
+        self.parameters: list[str] = recorded["parameters"]
+        self.unpacked: list[tuple[Value, str]] = recorded["unpacked"]
+        self.results = recorded["results"]
+        self.sources: list[Source] = recorded["sources"]
+        self.notes: list[str] = recorded["notes"]
+        self.arguments: tuple = recorded["arguments"]
+        self.instructions: list[Instruction] = []
+        self.constants: list[Value] = []
+        self.take(lines)
+
+    def take(self, lines: list[Instruction]) -> None:
+        """Have these instructions, and name their values."""
+        self.instructions = lines
+        found = [value for line in lines for value in (*line.read, *line.made)] + values_in(self.results)
+        taken = {*self.parameters, *(named.name for named in (*self.inputs, *self.sources)), "np", "gs", "ops"}
+        self.constants = list(dict.fromkeys(value for value in found if value.kind == "constant"))
+        results = list(dict.fromkeys(value for value in found if value.kind == "result"))
+        for letter, values in (("c", self.constants), ("v", results)):
+            while any(f"{letter}{number}" in taken for number in range(len(values))):
+                letter += "_"
+            for number, value in enumerate(values):
+                value.name = f"{letter}{number}"
+
+    def shortened(self, lines: list[Instruction]) -> Trace:
+        """A trace of the same call with other instructions, whose values keep their names."""
+        other = copy(self)
+        other.instructions = lines
+        found = [value for line in lines for value in line.read] + values_in(self.results)
+        other.constants = list(dict.fromkeys(value for value in found if value.kind == "constant"))
+        return other
+
+    def __str__(self) -> str:
+        head = [f"{value.name}: {value.type}" for value in self.inputs]
+        lines = [f"# {note}" for note in self.notes]
+        lines.append(f"program({', '.join([*head, *(source.name for source in self.sources)])})")
+        lines += [f"    {value.name}: {value.type} is a constant{origin(value)}" for value in self.constants]
+        for line in self.instructions:
+            types = ", ".join(value.type for value in line.made)
+            lines.append(f"    {line_text(line):<56} # {types}, {place(line.line)}")
+        lines.append(f"    return {literal(self.results)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Trace of {getattr(self.function, '__name__', 'a function')}: {len(self.instructions)} instructions>"
+
+    def python(self) -> str:
+        """The text of a Python module whose function `program` takes what the call took, and returns what it returned."""
+        return program_text(self)
+
+    def compiled(self) -> Callable[..., Any]:
+        """The function of `python()`."""
+        names: dict[str, Any] = {}
+        exec(compile(self.python(), "<trace>", "exec"), names)
+        return names["program"]
+
+    def run(self, *args: Any, **generators: Any) -> Any:
+        """Run the program of other arguments.  Random numbers are drawn from `generator=`."""
+        return self.compiled()(*args, **generators)
+
+    def where(self, op: str) -> list[Instruction]:
+        """The instructions of an operator, in any of its forms."""
+        return [line for line in self.instructions if line.name in (op, f"{op}_", f"{op}.out")]
+
+
+    def dot(self) -> str:
+        """The program as DOT text, for graphviz."""
+        return dot_text(self)
+
+    def svg(self) -> str:
+        """The program as a picture."""
+        return svg_text(self)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    # Other programs of the same call.
+
+    def decompose(self, names: str | Iterable[str] | None = None, depth: int | None = None) -> Trace:
+        """The program with operators replaced by what they are made of.
+
+        Parameters
+        ----------
+        names : str or iterable of str, optional
+            Which ones: all by default, so that operators of the core are left.
+        depth : int, optional
+            How often what is made of parts is replaced by them: as often as there are parts by default.
+        """
+        chosen = None if names is None else {names} if isinstance(names, str) else set(names)
+
+        def wanted(call: Call, level: int) -> bool:
+            named = chosen is None or call.name in chosen or call.name.removesuffix("_") in chosen
+            return named and (depth is None or level < depth)
+
+        with dual_level():  # in which composites are computed by their parts, though nothing here has a tangent
+            generators = {source.name: deepcopy(source.state) for source in self.sources}
+            again = trace_call(self.with_generators(generators), *anew(self.arguments), check=False, apart=wanted)
+        again.function, again.notes = self.function, self.notes
+        for source, mine in zip(again.sources, self.sources):
+            source.state = mine.state
+        return again
+
+    def with_generators(self, generators: dict[str, Any]) -> Callable[..., Any]:
+        """The program as a function of the call's arguments alone."""
+        program = self.compiled()
+
+        @wraps(program)
+        def run(*args: Any) -> Any:
+            return program(*args, **generators)
+
+        return run
+
+    def derivative(self, argnums: int | tuple[int, ...] = 0) -> Trace:
+        """The trace of the function's value and gradient, by the arguments `argnums`: its backward pass is operators, too."""
+        from ..func.gradients import value_and_grad
+
+        return trace_call(value_and_grad(self.function, argnums), *anew(self.arguments))
+
+    def without_dead_code(self) -> Trace:
+        """The program without what no result depends on; writes to inputs and random draws stay."""
+        return self.shortened(without_dead_code(self.instructions, self.results))
+
+    def without_looks(self) -> Trace:
+        """The program without operators that gave what they were given, as `conj` of a real array."""
+        return self.shortened(without_looks(self.instructions, self.inputs))
+
+    def with_folded_constants(self) -> Trace:
+        """The program with what depends on constants alone computed once for all."""
+        return self.shortened(with_folded_constants(self.instructions))
+
+    def without_common_subexpressions(self) -> Trace:
+        """The program with equal operators of equal arguments computed once; what is written to in place is left alone."""
+        return self.shortened(without_common_subexpressions(self.instructions))
+
+
+def origin(value: Value) -> str:
+    inner = "" if value.inner is None else f", made inside of {value.inner} by no operator"
+    return f" of {place(value.line)}{inner}"
+
+
+def trace_call(
+    f: Callable[..., Any], *args: Any, check: bool = True, apart: Callable[[Call, int], bool] = lambda call, level: False
+) -> Trace:
+    """What a call of `f` does, as a program of operators.
+
+    Parameters
+    ----------
+    f : callable
+    *args
+        What it is called with.  Tensors and arrays, also in tuples, lists and dictionaries, are the program's inputs; everything
+        else is a part of the program.
+    check : bool
+        Run the program once, and compare all bits of its results with those of the call.
+    apart : callable
+        Which operators are to be replaced by their parts, asked with the call and how many operators it is inside of.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    TypeError
+        Something was done that the program could not do, with its line and the way out.
+    """
+    memory = Memory()
+    recorder = Recorder(memory)
+    parameters = parameters_of(f, len(args))
+    inputs: list[Value] = []
+    unpacked: list[tuple[Value, str]] = []
+    before: list[Any] = []
+    for parameter, argument in zip(parameters, args):
+        leaves, form = flatten(argument)
+        paths = places(form)
+        copies = []
+        for leaf, path in zip(leaves, paths):
+            array = held(leaf)
+            copies.append(leaf if array is None else copied(array))
+            if array is None:
+                continue
+            if memory.known(array) is not None or memory.block(array) is not None:
+                recorder.notes.append(f"{parameter}{path} shares memory with another input, and has to where the program is run")
+            value = memory.known(array) or memory.enter(array, "input")
+            value.name = name_of(parameter, path)
+            inputs.append(value)
+            unpacked.append((value, parameter + path))
+        before.append(rebuild(form, copies))
+    recorder.start()
+    try:
+        outcome = f(*args)
+    finally:
+        recorder.stop()
+    if recorder.failure is not None:
+        raise recorder.failure
+    final = Ending(recorder)
+    results = mapped(outcome, final.leaf)
+    recorded = {
+        "inputs": inputs, "parameters": parameters, "unpacked": unpacked, "results": results, "notes": recorder.notes,
+        "sources": list(memory.sources.values()), "arguments": tuple(before),
+    }  # fmt: skip
+    taken = Trace(f, straightened(recorder.root, values_in(results), apart), recorded)
+    if check:
+        compare(taken, outcome, args)
+    return taken
+
+
+def name_of(parameter: str, path: str) -> str:
+    """The name of what stands at a place in an argument: `params_w` of `params['w']`."""
+    return "_".join([parameter, *re.findall(r"\w+", path)])
+
+
+class Ending:
+    """The end of a call, at which its results are looked up."""
+
+    line = None
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+
+    def leaf(self, item: Any) -> Any:
+        array = held(item)
+        if array is None:
+            return item
+        if self.recorder.memory.known(array) is None and self.recorder.memory.block(array) is None:
+            self.recorder.notes.append("a result was computed by no operator: it stands here as it was")
+        return self.recorder.value(array, self)
+
+
+def parameters_of(f: Callable[..., Any], count: int) -> list[str]:
+    """The names of the positional parameters, as many as there are arguments."""
+    try:
+        names = [name for name, one in inspect.signature(f).parameters.items()
+                 if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        names = []
+    names = [name for name in names[:count] if name not in ("np", "gs", "ops")]
+    return names + [f"x{number}" for number in range(len(names), count)]
+
+
+def compare(taken: Trace, outcome: Any, args: tuple) -> None:
+    """Run a program, and refuse it where it gives other bits than the call."""
+    again = anew(taken.arguments)
+    generators = {source.name: deepcopy(source.state) for source in taken.sources}
+    found = taken.run(*again, **generators)
+    pairs = list(zip(flatten(found)[0], flatten(outcome)[0]))
+    pairs += list(zip(flatten(list(again))[0], flatten(list(args))[0]))
+    for got, wanted in pairs:
+        got, wanted = held(got), held(wanted)
+        if wanted is not None and not same_bits(got, wanted):
+            raise CallTypeError("trace: the program gives other bits than the call; does the call depend on what it left behind "
+                                "before, or on numbers that other code wrote?")  # fmt: skip
+
+
+def anew(tree: Any) -> Any:
+    """A tree with copies of its arrays."""
+    return mapped(tree, lambda leaf: copied(leaf) if isinstance(leaf, np.ndarray) else leaf)
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same dtype, shape and bits; NaN is NaN."""
+    if a is None or a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    if a.tobytes() == b.tobytes():
+        return True
+    return a.dtype.kind in "fc" and bool(np.all((a == b) & (np.signbit(a.real) == np.signbit(b.real)) | (a != a) & (b != b)))

@@ -1,0 +1,189 @@
+"""Values: the names of a program, known by the memory that they look at.
+
+Owns identity.  Saved variables, `detach()` and views make other objects of the same array, so a value is an address, a shape,
+strides and a dtype, among arrays that are kept alive while a trace is taken.  What nobody has computed is a constant, of which
+the trace keeps a copy.  Knows nothing of operators.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import TensorBase
+from ..core.told import array_of
+from ..support.generator import Holder
+
+
+class Value:
+    """A name in a program.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        "input", "constant" or "result".
+    shape : tuple of int
+    dtype : numpy.dtype
+    strides : tuple of int
+        Where it lay in memory, in bytes.
+    memory : Value
+        The first value that was seen of the memory that it shares: a write to one of them is seen through all.
+    data : ndarray or None
+        A constant's numbers, as they were when they were first seen.
+    line : tuple or None
+        The user's line that brought a constant.
+    """
+
+    def __init__(self, kind: str, array: np.ndarray, memory: Value | None = None, name: str = "") -> None:
+        self.kind, self.name = kind, name
+        self.shape, self.dtype, self.strides = array.shape, array.dtype, array.strides
+        self.memory = self if memory is None else memory
+        self.data: np.ndarray | None = None
+        self.definer: Any = None
+        self.line: tuple | None = None
+        self.inner: str | None = None
+
+    def __repr__(self) -> str:
+        return self.name or "<value>"
+
+    @property
+    def type(self) -> str:
+        """Dtype and shape, as they are printed."""
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+class Source:
+    """A generator of random numbers: a parameter of the program.
+
+    Attributes
+    ----------
+    name : str
+    state : numpy.random.Generator
+        A copy of it as it was before the first draw.
+    """
+
+    def __init__(self, generator: Any, name: str) -> None:
+        self.name, self.generator = name, generator
+        self.state = deepcopy(generator)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Memory:
+    """Every array that a program has met, and the value that each one is."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple, Value] = {}
+        self.alive: list[np.ndarray] = []
+        self.starts: list[int] = []
+        self.blocks: list[tuple[int, Value, np.ndarray]] = []
+        self.sources: dict[int, Source] = {}
+
+    def known(self, array: np.ndarray) -> Value | None:
+        """The value that an array is, if the program has it."""
+        return self.values.get(key_of(array))
+
+    def enter(self, array: np.ndarray, kind: str) -> Value:
+        """A new value for an array that is not known."""
+        self.alive.append(array)
+        block = self.block(array)
+        value = Value(kind, array, None if block is None else block[1])
+        self.values[key_of(array)] = value
+        if block is None:
+            low, high = bounds(owner_of(array))
+            place = bisect_right(self.starts, low)
+            self.starts.insert(place, low)
+            self.blocks.insert(place, (high, value, array))
+        return value
+
+    def block(self, array: np.ndarray) -> tuple[int, Value, np.ndarray] | None:
+        """The known memory that an array lies in: where it ends, the first value seen of it, and that one's array."""
+        if array.size == 0:
+            return None
+        low, high = bounds(array)
+        place = bisect_right(self.starts, low) - 1
+        for block in self.blocks[max(place, 0) : place + 2]:
+            if low < block[0] and bounds(owner_of(block[2]))[0] < high:
+                return block
+        return None
+
+    def source(self, generator: Any) -> Source:
+        """The parameter that a generator is."""
+        found = self.sources.get(id(generator))
+        if found is None:
+            count = len(self.sources)
+            found = self.sources[id(generator)] = Source(generator, "generator" if count == 0 else f"generator_{count + 1}")
+        return found
+
+
+def held(value: Any) -> np.ndarray | None:
+    """The array of a tensor, or an array itself; None of anything else."""
+    if isinstance(value, TensorBase):
+        return array_of(value)
+    return value if isinstance(value, np.ndarray) and value.dtype.kind in "fciub" else None
+
+
+def held_generator(value: Any) -> Any:
+    """A generator of random numbers, or None."""
+    if isinstance(value, Holder):
+        return value.generator
+    return value if type(value).__module__.startswith("numpy.random") and hasattr(value, "bit_generator") else None
+
+
+def owner_of(array: np.ndarray) -> np.ndarray:
+    """The array at the end of NumPy's chain of bases."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def bounds(array: np.ndarray) -> tuple[int, int]:
+    return np.lib.array_utils.byte_bounds(array)
+
+
+def key_of(array: np.ndarray) -> tuple:
+    """What makes two arrays one value; the strides of axes of one element say nothing."""
+    strides = tuple([stride if size > 1 and array.size else 0 for stride, size in zip(array.strides, array.shape)])
+    return array.__array_interface__["data"][0], array.shape, strides, array.dtype.num
+
+
+def copied(array: np.ndarray) -> np.ndarray:
+    """The same numbers at the same strides, in memory of their own."""
+    if array.size == 0 or array.flags.forc:
+        return array.copy(order="K")
+    low, high = bounds(array)
+    first = array.__array_interface__["data"][0] - low
+    result = np.ndarray(array.shape, array.dtype, np.zeros(high - low, np.uint8), first, array.strides)
+    result[...] = array
+    return result
+
+
+def mapped(tree: Any, leaf: Any) -> Any:
+    """A tree of arguments with every leaf as the function says: tuples, lists, dictionaries and slices are branches."""
+    if isinstance(tree, dict):
+        return {key: mapped(item, leaf) for key, item in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return tuple(mapped(item, leaf) for item in tree)
+    if type(tree) in (tuple, list):
+        return type(tree)(mapped(item, leaf) for item in tree)
+    if type(tree) is slice:
+        return slice(mapped(tree.start, leaf), mapped(tree.stop, leaf), mapped(tree.step, leaf))
+    return leaf(tree)
+
+
+def values_in(tree: Any) -> list[Value]:
+    """The values among the leaves of a tree."""
+    found: list[Value] = []
+
+    def look(item: Any) -> Any:
+        if isinstance(item, Value):
+            found.append(item)
+        return item
+
+    mapped(tree, look)
+    return found

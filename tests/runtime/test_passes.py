@@ -1,0 +1,90 @@
+"""Passes over traces: shorter programs with the same results; what is written to is left alone."""
+
+import numpy as np
+
+import gradspec as gs
+
+
+def names(taken):
+    return [line.name for line in taken.instructions]
+
+
+X = np.array([0.5, -1.0, 2.0])
+
+
+def same(taken, other):
+    assert taken.run(X.copy()).tolist() == other.run(X.copy()).tolist()
+
+
+def test_dead_code_goes_and_writes_that_are_seen_stay():
+    def f(x):
+        y = x * 2
+        gs.exp(x)
+        y[:1].add_(1)
+        z = x * 3
+        z.add_(1)
+        return y
+
+    taken = gs.trace(f, gs.asarray(X.copy()))
+    short = taken.without_dead_code()
+    assert names(short) == ["multiply", "getitem", "add_"]
+    same(taken, short)
+
+
+def test_writes_to_inputs_stay():
+    def f(x):
+        x.add_(1)
+        return gs.ones(())
+
+    assert "add_" in names(gs.trace(f, gs.asarray(X.copy())).without_dead_code())
+
+
+def test_random_draws_stay():
+    def f(x):
+        gs.randn(2)
+        return x + gs.randn(3)
+
+    assert names(gs.trace(f, X).without_dead_code()).count("randn") == 2
+
+
+def test_common_subexpressions_are_computed_once():
+    taken = gs.trace(lambda x: gs.sin(x) * gs.sin(x) + gs.sin(x + 1), gs.asarray(X.copy()))
+    short = taken.without_common_subexpressions()
+    assert names(taken).count("sin") == 3 and names(short).count("sin") == 2
+    same(taken, short)
+
+
+def test_what_is_written_to_is_no_common_subexpression():
+    def f(x):
+        y = x * 2
+        a = y + 1
+        y.add_(1)
+        b = y + 1
+        return a * b
+
+    taken = gs.trace(f, gs.asarray(X.copy()))
+    assert names(taken.without_common_subexpressions()) == names(taken)
+
+
+def test_constants_are_folded():
+    taken = gs.trace(lambda x: x + gs.exp(np.ones(3)) * gs.full((3,), 2.0), gs.asarray(X.copy()))
+    short = taken.with_folded_constants()
+    assert names(short) == ["add"]
+    same(taken, short)
+
+
+def test_constants_that_are_written_to_are_not_folded():
+    def f(x):
+        y = gs.zeros(3)
+        y += x
+        return y + gs.ones(3)
+
+    short = gs.trace(f, gs.asarray(X.copy())).with_folded_constants()
+    assert names(short) == ["zeros", "add_", "add"]
+    assert short.run(X).tolist() == (X + 1).tolist()
+
+
+def test_looks_go():
+    taken = gs.trace(lambda x: gs.conj(gs.reshape(gs.sin(x), (3,))), gs.asarray(X.copy()))
+    assert names(taken.without_looks()) == ["sin"]
+    same(taken, taken.without_looks())

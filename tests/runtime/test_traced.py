@@ -1,0 +1,178 @@
+"""Traces: the printed program gives the bits of the call, and what it cannot give is refused or said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.tracing.traced import same_bits
+from gradspec.tracing.values import held
+
+from .traced_programs import MODES, run
+
+COUNT = 40  # of each mode in a test run; python -m tests.runtime.traced_programs takes any number
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_programs(mode):
+    outcomes = [run(seed, mode) for seed in range(COUNT)]
+    assert outcomes.count("refused") < COUNT // 10
+
+
+# What is in a trace.
+
+
+def names(taken):
+    return [line.name for line in taken.instructions]
+
+
+def test_a_trace_reads_as_the_function_does():
+    def f(x, w):
+        y = gs.tanh(x @ w)
+        y[0] += 1
+        return y.sum()
+
+    taken = gs.trace(f, gs.ones((3, 4)), np.arange(8.0).reshape(4, 2))
+    assert names(taken) == ["matmul", "tanh", "getitem", "add_", "index_put_", "sum"]
+    assert str(taken).splitlines()[0] == "program(x: float64[3, 4], w: float64[4, 2])"
+    assert "v1 = gs.tanh(v0)" in str(taken) and "test_traced.py:" in str(taken)
+    assert taken.where("add")[0].target is taken.where("getitem")[0].outputs
+
+
+def test_inputs_are_found_in_nests_and_written_to():
+    def f(params, x):
+        params["w"] *= 2
+        return {"y": params["w"] * x, "n": (x, 3)}
+
+    taken = gs.trace(f, {"w": gs.ones(3)}, gs.ones(3))
+    w = np.arange(3.0)
+    found = taken.run({"w": w}, np.ones(3))
+    assert w.tolist() == [0, 2, 4] and found["y"].tolist() == [0, 2, 4] and found["n"][1] == 3
+
+
+def test_a_backward_pass_is_operators():
+    def f(x):
+        x = gs.tensor(x, requires_grad=True)
+        (x.sin() * x).sum().backward()
+        (x * 3).sum().backward()
+        return x.grad
+
+    taken = gs.trace(f, np.arange(3.0))
+    x = np.array([0.5, -1.0, 2.0])
+    assert "cos" in names(taken)
+    np.testing.assert_allclose(taken.run(x).numpy(), np.cos(x) * x + np.sin(x) + 3, rtol=1e-15)
+
+
+def test_an_operator_is_whole_unless_its_inside_is_used():
+    x = gs.asarray([0.5, 1.5])
+    assert names(gs.trace(lambda x: gs.addcmul(x, x, x), x)) == ["addcmul"]
+
+    def f(x):
+        x = gs.tensor(x, requires_grad=True)
+        y = gs.addcmul(x, x, x)
+        return y, gs.autograd.grad(y.sum(), x)[0]
+
+    assert gs.trace(f, x).run(np.array([3.0, 4.0]))[1].tolist() == [7.0, 9.0]
+
+
+def test_an_in_place_operator_whose_old_value_is_saved():
+    def f(x):
+        x = gs.tensor(x, requires_grad=True)
+        y = x * 1
+        y.sin_()
+        y.mul_(y)
+        return y, gs.autograd.grad(y.sum(), x)[0]
+
+    x = np.array([0.25, 3.0])
+    found = gs.trace(f, np.ones(2)).run(x)
+    np.testing.assert_allclose(found[1].numpy(), np.sin(2 * x), rtol=1e-14)
+
+
+def test_numbers_that_leave_are_noted():
+    def f(x):
+        if x[0] > 0:
+            return x * x[1].item()
+        return x
+
+    taken = gs.trace(f, gs.asarray([1.0, 2.0]))
+    assert ["bool() gave its truth" in note or "item() gave its number" in note for note in taken.notes] == [True, True]
+    assert all(note in str(taken) for note in taken.notes)
+
+
+def test_a_result_of_numpy_is_noted():
+    taken = gs.trace(lambda x: gs.exp(gs.asarray(np.sin(x.numpy()))), gs.ones(3))
+    assert "numpy() gave its numbers" in taken.notes[0] and taken.constants[0].shape == (3,)
+    assert "by no operator" in gs.trace(lambda x: np.sin(x.numpy()), gs.ones(3)).notes[1]
+
+
+def test_a_write_of_numpy_is_refused():
+    def f(x):
+        y = x * 1
+        y.numpy()[0] = 5.0
+        return y + 1
+
+    with pytest.raises(TypeError, match="other bits than the call"):
+        gs.trace(f, gs.ones(3))
+
+
+def test_a_view_by_numpy_is_one_of_the_program():
+    taken = gs.trace(lambda x: gs.sin((x * 2).numpy()[1:]), gs.ones(3))
+    assert names(taken) == ["multiply", "as_strided", "sin"]
+    assert taken.run(np.arange(3.0)).tolist() == np.sin([2.0, 4.0]).tolist()
+
+
+def test_generators_are_arguments():
+    def f(x, generator):
+        return x + gs.random.normal(size=(3,), generator=generator) + gs.randn(3)
+
+    taken = gs.trace(lambda x: f(x, np.random.default_rng(1)), gs.zeros(3))
+    assert [source.name for source in taken.sources] == ["generator", "generator_2"]
+    gs.manual_seed(5)
+    wanted = f(np.zeros(3), np.random.default_rng(7))
+    found = taken.run(np.zeros(3), generator=np.random.default_rng(7), generator_2=np.random.default_rng(5))
+    assert found.tolist() == wanted.tolist()
+
+
+def test_an_error_inside_that_is_caught_is_no_instruction():
+    def f(x):
+        try:
+            gs.matmul(x, gs.ones(7))
+        except ValueError:
+            pass
+        return x + 1
+
+    assert "matmul" not in names(gs.trace(f, gs.ones(3)))
+
+
+def test_decompose():
+    x = np.array([[0.5, -1.0, 2.0]])
+    taken = gs.trace(lambda x: gs.addcmul(gs.logaddexp2(x, x), x, x), x)
+    core = taken.decompose()
+    assert "addcmul" not in names(core) and {"multiply", "add"} <= set(names(core))
+    np.testing.assert_allclose(core.run(x).numpy(), taken.run(x).numpy(), rtol=1e-15)
+    assert "addcmul" in names(taken.decompose("logaddexp2")) and "addcmul" not in names(taken.decompose(depth=1))
+    assert names(taken.decompose(depth=0)) == names(taken)
+
+
+def test_derivative():
+    taken = gs.trace(lambda x, w: (gs.tanh(x * w)).sum(), np.array([0.5, 1.0]), np.array([2.0, 3.0])).derivative((0, 1))
+    x, w = np.array([0.1, 0.2]), np.array([1.0, -2.0])
+    value, (dx, dw) = taken.run(x, w)
+    slope = 1 - np.tanh(x * w) ** 2
+    np.testing.assert_allclose(value.item(), np.tanh(x * w).sum())
+    np.testing.assert_allclose(dx.numpy(), slope * w)
+    np.testing.assert_allclose(dw.numpy(), slope * x)
+
+
+def test_a_program_can_be_saved(tmp_path):
+    taken = gs.trace(lambda x: gs.where(x > 0, x, np.array([np.nan, -0.0, np.inf])), gs.asarray([1.0, -1.0, -2.0]))
+    (tmp_path / "saved.py").write_text(taken.python())
+    names = {}
+    exec((tmp_path / "saved.py").read_text(), names)
+    assert same_bits(held(names["program"](np.array([1.0, -1.0, -2.0]))), np.array([1.0, -0.0, np.inf]))
+
+
+def test_matrices_have_a_trace_too():
+    assert gs.trace(np.arange(4.0).reshape(2, 2)).item() == 3.0
+    assert gs.trace(np.arange(4.0).reshape(2, 2), offset=1).item() == 1.0
