@@ -70,3 +70,10 @@ def test_listeners():
     counted, stopped, peak = run("listeners.py").rsplit("\n", 3)[:3]
     assert "1  matmul" in counted and "1  AccumulateGrad" in counted
     assert stopped.startswith("stopped at tanh, line ") and number("at most", peak) == 4608
+
+
+def test_trace():
+    text = run("trace.py")
+    assert "gs.tanh(" in text and number("its distance from the gradient", text) == 0
+    before, after = re.search(r"(\d+) instructions, (\d+) after", text).groups()
+    assert int(after) < int(before)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..autograd.forward_ad import dual_level
 from ..autograd.nest import flatten, places, rebuild
+from ..core.operand import asarray
 from ..support.errors import CallTypeError
 from .drawing import dot_text, svg_text
 from .instructions import Instruction, straightened
@@ -191,8 +192,8 @@ def trace_call(
     ----------
     f : callable
     *args
-        What it is called with.  Tensors and arrays, also in tuples, lists and dictionaries, are the program's inputs; everything
-        else is a part of the program.
+        What it is called with.  Tensors and arrays, also in tuples, lists and dictionaries, are the program's inputs, and
+        Tensors inside of `f`; everything else is a part of the program.
     check : bool
         Run the program once, and compare all bits of its results with those of the call.
     apart : callable
@@ -210,28 +211,11 @@ def trace_call(
     memory = Memory()
     recorder = Recorder(memory)
     parameters = parameters_of(f, len(args))
-    inputs: list[Value] = []
-    unpacked: list[tuple[Value, str]] = []
-    before: list[Any] = []
-    for parameter, argument in zip(parameters, args):
-        leaves, form = flatten(argument)
-        paths = places(form)
-        copies = []
-        for leaf, path in zip(leaves, paths):
-            array = held(leaf)
-            copies.append(leaf if array is None else copied(array))
-            if array is None:
-                continue
-            if memory.known(array) is not None or memory.block(array) is not None:
-                recorder.notes.append(f"{parameter}{path} shares memory with another input, and has to where the program is run")
-            value = memory.known(array) or memory.enter(array, "input")
-            value.name = name_of(parameter, path)
-            inputs.append(value)
-            unpacked.append((value, parameter + path))
-        before.append(rebuild(form, copies))
+    inputs = Inputs(recorder)
+    given = [inputs.tensors(parameter, argument) for parameter, argument in zip(parameters, args)]
     recorder.start()
     try:
-        outcome = f(*args)
+        outcome = f(*given)
     finally:
         recorder.stop()
     if recorder.failure is not None:
@@ -239,13 +223,54 @@ def trace_call(
     final = Ending(recorder)
     results = mapped(outcome, final.leaf)
     recorded = {
-        "inputs": inputs, "parameters": parameters, "unpacked": unpacked, "results": results, "notes": recorder.notes,
-        "sources": list(memory.sources.values()), "arguments": tuple(before),
+        "inputs": inputs.values, "parameters": parameters, "unpacked": inputs.unpacked, "results": results,
+        "notes": recorder.notes, "sources": list(memory.sources.values()), "arguments": tuple(inputs.before),
     }  # fmt: skip
     taken = Trace(f, straightened(recorder.root, values_in(results), apart), recorded)
     if check:
         compare(taken, outcome, args)
     return taken
+
+
+class Inputs:
+    """What a call is given: each array has a name, and is a tensor, so that operators hear of it.
+
+    Attributes
+    ----------
+    values : list of Value
+    unpacked : list of (Value, str)
+        Where each stands among the parameters.
+    before : list
+        The arguments with copies of their arrays, as they were.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.values: list[Value] = []
+        self.unpacked: list[tuple[Value, str]] = []
+        self.before: list[Any] = []
+
+    def tensors(self, parameter: str, argument: Any) -> Any:
+        """An argument with tensors for its arrays, in the same memory."""
+        leaves, form = flatten(argument)
+        arrays = [held(leaf) for leaf in leaves]
+        self.before.append(rebuild(form, [leaf if array is None else copied(array) for leaf, array in zip(leaves, arrays)]))
+        for array, path in zip(arrays, places(form)):
+            if array is not None:
+                self.enter(array, parameter, path)
+        return rebuild(form, [asarray(leaf) if isinstance(leaf, np.ndarray) and array is not None else leaf
+                              for leaf, array in zip(leaves, arrays)])  # fmt: skip
+
+    def enter(self, array: np.ndarray, parameter: str, path: str) -> None:
+        memory = self.recorder.memory
+        value = memory.known(array)
+        if value is not None or memory.block(array) is not None:
+            self.recorder.notes.append(f"{parameter}{path} shares memory with another input, and has to where the program is run")
+        if value is None:
+            value = memory.enter(array, "input")
+            value.name = name_of(parameter, path)
+        self.values.append(value)
+        self.unpacked.append((value, parameter + path))
 
 
 def name_of(parameter: str, path: str) -> str:

@@ -106,6 +106,11 @@ def test_a_result_of_numpy_is_noted():
     assert "by no operator" in gs.trace(lambda x: np.sin(x.numpy()), gs.ones(3)).notes[1]
 
 
+def test_arrays_are_tensors_inside():
+    taken = gs.trace(lambda params, x: np.sin(x @ params["w"]), {"w": np.ones((3, 2))}, np.ones((2, 3)))
+    assert names(taken) == ["matmul", "sin"] and taken.constants == [] and taken.inputs[0].name == "params_w"
+
+
 def test_a_write_of_numpy_is_refused():
     def f(x):
         y = x * 1

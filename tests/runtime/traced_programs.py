@@ -25,7 +25,7 @@ def function_of(seed, mode, steps=9):
     direction, second = np.random.default_rng(seed).normal(size=(2, 2, 3))
 
     def stepped(primal, x, forward, twice=None):
-        machine = Machine(seed, primal, direction, x, forward, twice)
+        machine = Machine(seed, np.array(primal), direction, x, forward, twice)
         for _ in range(steps):
             machine.step()
         total, _, _ = machine.result()
