@@ -85,8 +85,7 @@ cdef class AccumulateGrad(Node):
         return None
 
     cdef object apply_recorded(self, object grad, Wanted wanted):
-        cdef TensorBase leaf = self.leaf, total, fresh
-        cdef TensorBase value = grad
+        cdef TensorBase leaf = self.leaf, value = grad, total, fresh
         cdef bint in_place = thread_state().flags & GRAD_DISABLED != 0
         if leaf.flags & MOVED and value is not None:
             refuse_other_shape(leaf, value.shape)
