@@ -42,7 +42,7 @@ from .api.pieces import (
 from .api.promotion import broadcast_shapes, can_cast, promote_types, result_type, tril_indices, triu_indices
 from .api.serialization import load, save
 from .api.spectrum import istft, multinomial, stft
-from .tracing import trace
+from .tracing import trace as trace  # around the operator of that name
 from .support import constants
 from .support.constants import *
 from .support.einops import offer_backend

@@ -52,7 +52,7 @@ def read_library(place: Package | Path) -> Library:
     if by_table:
         exported = set().union(*offered_kernels(package).values())
     top = _parsed(runtime / "__init__.py", root)
-    names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "support" / "constants.py", root))
+    names = _imported(top) - _around(top) | _listed(top) | _listed(_parsed(runtime / "support" / "constants.py", root))
     return Library(
         {f.name: _signature(f, path.relative_to(root).as_posix()) for path in package.formulas_files
          for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
@@ -81,6 +81,12 @@ def _imported(module: ast.Module) -> set[str]:
     """The names that a module imports from others."""
     imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
     return {alias.asname or alias.name for node in imports for alias in node.names}
+
+
+def _around(module: ast.Module) -> set[str]:
+    """The names that a module imports as themselves, `trace as trace`: functions that stand around the operator of their name."""
+    imports = [node for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
+    return {alias.name for node in imports for alias in node.names if alias.asname == alias.name}
 
 
 def _listed(module: ast.Module) -> set[str]:

@@ -49,6 +49,12 @@ derivatives.yaml:12:7: error: {name}: op: {what} is something else already
         small.analyze(entry.replace("variants: function", "variants: bound"))
 
 
+def test_what_is_imported_as_itself_stands_around_its_operator(small):
+    small.write("runtime/__init__.py", "from .tracing import trace as trace\n")
+    entry = "- op: trace(x) -> y\n  doc: F.\n  forward: np.sin(x)\n  dy/dx: cos(x)\n  samples: one\n"
+    assert "trace" in small.analyze(entry).ops
+
+
 def test_errors_come_in_the_order_of_the_file(small):
     entry = "- op: f(x, w) -> y\n  doc: F.\n  forward: np.sine(x)\n  dy/dx: coss(x)\n  samples: two\n"
     lines = [line.split(":")[1] for line in small.refusal("analyze", entry).splitlines() if "error" in line]
