@@ -116,6 +116,15 @@ def test_sums_by_name_are_those_of_the_events():
     assert {average.key: average.count for average in profiled.key_averages()}["tanh"] == 3
 
 
+def test_the_sum_of_own_times_has_the_time_between_the_events():
+    between = FunctionEventAvg().add(FunctionEvent(id=1, name="between", thread=0, start_us=0, end_us=5))
+    events = EventList([FunctionEvent(id=0, name="a", thread=0, start_us=0, end_us=3, flops=7)], between=[between])
+    events._build_tree()
+    assert events.self_cpu_time_total == events.key_averages().self_cpu_time_total == events.total_average().self_cpu_time_total == 8
+    assert [average.key for average in events.key_averages()] == ["a", "between"]
+    assert EventList().self_cpu_time_total == 0 and EventList().changes == () and "FLOPs" not in events.table()
+
+
 def test_averages_want_the_tree():
     with pytest.raises(AssertionError, match="tree"):
         EventList().key_averages()

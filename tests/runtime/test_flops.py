@@ -21,6 +21,12 @@ def test_products(shapes, expected):
     assert counted(lambda: a @ b) == {"matmul": expected}
 
 
+def test_a_linear_layer_adds_its_bias():
+    x, weight = gs.ones((7, 4)), gs.ones((5, 4))
+    assert sum(counted(lambda: gs.nn.linear(x, weight)).values()) == 7 * 5 * 2 * 4
+    assert sum(counted(lambda: gs.nn.linear(x, weight, gs.ones(5))).values()) == 7 * 5 * (2 * 4 + 1)
+
+
 def test_convolutions_have_a_term_for_each_element_of_the_kernel_at_each_place():
     x, weight = gs.ones((2, 4, 9, 9)), gs.ones((6, 2, 3, 3))
     places = 2 * 6 * 4 * 4

@@ -1,5 +1,7 @@
 """Profiles as users make them: `gs.autograd.profiler.profile` and `gs.profiler.profile`, ranges, pairs of calls and nodes, the sum."""
 
+import doctest
+import importlib
 import re
 import threading
 import time
@@ -11,7 +13,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd.profiler import profile
-from gradspec.profiler import ProfilerAction, ProfilerActivity, record_function, schedule
+from gradspec.profiler import ProfilerActivity, record_function, schedule
 
 EVALUATE = "autograd::engine::evaluate_function: "
 BETWEEN = "[between operators]"
@@ -254,6 +256,12 @@ def test_the_programs_of_the_page():
     exec("\n".join(programs), {})
 
 
+@pytest.mark.parametrize("name", ["profiler.profile", "profiler.session", "profiler.record_function", "profiler.schedule", "autograd.saved_memory"])
+def test_the_examples_of_docstrings(name):
+    found = doctest.testmod(importlib.import_module(f"gradspec.{name}"), extraglobs={"gs": gs})
+    assert found.failed == 0 and found.attempted > 0
+
+
 def test_a_profile_that_is_not_enabled_or_not_over():
     with profile(enabled=False):
         assert not gs.autograd._profiler_enabled()
@@ -361,7 +369,3 @@ def test_results_are_the_same_under_a_profile(settings):
     with warnings.catch_warnings(), gs.profiler.profile(**settings):
         warnings.simplefilter("error")
         np.testing.assert_array_equal(gradient(), expected)
-
-
-def test_the_default_action_is_to_record():
-    assert gs.profiler.profile().schedule(7) is ProfilerAction.RECORD

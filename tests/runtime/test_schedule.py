@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import os
 import re
+import socket
 
 import pytest
 
 import gradspec as gs
-from gradspec.profiler import schedule, tensorboard_trace_handler
+from gradspec.profiler import ProfilerAction, schedule, tensorboard_trace_handler
 
 
 def actions(count, **settings):
@@ -58,3 +60,21 @@ def test_files_of_traces_have_the_names_that_tensorboard_looks_for(tmp_path, com
     assert len(paths) == 2 and all(re.fullmatch(r"worker\.\d+\.pt\.trace\.json" + (r"\.gz" if compressed else ""), path.name) for path in paths)
     with gzip.open(paths[0], "rt") if compressed else open(paths[0]) as file:
         assert any(entry["name"] == "exp" for entry in json.load(file)["traceEvents"])
+
+
+def test_names_of_files_begin_with_the_machine_and_the_process(tmp_path):
+    with gs.profiler.profile(on_trace_ready=tensorboard_trace_handler(str(tmp_path / "a" / "b"))):
+        gs.exp(gs.ones(2))
+    (path,) = (tmp_path / "a" / "b").iterdir()
+    assert re.fullmatch(rf"{re.escape(socket.gethostname())}_{os.getpid()}\.\d+\.pt\.trace\.json", path.name)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RuntimeError, match="Can't create directory"):
+        tensorboard_trace_handler(str(tmp_path / "file" / "below"))(None)
+
+
+def test_actions_have_pytorchs_numbers_and_to_record_is_the_default():
+    assert [(action.name, action.value) for action in ProfilerAction] == [("NONE", 0), ("WARMUP", 1), ("RECORD", 2), ("RECORD_AND_SAVE", 3)]
+    assert gs.profiler.profile().schedule(5) is ProfilerAction.RECORD
