@@ -170,17 +170,12 @@ cdef class Recorder(Listener):
 
     cdef int hold(self, object value, object inputs) except -1:
         """Count the arrays that own their memory and are new, until they die."""
-        cdef ndarray array
+        cdef ndarray array = array_in(value)
         cdef Death death
-        if isinstance(value, TensorBase):
-            array = (<TensorBase> value).array
-        elif isinstance(value, ndarray):
-            array = <ndarray> value
-        elif isinstance(value, (tuple, list)):
-            for item in value:
-                self.hold(item, inputs)
-            return 0
-        else:
+        if array is None:
+            if isinstance(value, (tuple, list)):
+                for item in value:
+                    self.hold(item, inputs)
             return 0
         if not PyArray_FLAGS(array) & NPY_ARRAY_OWNDATA:
             return 0
@@ -239,28 +234,33 @@ cdef void* more(void* block, Py_ssize_t* room, size_t size) except NULL:
     return grown
 
 
+cdef inline ndarray array_in(object value):
+    """The array that a value is or holds, else None."""
+    if isinstance(value, TensorBase):
+        return (<TensorBase> value).array
+    return <ndarray> value if isinstance(value, ndarray) else None
+
+
+cdef inline bint is_list_of_numbers(object value):
+    """Whether it is a list, which may be long, and does not begin with an array."""
+    return isinstance(value, (tuple, list)) and (len(value) == 0 or array_in(value[0]) is None)
+
+
 cdef object shapes_of(object values):
     """The shapes in what an operator takes or gives: of an array its lengths, of several a mark and these, else None."""
-    if isinstance(values, TensorBase):
-        return lengths((<TensorBase> values).array)
-    if isinstance(values, ndarray):
-        return lengths(<ndarray> values)
+    cdef ndarray array = array_in(values)
+    if array is not None:
+        return (<object> array).shape
     if isinstance(values, (tuple, list)):
-        return ("several", *[shapes_of(value) for value in values])
+        return ("several", *[None if is_list_of_numbers(value) else shapes_of(value) for value in values])
     return None
 
 
 cdef bint is_among(ndarray array, object values):
     """Whether an array is one of those that an operator took."""
-    if isinstance(values, TensorBase):
-        return (<TensorBase> values).array is array
     if isinstance(values, (tuple, list)):
-        return any([is_among(array, value) for value in values])
-    return values is array
-
-
-cdef tuple lengths(ndarray array):
-    return (<object> array).shape
+        return any([is_among(array, value) for value in values if not is_list_of_numbers(value)])
+    return array_in(values) is array
 
 
 cdef tuple stack_of():

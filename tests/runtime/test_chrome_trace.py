@@ -45,6 +45,8 @@ def test_an_arrow_goes_from_each_call_to_its_node(tmp_path):
     _, trace = traced(tmp_path / "trace.json")
     starts = {(entry["tid"], entry["ts"]): entry["name"] for entry in trace["traceEvents"] if entry["ph"] == "X"}
     ends = {}
+    assert {entry.get("bp") for entry in trace["traceEvents"] if entry["ph"] == "s"} == {None}
+    assert not any("Input Dims" in entry["args"] for entry in trace["traceEvents"] if entry["ph"] == "X")
     for entry in trace["traceEvents"]:
         if entry["ph"] in "sf":
             ends.setdefault(entry["id"], {})[entry["ph"]] = starts[entry["tid"], entry["ts"]]

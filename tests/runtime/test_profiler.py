@@ -315,6 +315,8 @@ def test_start_stop_and_the_results():
     with pytest.raises(AssertionError, match="recorded nothing"):
         profiled.events()
     profiled.start()
+    with pytest.raises(RuntimeError, match="runs already"):
+        profiled.start()
     gs.exp(gs.ones(3))
     profiled.stop()
     assert [event.name for event in profiled.events()] == ["ones", "exp"] and profiled.total_average().count == 5

@@ -96,6 +96,13 @@ def test_shapes_and_stacks_are_kept_once():
     assert len(stacks) == 1 and stacks[0][0][0].co_filename == __file__
 
 
+def test_a_list_of_numbers_is_not_looked_through():
+    numbers, x = [1.0] * 100_000, gs.ones(3)
+    rows, _, _, names, shapes, _ = recorded(lambda: (gs.concatenate([x, x], 0), gs.sum(numbers)), shapes=True, memory=True)
+    known = [shapes[row["inputs"]] for row in rows]
+    assert known[0][1] == ("several", (3,), (3,)) and known[names.index("sum")][1] is None
+
+
 def least(function, rounds=40):
     """Nanoseconds, the least of several rounds: what else runs on the machine only adds."""
     times = []
