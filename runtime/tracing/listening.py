@@ -178,7 +178,8 @@ class Recorder(Listener):
 
     def left(self, event: Event) -> None:
         value = self.memory.known(held(event.inputs[0]))
-        if value is None or value.kind == "constant":
+        own = self.is_inside() if value is None else value.kind != "constant"  # what is not known yet may be an operator's result
+        if not own:
             return
         what = "its truth" if event.name == "bool" else "its numbers" if event.name in ("numpy", "tolist") else "its number"
         text = f"{place(event.line)}: {event.name}() gave {what} to Python: what was made of that stands here as it was"

@@ -74,7 +74,14 @@ def line_text(line: Instruction, write: Any = literal) -> str:
 
 def program_text(trace: Any) -> str:
     """A module with one function, `program`, of the parameters that the traced function has."""
-    body: list[str] = [f"{value.name} = gs.asarray({path})" for value, path in trace.unpacked]
+    body: list[str] = []
+    for path, text in trace.fixed:
+        body.append(f"if {path} != {text}:")
+        body.append(f"    raise ValueError({f'program: {path} was {text} when it was traced, and is a part of it'!r})")
+    for value, path in trace.unpacked:
+        body.append(f"{value.name} = gs.asarray({path})")
+        body.append(f"if {value.name}.shape != {value.shape} or {value.name}.dtype != {value.dtype.name!r}:")
+        body.append(f"    raise ValueError({f'program: {path} was {value.type} when it was traced'!r})")
     written = {line.target.memory for line in trace.instructions if line.target is not None}
     for value in trace.constants:
         body.append(f"{value.name} = gs.asarray(_{value.name}{'.copy()' if value in written else ''})")

@@ -46,6 +46,7 @@ class Trace:
         self.inputs: list[Value] = recorded["inputs"]
         self.parameters: list[str] = recorded["parameters"]
         self.unpacked: list[tuple[Value, str]] = recorded["unpacked"]
+        self.fixed: list[tuple[str, str]] = recorded["fixed"]
         self.results = recorded["results"]
         self.sources: list[Source] = recorded["sources"]
         self.notes: list[str] = recorded["notes"]
@@ -223,7 +224,7 @@ def trace_call(
     final = Ending(recorder)
     results = mapped(outcome, final.leaf)
     recorded = {
-        "inputs": inputs.values, "parameters": parameters, "unpacked": inputs.unpacked, "results": results,
+        "inputs": inputs.values, "fixed": inputs.fixed, "parameters": parameters, "unpacked": inputs.unpacked, "results": results,
         "notes": recorder.notes, "sources": list(memory.sources.values()), "arguments": tuple(inputs.before),
     }  # fmt: skip
     taken = Trace(f, straightened(recorder.root, values_in(results), apart), recorded)
@@ -240,6 +241,8 @@ class Inputs:
     values : list of Value
     unpacked : list of (Value, str)
         Where each stands among the parameters.
+    fixed : list of (str, str)
+        Numbers and strings, which are parts of the program.
     before : list
         The arguments with copies of their arrays, as they were.
     """
@@ -249,15 +252,18 @@ class Inputs:
         self.values: list[Value] = []
         self.unpacked: list[tuple[Value, str]] = []
         self.before: list[Any] = []
+        self.fixed: list[tuple[str, str]] = []
 
     def tensors(self, parameter: str, argument: Any) -> Any:
         """An argument with tensors for its arrays, in the same memory."""
         leaves, form = flatten(argument)
         arrays = [held(leaf) for leaf in leaves]
         self.before.append(rebuild(form, [leaf if array is None else copied(array) for leaf, array in zip(leaves, arrays)]))
-        for array, path in zip(arrays, places(form)):
+        for leaf, array, path in zip(leaves, arrays, places(form)):
             if array is not None:
                 self.enter(array, parameter, path)
+            elif leaf is None or isinstance(leaf, (bool, int, float, complex, str)) and leaf == leaf:  # NaN is equal to nothing
+                self.fixed.append((parameter + path, literal(leaf)))
         return rebuild(form, [asarray(leaf) if isinstance(leaf, np.ndarray) and array is not None else leaf
                               for leaf, array in zip(leaves, arrays)])  # fmt: skip
 

@@ -111,6 +111,46 @@ def test_arrays_are_tensors_inside():
     assert names(taken) == ["matmul", "sin"] and taken.constants == [] and taken.inputs[0].name == "params_w"
 
 
+def test_a_program_refuses_what_it_was_not_traced_for():
+    taken = gs.trace(lambda x, options: gs.mean(x) * options["n"], np.ones(3), {"n": 2})
+    assert taken.run(np.full(3, 5.0), {"n": 2}).item() == 10.0
+    with pytest.raises(ValueError, match="was 2 when it was traced"):
+        taken.run(np.ones(3), {"n": 3})
+    with pytest.raises(ValueError, match=r"x was float64\[3\] when it was traced"):
+        taken.run(np.ones(4), {"n": 2})
+    with pytest.raises(ValueError, match=r"x was float64\[3\] when it was traced"):
+        taken.run(np.ones(3, np.float32), {"n": 2})
+
+
+def test_numbers_that_leave_inside_of_an_operator_are_noted():
+    def f(x):
+        x = gs.tensor(x, requires_grad=True)
+        with gs.autograd.graph.saved_tensors_hooks(lambda t: t.numpy().copy(), gs.asarray):
+            y = gs.exp(x)
+        return gs.autograd.grad(y.sum(), x)
+
+    assert ["numpy() gave its numbers" in note for note in gs.trace(f, np.ones(2)).notes] == [True]
+
+
+def test_a_function_of_the_users_is_its_operators():
+    class Double(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    def f(x):
+        x = gs.tensor(x, requires_grad=True)
+        x.register_hook(lambda grad: grad * 3)
+        return gs.autograd.grad((Double.apply(x) * x).sum(), x)[0]
+
+    taken = gs.trace(f, np.ones(2))
+    assert taken.notes == [] and taken.run(np.array([1.0, -2.0])).tolist() == [12.0, -24.0]
+
+
 def test_a_write_of_numpy_is_refused():
     def f(x):
         y = x * 1
