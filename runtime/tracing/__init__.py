@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def trace(x: Callable[..., Any], *args: Any, check: bool = True) -> "Trace": ...
 @overload
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Tensor": ...
-@wraps(ops.trace)
+@wraps(ops.trace, assigned=("__doc__",))
 def trace(x: Any, *args: Any, **keywords: Any) -> Any:
     if not callable(x):
         return ops.trace(x, *args, **keywords)

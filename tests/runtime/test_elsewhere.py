@@ -60,8 +60,9 @@ def test_the_lists_are_those_of_four_libraries():
 
 
 # What people say beside: modules by the names under which they are imported, and libraries that stand near.
-SPOKEN = {"anp", "jnp", "optax", "profile", "ravel_pytree", "record_function", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode",
-          "pack_padded_sequence"}  # fmt: skip
+# Names that the lists leave out, those of PyTorch's profilers among them.
+SPOKEN = {"anp", "jnp", "optax", "ravel_pytree", "root", "solve_ivp", "fixed_point", "fixed_points", "grad_mode", "pack_padded_sequence",
+          "emit_nvtx", "emit_itt", "ExecutionTraceObserver", "DeviceType"}  # fmt: skip
 ROWS = [(answer, name) for answer, names in elsewhere.NAMES.items() for name in names.split()]
 
 
