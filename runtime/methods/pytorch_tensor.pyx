@@ -63,11 +63,11 @@ cdef class PyTorchTensor(TensorBase):
 
     def matvec(self, x):
         """`self @ x`: by this name SciPy's linear solvers, and `least_squares`, know a matrix."""
-        return ops.matmul(self, x)
+        return self @ x
 
     def rmatvec(self, x):
         """`self.mH @ x`, for SciPy's linear solvers."""
-        return ops.matmul(ops.mH(self), x)
+        return self.mH @ x
 
     def is_signed(self):
         """Whether the dtype has negative numbers."""

@@ -108,7 +108,6 @@ class Trace:
         """The instructions of an operator, in any of its forms."""
         return [line for line in self.instructions if line.name in (op, f"{op}_", f"{op}.out")]
 
-
     def dot(self) -> str:
         """The program as DOT text, for graphviz."""
         return dot_text(self)

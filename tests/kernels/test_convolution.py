@@ -225,3 +225,26 @@ def test_bias_views_and_mixed_dtypes_of_small_ones():
     mixed = convolution.convolve(x.astype(np.float32), weight, bias, *case[2:])
     assert mixed.dtype == np.float64
     np.testing.assert_allclose(mixed, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["stride", "padding", "dilation"])
+@pytest.mark.parametrize("numbers", [(), (1,), (1, 1, 1)])
+def test_a_number_for_each_axis(name, numbers):
+    """The loops read as many as there are axes, whatever they are given."""
+    x, weight, y = np.ones((1, 2, 4, 4)), np.ones((3, 2, 2, 2)), np.zeros((1, 3, 3, 3))
+    given = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1)} | {name: numbers}
+    with pytest.raises(ValueError):
+        convolution.convolve(x, weight, None, *given.values(), 1)
+    assert not convolution.add_products(x, weight, y, 0, *given.values(), 1)
+    assert not y.any()
+
+
+@pytest.mark.parametrize("shapes", [((1, 2, 4), (3, 2, 2, 2), (1, 3, 3, 3)), ((1, 2, 4, 4), (3, 1, 2, 2), (1, 3, 3, 3)),
+                                    ((1, 2, 4, 4), (3, 2, 2, 2), (1, 2, 3, 3)), ((2, 2, 4, 4), (3, 2, 2, 2), (1, 3, 3, 3)),
+                                    ((1, 2), (3, 2), (1, 3)), ((1, 2, 1, 1, 1, 1), (3, 2, 1, 1, 1, 1), (1, 3, 1, 1, 1, 1))])  # fmt: skip
+def test_arrays_that_do_not_belong_together_are_left_alone(shapes):
+    x, weight, y = map(np.ones, shapes)
+    ways = ((1,) * (x.ndim - 2), (0,) * (x.ndim - 2), (1,) * (x.ndim - 2))
+    assert not convolution.add_products(x, weight, y, 0, *ways, 1)
+    assert not convolution.add_products(x, weight, y, 0, *ways, 0)
+    assert (y == 1).all()

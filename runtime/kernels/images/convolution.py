@@ -232,6 +232,8 @@ def unfold(x, kernel, dilation, padding, stride):
 def output_sizes(lengths, kernel, stride, padding, dilation):
     """In how many places along each axis the kernel stands."""
     for name, values, least in (("kernel", kernel, 1), ("stride", stride, 1), ("dilation", dilation, 1), ("padding", padding, 0)):
+        if len(values) != len(lengths):
+            raise ValueError(f"{name} has {len(values)} numbers for {len(lengths)} axes: {tuple(values)}")
         if min(values) < least:
             raise ValueError(f"{name} must be at least {least}, got {tuple(values)}")
         if max(values) > 2**31:

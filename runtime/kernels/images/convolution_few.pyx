@@ -105,6 +105,14 @@ cdef ndarray plain(ndarray x, ndarray alike):
     return np.require(x, alike.dtype, "CA")
 
 
+cdef bint fits(ndarray x, ndarray weight, ndarray y, int spatial, npy_intp groups) noexcept:
+    """Whether the arrays have the axes and channels that the loops rely on; what has not is for others to refuse."""
+    if not 1 <= spatial <= 3 or PyArray_NDIM(weight) != spatial + 2 or PyArray_NDIM(y) != spatial + 2 or groups < 1:
+        return False
+    return (PyArray_DIMS(y)[0] == PyArray_DIMS(x)[0] and PyArray_DIMS(weight)[0] == PyArray_DIMS(y)[1]
+            and PyArray_DIMS(weight)[0] % groups == 0 and PyArray_DIMS(weight)[1] * groups == PyArray_DIMS(x)[1])
+
+
 def add_products(ndarray x, ndarray weight, ndarray y, int which, tuple stride, tuple padding, tuple dilation,
                  npy_intp groups):
     """Add the products of two of three arrays to the third one.
@@ -132,6 +140,8 @@ def add_products(ndarray x, ndarray weight, ndarray y, int which, tuple stride, 
     cdef int k, spatial = PyArray_NDIM(x) - 2, more = 3 - spatial
     cdef npy_intp examples = PyArray_DIMS(x)[0]
     cdef ndarray target = y if which == RESULT else x if which == INPUT else weight
+    if not fits(x, weight, y, spatial, groups) or not len(stride) == len(padding) == len(dilation) == spatial:
+        return False
     x, weight, y = plain(x, target), plain(weight, target), plain(y, target)
     sizes[0] = sizes[1] = sizes[2] = 1
     for k in range(3):

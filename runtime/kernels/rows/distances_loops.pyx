@@ -73,22 +73,31 @@ cdef void add_differences(real* weight, real* a, real* b, double* total, real* y
         y[c] = <real> total[c]
 
 
+cdef bint row(Job* job, real* apart, double* total, npy_intp i) noexcept nogil:
+    """One row of the result; whether it is right."""
+    cdef npy_intp n = job.length, m = job.others
+    cdef real* a = (<real*> job.a) + i * n
+    if job.weight == NULL:
+        return distance(a, <real*> job.b, apart, (<real*> job.y) + i * m, m, n)
+    add_differences((<real*> job.weight) + i * m, a, <real*> job.b, total, (<real*> job.y) + i * n, m, n)
+    return True
+
+
 cdef void run(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef Job* job = <Job*> context
-    cdef npy_intp i, n = job.length, m = job.others
-    cdef double* memory = <double*> malloc((n + 1) * sizeof(double))
+    cdef npy_intp i
+    cdef bint known
+    cdef double* memory = <double*> malloc((job.length + 1) * sizeof(double))
     if memory == NULL:
         job.failed = True
         return
     for i in range(start, stop):
-        if job.weight != NULL and job.single:
-            add_differences((<float*> job.weight) + i * m, (<float*> job.a) + i * n, <float*> job.b, memory, (<float*> job.y) + i * n, m, n)
-        elif job.weight != NULL:
-            add_differences((<double*> job.weight) + i * m, (<double*> job.a) + i * n, <double*> job.b, memory, (<double*> job.y) + i * n, m, n)
-        elif job.single:
-            job.failed |= not distance((<float*> job.a) + i * n, <float*> job.b, <float*> memory, (<float*> job.y) + i * m, m, n)
+        if job.single:
+            known = row[float](job, <float*> memory, memory, i)
         else:
-            job.failed |= not distance((<double*> job.a) + i * n, <double*> job.b, memory, (<double*> job.y) + i * m, m, n)
+            known = row[double](job, memory, memory, i)
+        if not known:  # other threads write here, too: never anything else
+            job.failed = True
     free(memory)
 
 
