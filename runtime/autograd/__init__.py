@@ -44,13 +44,11 @@ else:
 
 __all__ = [
     "Event", "Function", "GradcheckError", "GradientEdge", "Listener", "Node", "Variable", "backward", "checkpoint",
-    "detect_anomaly",
-    "disable_saved_tensors_hooks", "enable_grad", "forward_ad", "functional", "get_gradient_edge", "grad", "gradcheck",
-    "gradgradcheck", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable", "profiler",
-    "profiler_util", "saved_tensors_hooks",
-    "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative", "set_multithreading_enabled",
-    "set_mutation_on_saved_tensors", "trace_nans",
+    "detect_anomaly", "disable_saved_tensors_hooks", "enable_grad", "forward_ad", "functional", "get_gradient_edge",
+    "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_multithreading_enabled", "is_view_replay_enabled", "no_grad", "once_differentiable", "profiler", "profiler_util",
+    "saved_tensors_hooks", "set_detect_anomaly", "set_grad_enabled", "set_missing_derivative",
+    "set_multithreading_enabled", "set_mutation_on_saved_tensors", "trace_nans",
 ]  # fmt: skip
 
 

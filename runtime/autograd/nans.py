@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.events import Event, Listener
 from ..core.tensor import TensorBase
+from ..core.told import array_of
 
 GENERATED = __name__.partition(".")[0] + ".generated."
 
@@ -22,7 +23,7 @@ def arrays_in(values: Any) -> Iterator[np.ndarray]:
             yield from arrays_in(value)
             continue
         if isinstance(value, TensorBase):
-            value = value.data.numpy()
+            value = array_of(value)
         if isinstance(value, (np.ndarray, np.generic, float, complex)):
             array = np.asarray(value)
             if array.dtype.kind in "fc":

@@ -33,8 +33,8 @@ cdef class Event:
     kind : str
         "operator", "function" (a custom Function), "node" (of a backward pass), "hook", "pass" (a whole backward pass),
         "deferred" (gradients that a pass put off, computed together), "tangent" (the derivative of the operator around it
-        in forward mode) and "range" (named by the user) begin and end.  "mode", "made" (a tensor out of numbers), "left"
-        (numbers out of a tensor) and "draw" are single moments.
+        in forward mode) and "range" (named by the user) begin and end.  "mode", "made" (a tensor out of numbers, or a
+        copy that no operator makes), "write" (by no operator), "left" (numbers out of a tensor) and "draw" are single moments.
     name : str
         Of an operator the name of its entry, with `_` where it writes in place and `.out` where it writes to `out=`; of a
         node its class; of a value that left the method that took it.
