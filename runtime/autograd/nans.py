@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.events import Event, Listener
+from ..core.provenance import GENERATED
 from ..core.tensor import TensorBase
 from ..core.told import array_of
-
-GENERATED = __name__.partition(".")[0] + ".generated."
 
 
 def arrays_in(values: Any) -> Iterator[np.ndarray]:

@@ -4,11 +4,9 @@
 
 #include <Python.h>
 
-typedef PyObject* gradspec_o;
-
 static PyObject* gradspec_call_wrapper(void* wrapper, PyObject* arguments) {
-    typedef gradspec_o o;
-    gradspec_o* a = ((PyTupleObject*) arguments)->ob_item;
+    typedef PyObject* o;
+    o* a = ((PyTupleObject*) arguments)->ob_item;
     switch (PyTuple_GET_SIZE(arguments)) {
         case 0: return ((o (*)(void)) wrapper)();
         case 1: return ((o (*)(o)) wrapper)(a[0]);
