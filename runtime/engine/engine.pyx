@@ -285,6 +285,7 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
     cdef bint outer_keep = state.keep_graph, finished = False
     cdef tuple modes = modes_of(state)
     cdef Event event = None
+    cdef object failure = None
     if flags & LISTENING:
         event = begin_event(state, "pass", "grad" if task.capturing else "backward", task.root.grads, None)
         task.listening = True
@@ -303,6 +304,9 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
         while task.callbacks:
             task.callbacks.pop(0)()
         finished = True
+    except BaseException as error:
+        failure = error
+        raise
     finally:
         # A dual level that a hook entered or left is entered or left, a listener too; every other mode is what it was.
         state.flags = flags & ~<unsigned int> HOOKS_CHANGE | state.flags & HOOKS_CHANGE
@@ -315,7 +319,7 @@ cdef list run_task(ThreadState* state, GraphTask task, list inputs):
         if not finished:
             task.abandon()
         if event is not None:
-            end_event(state, event, task.results if finished else None, None)
+            end_event(state, event, task.results if finished else None, failure)
     return task.results
 
 

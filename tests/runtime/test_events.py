@@ -167,6 +167,7 @@ class TestPasses:
                 y.sum().backward()
             gs.exp(x)
         assert [type(event.error) for event in log.events("hook")] == [ZeroDivisionError]
+        assert [type(event.error) for event in log.events("pass")] == [ZeroDivisionError]
         assert log.events()[-1].depth == 0
 
     def test_grad_within_a_hook(self):
