@@ -1,0 +1,194 @@
+"""Holdings: what a function can reach without being given it, and whether that is still what it was.
+
+Owns the walk from a function over its closure, the globals and defaults that its code names, bound objects, containers and
+attributes, to tensors, arrays and numbers; and the check before each call that all of it is the same.  What lies behind
+generators, files and objects of C is not seen.  Knows nothing of programs.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import TensorBase
+from ..core.told import array_of
+
+NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
+MOST = 100_000  # things that a function may hold
+# Packages whose functions are taken as they are: what they hold is not the user's.
+LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "operator", "contextlib", "copy"}
+
+
+class TooMuch(Exception):
+    """More is held than can be looked at before each call."""
+
+
+class Holdings:
+    """What a function holds.
+
+    Attributes
+    ----------
+    tensors : list of (str, Tensor or ndarray)
+        With the way to each, as one would write it.
+    numbers : list
+        All numbers and strings, the constants of its code among them.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.tensors: list[tuple[str, Any]] = []
+        self.numbers: list[Any] = []
+        self.checks: list[tuple[str, Any, Any, Any]] = []  # way, container, key, what was there
+        self.sizes: list[tuple[str, Any, int]] = []
+        self.seen: dict[int, Any] = {}
+        self.todo: list[tuple[str, Any]] = [("", function)]
+        while self.todo:
+            self.look(*self.todo.pop())
+            if len(self.checks) > MOST:
+                raise TooMuch(f"the function holds more than {MOST} things")
+
+    def changed(self) -> tuple[str, Any, Any] | None:
+        """The first thing that is another one now: its way, what it was, and what it is."""
+        for way, container, size in self.sizes:
+            if len(container) != size:
+                return way, size, len(container)
+        for way, container, key, value in self.checks:
+            now = content(container, key)
+            if now is not value and not (type(now) is type(value) and isinstance(value, NUMBERS) and alike(now, value)):
+                return way, value, now
+        return None
+
+    # The walk.
+
+    def add(self, way: str, container: Any, key: Any, value: Any) -> None:
+        self.checks.append((way, container, key, value))
+        self.todo.append((way, value))
+
+    def look(self, way: str, item: Any) -> None:
+        if isinstance(item, NUMBERS):
+            self.numbers.append(item)
+            return
+        if id(item) in self.seen:
+            return
+        self.seen[id(item)] = item
+        if isinstance(item, (TensorBase, np.ndarray)):
+            self.tensors.append((way, item))
+        elif isinstance(item, dict):
+            self.sizes.append((way, item, len(item)))
+            for key, value in list(item.items()):
+                self.add(f"{way}[{key!r}]", item, key, value)
+        elif isinstance(item, (list, tuple)):
+            if isinstance(item, list):
+                self.sizes.append((way, item, len(item)))
+            for key, value in enumerate(item):
+                self.add(f"{way}[{key}]", item, key, value)
+        elif isinstance(item, types.MethodType):
+            self.look(way, item.__self__)
+            self.look(way, item.__func__)
+        elif isinstance(item, types.FunctionType):
+            self.look_at_function(way, item)
+        elif isinstance(item, partial):
+            for part in (item.func, item.args, item.keywords):
+                self.look(way, part)
+        elif isinstance(item, (type, types.ModuleType, types.BuiltinFunctionType)) or is_library(type(item)) and not hasattr(
+            item, "__dict__"
+        ):
+            return
+        elif hasattr(item, "__wrapped__") and callable(item.__wrapped__):
+            self.look(way, item.__wrapped__)
+        elif hasattr(item, "__dict__"):
+            self.look_at_object(way, item)
+
+    def look_at_object(self, way: str, item: Any) -> None:
+        attributes = vars(item)
+        self.sizes.append((way, attributes, len(attributes)))
+        for name, value in list(attributes.items()):
+            self.add(f"{way}.{name}", attributes, name, value)
+        if is_library(type(item)):
+            return
+        for kind in type(item).__mro__:
+            if is_library(kind):
+                continue
+            for name, value in list(vars(kind).items()):
+                value = getattr(value, "fget", getattr(value, "__func__", value))
+                if isinstance(value, (types.FunctionType, *NUMBERS, TensorBase, np.ndarray)) and not name.startswith("__") or (
+                    name == "__call__"
+                ):
+                    self.checks.append((f"{way}.{name}", kind, name, vars(kind)[name]))
+                    self.todo.append((f"{way}.{name}", value))
+
+    def look_at_function(self, way: str, function: types.FunctionType) -> None:
+        if is_library(function):
+            return
+        self.checks.append((way, function, "__code__", function.__code__))
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            if not is_empty(cell):
+                self.add(name, cell, None, cell.cell_contents)
+        self.look(way, function.__defaults__ or ())
+        self.look(way, function.__kwdefaults__ or {})
+        spaces = function.__globals__
+        for name in names_of(function.__code__):
+            if name in spaces:
+                value = spaces[name]
+                self.add(name, spaces, name, value)
+                if isinstance(value, types.ModuleType) and not is_library(value):
+                    for attribute in names_of(function.__code__):
+                        if attribute in vars(value):
+                            self.add(f"{name}.{attribute}", vars(value), attribute, vars(value)[attribute])
+        for constant in constants_of(function.__code__):
+            self.look(way, constant)
+
+
+def content(container: Any, key: Any) -> Any:
+    """What stands there now."""
+    if isinstance(container, types.CellType):
+        return None if is_empty(container) else container.cell_contents
+    if isinstance(container, dict):
+        return container.get(key)
+    if isinstance(container, type):
+        return vars(container).get(key)
+    if isinstance(container, types.FunctionType):
+        return container.__code__
+    return container[key]
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same number; NaN is NaN, and -0.0 is not 0.0."""
+    return repr(a) == repr(b)
+
+
+def is_empty(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is cell
+    except ValueError:
+        return True
+
+
+def is_library(item: Any) -> bool:
+    """Whether a function, a class or a module belongs to a library whose state is none of the user's."""
+    name = item.__name__ if isinstance(item, types.ModuleType) else getattr(item, "__module__", None)
+    return isinstance(name, str) and name.partition(".")[0] in LIBRARIES
+
+
+def names_of(code: types.CodeType) -> Iterator[str]:
+    """The names that a function's code looks up, that of the functions inside it, too."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from names_of(constant)
+
+
+def constants_of(code: types.CodeType) -> Iterator[Any]:
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from constants_of(constant)
+        else:
+            yield constant
+
+
+def array_held(item: Any) -> np.ndarray:
+    """The array of what is held."""
+    return array_of(item) if isinstance(item, TensorBase) else item

@@ -1,0 +1,68 @@
+"""Tapes: a program as steps over slots of memory that is there already."""
+
+from ..kernels.program.ufunc cimport PyUFuncGenericFunction
+from ..support.capi cimport npy_intp
+
+cdef enum:
+    OPERANDS = 4        # operands and result of a loop
+
+cdef enum Kind:
+    LOOP                # an inner loop over slots
+    BLOCKS              # the loops that follow, block by block
+    CALL                # an operator's wrapper, on tensors
+    ALLOCATE            # new memory for a slot
+    FREE                # a slot's tensor is needed no more
+    GUARD               # a slot has to hold these bytes
+    COPY                # bytes from slot to slot
+
+cdef enum Place:
+    EXTERNAL            # given with each call
+    CONSTANT            # of the tape
+    PLANNED             # in the frame's memory, for good
+    FRESH               # made by ALLOCATE
+    CALLED              # a result of CALL
+    LOOK                # at another slot's memory
+    SCRATCH             # a block of a thread's own
+
+cdef struct Slot:
+    Place place
+    npy_intp offset     # in the frame's memory, of a block for each element, or from the slot that it looks at
+    int root            # the slot that it looks at
+    int type_num
+    int ndim
+    npy_intp* dims      # and behind them the strides
+    npy_intp size       # elements
+    bint object         # whether some step wants it as a tensor
+
+cdef struct Step:
+    Kind kind
+    int count           # of operands and result; of BLOCKS the loops that follow; of a call its results
+    int[OPERANDS] slots
+    npy_intp[OPERANDS] strides
+    npy_intp size
+    PyUFuncGenericFunction function
+    void* data
+    npy_intp room       # bytes of scratch memory that blocks want for each element
+
+cdef class Tape:
+    cdef Slot* slots
+    cdef Step* steps
+    cdef int slot_count, step_count
+    cdef npy_intp memory        # bytes that a frame needs
+    cdef npy_intp* shapes       # of all slots
+    cdef list dtypes, data      # of the slots
+    cdef list parts             # of the steps: what is no number
+    cdef list lines             # of the steps: name of the operator and the user's line
+    cdef list looks             # of each slot those that look at its memory
+    cdef tuple passing          # slots that hold something from call to call only
+    cdef list frames            # that nobody uses at the moment
+    cdef tuple externals, results  # slots
+    cdef readonly int failed    # the step that raised or did not hold
+
+    cdef int add_step(self, Step* step, int place, str kind, tuple given) except -1
+    cdef object run(self, list given)
+
+cdef class Frame:
+    cdef char** base
+    cdef list tensors
+    cdef object memory
