@@ -19,8 +19,8 @@ from ..tracing.listening import Call, Recorder, place
 from ..tracing.values import Memory, Value, copied, held, held_generator, key_of, mapped, values_in
 from .holdings import Holdings, array_held
 
-# Values that leave for Python: the call may go another way where they are others.
-GUARD = "guard"
+GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
+BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
 class Unfit(Exception):
@@ -80,9 +80,7 @@ class Witness(Recorder):
         value = self.memory.known(array)
         if value is None and self.memory.block(array) is None:
             return  # numbers that were made here
-        value = self.value(array, event)
-        call = self.step("write", GUARD, (value, np.asarray(array).tobytes()), event)
-        call.kind = "made"
+        self.step("made", GUARD, (self.value(array, event), array.tobytes()), event)
 
     def made(self, event: Event) -> None:
         super().made(event)
@@ -112,22 +110,39 @@ class Captured:
     Attributes
     ----------
     lines : list of Instruction
-    inputs : list of Value or None
-        Of each array that is given, first the arguments and then what is held; None where the call did not use it.
+    backward : list of Instruction
+        What a backward pass from the results does, where some of them require grad.
+    inputs : list of Value
+        Of each array that is given, first the arguments and then what the function holds.
     results : tree of Value
     outcome : object
         What the call returned.
+    passed : dict of int to int
+        Results, by their places among the leaves, that are a tensor that was given.
     gradients : list of (int, Value or None)
         Leaves, by their places among the inputs, whose `.grad` is another tensor now.
+    cotangents : list of Value
+        Inputs of the backward pass, one for each result that requires grad.
+    differentiated : list of Value
+        These results.
+    spent : dict of Value to str
+        Results that require grad and whose graph is gone, with what their differentiation says.
+    targets : list of (int, Value or None)
+        What the pass differentiates by, by its place among the inputs, with its derivative.
     """
 
     def __init__(self) -> None:
         self.lines: list[Instruction] = []
-        self.inputs: list[Value | None] = []
+        self.backward: list[Instruction] = []
+        self.inputs: list[Value] = []
         self.results: Any = None
         self.outcome: Any = None
+        self.passed: dict[int, int] = {}
         self.gradients: list[tuple[int, Value | None]] = []
-        self.written: list[int] = []
+        self.cotangents: list[Value] = []
+        self.differentiated: list[Value] = []
+        self.targets: list[tuple[int, Value | None]] = []
+        self.spent: dict[Value, str] = {}
         self.doubtful: list[tuple[Any, Any]] = []
         self.addresses: dict[Value, int] = {}
         self.failure: Exception | None = None
@@ -141,7 +156,7 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     function : callable
     args, keywords
         Of the call, its arrays as tensors.
-    given : list of Tensor
+    given : list of Tensor or ndarray
         All arrays of the arguments, in order, and then what the function holds.
     holdings : Holdings
 
@@ -150,16 +165,12 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     Captured
         With a `failure` where the call cannot be run again; its outcome is there all the same.
     """
-    memory = Memory()
-    numbers = {repr(abs(number)) for number in holdings.numbers if isinstance(number, (int, float, complex))}
-    numbers |= {repr(abs(float(number))) for number in holdings.numbers if isinstance(number, (int, float))}
-    mapped((args, keywords), lambda leaf: numbers.add(repr(abs(leaf))) if isinstance(leaf, (int, float, complex)) else None)
-    witness = Witness(memory, numbers)
+    witness = Witness(Memory(), known_numbers(args, keywords, holdings))
     taken = Captured()
     for item in given:
         array = array_held(item)
-        value = memory.known(array)
-        taken.inputs.append(memory.enter(array, "input") if value is None else value)
+        value = witness.memory.known(array)
+        taken.inputs.append(witness.memory.enter(array, "input") if value is None else value)
     states = [state_of(item) for item in given]
     witness.start()
     try:
@@ -173,8 +184,16 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     except Unfit as error:
         taken.failure = error
     except Exception as error:
-        taken.failure = Unfit(str(error))
+        taken.failure = Unfit(f"{type(error).__name__}: {error}")
     return taken
+
+
+def known_numbers(args: tuple, keywords: dict, holdings: Holdings) -> set[str]:
+    """The numbers that a call may have from its arguments, its code and what it holds, without their signs."""
+    numbers = [number for number in holdings.numbers if isinstance(number, (int, float, complex))]
+    mapped((args, keywords), lambda leaf: numbers.append(leaf) if isinstance(leaf, (int, float, complex)) else None)
+    texts = {repr(abs(number)) for number in numbers}
+    return texts | {repr(abs(float(number))) for number in numbers if not isinstance(number, complex) and abs(number) < 1e300}
 
 
 def state_of(item: Any) -> tuple:
@@ -185,30 +204,97 @@ def state_of(item: Any) -> tuple:
 
 
 def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple]) -> None:
-    """Look for what the call has changed, and put its steps in a line."""
+    """Look for what the call has changed, go backward from its results, and put all steps in a line."""
     final = type("End", (), {"line": None})()
-    wanted: list[Value] = []
+    memory = witness.memory
+    places = {id(item): number for number, item in reversed(list(enumerate(given)))}
+    leaves: list[Any] = []
 
     def result(item: Any) -> Any:
         array = held(item)
+        leaves.append(item)
         if array is None:
             return item
-        if witness.memory.known(array) is None and witness.memory.block(array) is None and key_of(array) not in witness.made_here:
+        if isinstance(item, TensorBase) and id(item) in places:
+            taken.passed[len(leaves) - 1] = places[id(item)]
+        elif memory.known(array) is None and memory.block(array) is None and key_of(array) not in witness.made_here:
             witness.doubtful.append((array.copy(), None))
         return witness.value(array, final)
 
     taken.results = mapped(taken.outcome, result)
     for number, (item, state) in enumerate(zip(given, states)):
-        if not state:
-            continue
-        now = state_of(item)
-        if now[0] is not state[0] or now[1] != state[1] or now[2] is not state[2]:
-            raise Unfit("the call changed the history, requires_grad or the array of a tensor that it was given or holds")
-        if now[3] is not state[3]:
-            value = None if now[3] is None else witness.value(array_of(now[3]), final)
-            taken.gradients.append((number, value))
-            wanted += [] if value is None else [value]
-    wanted += values_in(taken.results)
-    taken.lines = straightened(witness.root, wanted, lambda call, level: False)
+        if state:
+            note_changes(taken, witness, number, state, state_of(item), final)
+    outs = {id(leaf): leaf for n, leaf in enumerate(leaves)
+            if isinstance(leaf, TensorBase) and leaf.requires_grad and n not in taken.passed}  # fmt: skip
+    targets = {id(item): number for number, item in reversed(list(enumerate(given)))
+               if isinstance(item, TensorBase) and item.requires_grad}  # fmt: skip
+    for name, leaf in list(outs.items()):
+        message = why_spent(leaf, [given[number] for number in targets.values()])
+        if message is not None:
+            taken.spent[memory.known(array_of(leaf))] = message
+            del outs[name]
+    if outs:
+        go_backward(taken, witness, given, list(outs.values()), list(targets.values()))
+    wanted = [value for _, value in (*taken.gradients, *taken.targets) if value is not None] + values_in(taken.results)
+    lines = straightened(witness.root, wanted, lambda call, level: False)
+    middle = next((n for n, line in enumerate(lines) if line.name == BACKWARD), len(lines))
+    taken.lines, taken.backward = lines[:middle], lines[middle + 1 :]
     taken.doubtful = witness.doubtful
-    taken.addresses = {value: key[0] for key, value in witness.memory.values.items()}
+    taken.addresses = {value: key[0] for key, value in memory.values.items()}
+
+
+def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, now: tuple, final: Any) -> None:
+    """What a call has changed of a tensor that it was given."""
+    if now[0] is not before[0] or now[1] != before[1] or now[2] is not before[2]:
+        raise Unfit("the call changes the history, requires_grad or the array of a tensor that it was given or holds")
+    if now[3] is not before[3]:
+        if now[3] is not None and now[3].requires_grad:
+            raise Unfit("the call leaves a .grad that requires grad")
+        taken.gradients.append((number, None if now[3] is None else witness.value(array_of(now[3]), final)))
+
+
+def why_spent(out: Any, targets: list[Any]) -> str | None:
+    """What differentiating a result says where its graph has been freed by a pass inside of the call."""
+    from ..autograd import grad
+
+    try:
+        grad(out, targets, np.ones(out.shape, out.dtype), retain_graph=True, allow_unused=True)
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+def go_backward(taken: Captured, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
+    """Write down what a backward pass from the results does, for whoever differentiates them."""
+    from ..autograd import grad
+    from ..core.operand import asarray
+
+    cotangents = [np.ones(out.shape, out.dtype) for out in outs]
+    taken.cotangents = [witness.memory.enter(array, "input") for array in cotangents]
+    taken.differentiated = [witness.memory.known(array_of(out)) for out in outs]
+    tensors = [asarray(array) for array in cotangents]
+    witness.step("made", BACKWARD, (), type("Here", (), {"line": None, "kind": "made"})())
+    witness.start()
+    try:
+        found = grad(outs, [given[number] for number in targets], tensors, retain_graph=True, allow_unused=True)
+    finally:
+        witness.stop()
+    if witness.failure is not None:
+        raise witness.failure
+    final = type("End", (), {"line": None})()
+    taken.targets = [(number, None if g is None else witness.value(array_of(g), final)) for number, g in zip(targets, found)]
+
+
+def fingerprint(taken: Captured) -> list[Any]:
+    """What two recordings of one program have in common, bit by bit."""
+    numbers: dict[Value, Any] = {}
+
+    def name(item: Any) -> Any:
+        if not isinstance(item, Value):
+            return repr(item) if not isinstance(item, np.ndarray) else item.tobytes()
+        if item not in numbers:
+            numbers[item] = (len(numbers), item.type, None if item.data is None else item.data.tobytes())
+        return numbers[item]
+
+    return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in (*taken.lines, *taken.backward)]

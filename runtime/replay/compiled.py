@@ -6,6 +6,7 @@ the function holds, and the values that it looked at.  Where none does the funct
 
 from __future__ import annotations
 
+import types
 import warnings
 from collections.abc import Callable
 from functools import update_wrapper
@@ -15,56 +16,19 @@ import numpy as np
 
 from ..autograd.nest import flatten, rebuild
 from ..core.grad_mode import is_grad_enabled
-from ..core.increment_version import increment_version
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
-from ..tracing.values import Value, mapped
-from .capture import Captured, Unfit, capture
-from .holdings import Holdings, array_held
-from .lowering import Lowered
-from .tape import Missed, is_listened
+from ..tracing.listening import place
+from .calls import Calls, Kind
+from .capture import Captured, Unfit, capture, fingerprint
+from .holdings import Holdings, TooMuch, array_held
+from .programs import Program
+from .tape import Missed
 
-BRANCHES = 8  # recordings of one signature
-TRIES = 3  # recordings that turn out to be others than the ones before, until the function runs as it is
-
-
-class Program:
-    """One recording of a call, ready to run."""
-
-    def __init__(self, taken: Captured) -> None:
-        self.results = taken.results
-        leaves: list[Value] = []
-        mapped(taken.results, lambda item: leaves.append(item) if type(item) is Value else None)
-        grads = [value for _, value in taken.gradients if value is not None]
-        self.lowered = Lowered(taken, [*leaves, *grads])
-        self.tape = self.lowered.tape
-        self.gradients = taken.gradients
-        self.inputs = taken.inputs
-        self.as_arrays: list[bool] = []
-        mapped(taken.outcome, lambda item: self.as_arrays.append(isinstance(item, np.ndarray)))
-        self.single = type(taken.results) is Value and not self.as_arrays[0]
-        self.index = {value: i for i, value in enumerate(self.lowered.returned)}
-
-    def run(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
-        """Run of other arrays."""
-        found = self.tape([arrays[i] for i in self.lowered.given])
-        for number in self.lowered.written:
-            if isinstance(given[number], TensorBase):
-                increment_version(given[number])
-        for number, value in self.gradients:
-            given[number].grad = None if value is None else found[self.index[value]]
-        if self.single:
-            return found[self.index[self.results]]
-        parts = iter(self.as_arrays)
-
-        def leaf(item: Any) -> Any:
-            plain = next(parts)
-            if type(item) is not Value:
-                return item
-            result = found[self.index[item]]
-            return array_held(result) if plain else result
-
-        return mapped(self.results, leaf)
+BRANCHES = 16  # recordings of one signature
+STATES = 8  # recordings are kept for so many states of what the function holds
+RECENT = 16  # kinds of calls that are compared first
+TRIES = 4  # recordings in a row that no later call could use, until the function runs as it is
 
 
 class Signature:
@@ -75,76 +39,177 @@ class Signature:
     programs : list of Program
         One for each branch that was taken, the latest first.
     doubted : Captured or None
-        A recording that met numbers of unknown origin, and has to be met once more.
+        A recording that met numbers of unknown origin: the next call has to meet the same.
+    reason : str or None
+        Why calls of this kind run as they are.
     """
 
     def __init__(self) -> None:
         self.programs: list[Program] = []
         self.doubted: Captured | None = None
         self.reason: str | None = None
-        self.tries = 0
 
 
-class Compiled:
+class State:
+    """What the function holds, and the calls of all kinds while it does."""
+
+    def __init__(self, holdings: Holdings, objects: list[Any]) -> None:
+        self.holdings, self.objects = holdings, objects
+        self.signatures: dict[tuple, Signature] = {}
+
+
+class Compiled(Calls):
     """A function whose calls are written down once, and run from what was written afterwards.
 
-    Parameters
+    Attributes
     ----------
     function : callable
-    strict : bool
-        Whether a call that cannot be run again is an error.
+        As it was.
+    signatures : list of Signature
+        The kinds of calls that were met.
     """
 
     def __init__(self, function: Callable[..., Any], strict: bool = False) -> None:
         update_wrapper(self, function)
         self.function, self.strict = function, strict
-        self.holdings: Holdings | None = None
-        self.signatures: dict[tuple, Signature] = {}
-        self.changes = 0
+        self.states: list[State] = []
+        self.clear()
+
+    @property
+    def signatures(self) -> list[Signature]:
+        return [signature for state in self.states for signature in state.signatures.values()]
 
     def clear(self) -> None:
         """Forget all recordings."""
-        self.holdings, self.signatures, self.changes = None, {}, 0
+        self.states, self.recent, self.shut = [], [], False
+        self.useless = 0  # recordings in a row that served no later call
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if is_listened():
-            return self.function(*args, **keywords)
-        if self.holdings is None:
-            self.holdings = Holdings(self.function)
-        elif self.holdings.changed() is not None:
-            self.holdings = Holdings(self.function)
-            self.signatures = {}
+    def __repr__(self) -> str:
+        return f"<compiled {self.function!r}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        bound = vars(instance).setdefault("_compiled", {}) if hasattr(instance, "__dict__") else {}
+        name = self.function.__name__
+        if name not in bound:
+            bound[name] = Compiled(types.MethodType(self.function, instance), self.strict)
+        return bound[name]
+
+    def run_as_it_is(self, args: tuple, keywords: dict) -> Any:
+        """Call the function, with tensors for arrays."""
         leaves, form = flatten((args, keywords))
-        leaves = [asarray(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fciub" else leaf for leaf in leaves]
-        given = [leaf for leaf in leaves if isinstance(leaf, TensorBase)] + [item for _, item in self.holdings.tensors]
+        args, keywords = rebuild(form, [as_tensor(leaf) for leaf in leaves])
+        return self.function(*args, **keywords)
+
+    def go_the_long_way(self, args: tuple, keywords: dict) -> Any:
+        """A call that is not like the latest ones: find its recording, or make one."""
+        leaves, form = flatten((args, keywords))
+        tensors = [as_tensor(leaf) for leaf in leaves]
+        others = [leaf for leaf in tensors if not isinstance(leaf, TensorBase)]
+        try:
+            state = self.state([leaf for leaf in others if not is_plain(leaf)])
+        except TooMuch as error:
+            self.shut = True
+            self.complain(str(error))
+            return self.run_as_it_is(args, keywords)
+        held = [item for _, item in state.holdings.tensors]
+        given = [leaf for leaf in tensors if isinstance(leaf, TensorBase)] + held
         given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
         arrays = [array_held(item) for item in given]
-        key = (kind_of(form), *[kind_of_leaf(leaf) for leaf in leaves if not isinstance(leaf, TensorBase)],
-               *[kind_of_array(item, array) for item, array in zip(given, arrays)], is_grad_enabled())  # fmt: skip
-        signature = self.signatures.setdefault(key, Signature())
+        key = (kind_of(form), *map(kind_of_leaf, others), *map(kind_of_array, given, arrays), is_grad_enabled())
+        signature = state.signatures.get(key)
+        if signature is None:
+            signature = state.signatures[key] = Signature()
         for program in signature.programs:
             try:
-                return program.run(given, arrays)
+                result = program.run(given, arrays)
             except Missed:
                 continue
-        args, keywords = rebuild(form, leaves)
+            self.useless = 0
+            kind = self.kind(args, keywords, given, held)
+            if kind is not None:
+                self.recent = [(state.holdings.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
+            return result
         if signature.reason is not None:
-            return self.function(*args, **keywords)
-        return self.record(signature, args, keywords, given)
+            return self.run_as_it_is(args, keywords)
+        kind = self.kind(args, keywords, given, held)
+        outcome = self.record(state, signature, *rebuild(form, tensors), given)
+        if kind is not None and signature.programs:
+            self.recent = [(state.holdings.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
+        return outcome
 
-    def record(self, signature: Signature, args: tuple, keywords: dict, given: list[Any]) -> Any:
+    def kind(self, args: tuple, keywords: dict, given: list[Any], held: list[Any]) -> Kind | None:
+        """How calls of this kind are known quickly; None where an argument is of a class of its own."""
+        try:
+            return Kind(args, keywords, given, held)
+        except TypeError:
+            return None
+
+    def state(self, objects: list[Any]) -> State:
+        """The recordings for what the function holds now."""
+        for number, state in enumerate(self.states):
+            if len(state.objects) == len(objects) and all(map(is_same, state.objects, objects)) and not state.holdings.changed():
+                if number:
+                    self.states.insert(0, self.states.pop(number))
+                return state
+        self.states.insert(0, State(Holdings(self.function, objects), objects))
+        del self.states[STATES:]
+        return self.states[0]
+
+    def record(self, state: State, signature: Signature, args: tuple, keywords: dict, given: list[Any]) -> Any:
         """Run a call as it is, and write it down."""
-        taken = capture(self.function, args, keywords, given, self.holdings)
+        taken = capture(self.function, args, keywords, given, state.holdings)
+        self.useless += 1
         try:
             if taken.failure is not None:
                 raise taken.failure
-            signature.programs.insert(0, Program(taken))
+            change = state.holdings.changed()
+            if change is not None:
+                if self.useless >= TRIES:
+                    self.shut = True
+                    raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one")
+            elif taken.doubtful and signature.doubted is None:
+                signature.doubted = taken
+            else:
+                self.keep(signature, taken)
         except Unfit as error:
             signature.reason = str(error)
-            if self.strict:
-                raise
-            warnings.warn(f"compile: {self.function.__name__} runs as it is: {error}", RuntimeWarning, stacklevel=3)
+            self.complain(signature.reason)
         return taken.outcome
+
+    def keep(self, signature: Signature, taken: Captured) -> None:
+        """Let later calls run from a recording."""
+        if taken.doubtful and fingerprint(taken) != fingerprint(signature.doubted):
+            what, line = taken.doubtful[0]
+            if self.useless < TRIES:
+                signature.doubted = taken
+                return
+            raise Unfit(f"a number that Python computes is another one at each call: {np.asarray(what).ravel()[:3].tolist()} of "
+                        f"{place(line)}; pass it as an array, or compute it with operators")  # fmt: skip
+        if len(signature.programs) >= BRANCHES or self.useless >= 2 * TRIES + BRANCHES:
+            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: the function looks at values that change")
+        signature.programs.insert(0, Program(taken))
+
+    def complain(self, reason: str) -> None:
+        name = getattr(self.function, "__qualname__", repr(self.function))
+        if self.strict:
+            raise Unfit(f"compile: {name} cannot be replayed: {reason}")
+        warnings.warn(f"compile: {name} runs as it is: {reason}", RuntimeWarning, stacklevel=4)
+
+
+def as_tensor(leaf: Any) -> Any:
+    """An argument with a tensor for an array, in the same memory."""
+    return asarray(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fciub" else leaf
+
+
+def is_plain(leaf: Any) -> bool:
+    """Whether an argument is known by its value."""
+    return leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice))
+
+
+def is_same(a: Any, b: Any) -> bool:
+    return a is b
 
 
 def kind_of(form: Any) -> Any:
@@ -155,15 +220,42 @@ def kind_of(form: Any) -> Any:
 
 
 def kind_of_leaf(leaf: Any) -> tuple:
-    return type(leaf), repr(leaf) if isinstance(leaf, (int, float, complex)) else leaf
+    return type(leaf), repr(leaf) if is_plain(leaf) else id(leaf)
 
 
 def kind_of_array(item: Any, array: np.ndarray) -> tuple:
-    flags = item.requires_grad and (True, item.is_leaf, item.grad is None) if isinstance(item, TensorBase) else None
+    """What of an array a recording hangs on, all but its numbers."""
+    flags = None
+    if isinstance(item, TensorBase) and item.requires_grad:
+        flags = item.is_leaf, item.is_leaf and item.grad is None
     return array.dtype, array.shape, array.strides, array.flags.num & 0x500, flags
 
 
-def compile(function: Callable[..., Any], *, strict: bool = False) -> Compiled:
+def compile(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Any:
+    """Run calls of a function again from a recording, without Python, graph and allocation.
+
+    The first call of a kind runs as it is and is written down; later calls run from that.  A kind is the nest of the arguments,
+    the dtype, shape, layout and `requires_grad` of each array, the value of each number, the mode of grad, and what the
+    function holds: closures, globals, defaults, attributes.  Arrays that are held are read and written where they are.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Takes and gives nests of tensors, arrays and numbers.  Without it, `compile` is a decorator's argument list.
+    strict : bool
+        Raise where a call cannot be written down, rather than run the function as it is.
+
+    Returns
+    -------
+    Compiled
+
+    Warns
+    -----
+    RuntimeWarning
+        Calls of a kind run as they are, and why.
+    """
+    if function is None:
+        return lambda function: Compiled(function, strict)
     return Compiled(function, strict)
 
 

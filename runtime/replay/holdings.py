@@ -8,7 +8,7 @@ generators, files and objects of C is not seen.  Knows nothing of programs.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..core.told import array_of
+from .calls import Watch
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 MOST = 100_000  # things that a function may hold
@@ -38,28 +39,22 @@ class Holdings:
         All numbers and strings, the constants of its code among them.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], objects: Iterable[Any] = ()) -> None:
         self.tensors: list[tuple[str, Any]] = []
         self.numbers: list[Any] = []
         self.checks: list[tuple[str, Any, Any, Any]] = []  # way, container, key, what was there
         self.sizes: list[tuple[str, Any, int]] = []
         self.seen: dict[int, Any] = {}
-        self.todo: list[tuple[str, Any]] = [("", function)]
+        self.todo: list[tuple[str, Any]] = [("", function), *((f"an argument of class {type(item).__name__}", item) for item in objects)]
         while self.todo:
             self.look(*self.todo.pop())
             if len(self.checks) > MOST:
                 raise TooMuch(f"the function holds more than {MOST} things")
+        self.watch = Watch(self.checks, self.sizes)
 
     def changed(self) -> tuple[str, Any, Any] | None:
         """The first thing that is another one now: its way, what it was, and what it is."""
-        for way, container, size in self.sizes:
-            if len(container) != size:
-                return way, size, len(container)
-        for way, container, key, value in self.checks:
-            now = content(container, key)
-            if now is not value and not (type(now) is type(value) and isinstance(value, NUMBERS) and alike(now, value)):
-                return way, value, now
-        return None
+        return self.watch.changed()
 
     # The walk.
 
@@ -140,24 +135,6 @@ class Holdings:
                             self.add(f"{name}.{attribute}", vars(value), attribute, vars(value)[attribute])
         for constant in constants_of(function.__code__):
             self.look(way, constant)
-
-
-def content(container: Any, key: Any) -> Any:
-    """What stands there now."""
-    if isinstance(container, types.CellType):
-        return None if is_empty(container) else container.cell_contents
-    if isinstance(container, dict):
-        return container.get(key)
-    if isinstance(container, type):
-        return vars(container).get(key)
-    if isinstance(container, types.FunctionType):
-        return container.__code__
-    return container[key]
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Whether two numbers are the same number; NaN is NaN, and -0.0 is not 0.0."""
-    return repr(a) == repr(b)
 
 
 def is_empty(cell: types.CellType) -> bool:

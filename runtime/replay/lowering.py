@@ -18,9 +18,8 @@ import numpy as np
 from ..support.dispatch import ops
 from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
-from ..tracing.passes import without_dead_code
 from ..tracing.values import Value, copied, mapped, values_in
-from .capture import GUARD, Captured, Unfit
+from .capture import GUARD, Unfit
 from .tape import Tape, loop_of
 
 LARGE = 4096  # elements from which on loops run block by block
@@ -37,9 +36,12 @@ class Lowered:
         What the tape returns, in order.
     """
 
-    def __init__(self, taken: Captured, returned: list[Value]) -> None:
-        self.taken, self.returned = taken, list(dict.fromkeys(returned))
-        self.lines = without_dead_code(taken.lines, self.returned)
+    def __init__(
+        self, lines: list[Instruction], inputs: list[Value], returned: list[Value], addresses: dict[Value, int]
+    ) -> None:
+        self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
+        self.lines = needed(lines, self.returned)
+        self.anchors: dict[Value, tuple[int, int]] = {}  # of memory: a slot that lies in it, and where that was
         self.slots: list[dict[str, Any]] = []
         self.places: dict[Value, int] = {}
         self.steps: list[tuple[str, tuple, tuple]] = []
@@ -66,7 +68,7 @@ class Lowered:
 
     def live(self) -> None:
         """From which line to which the memory of each value is used."""
-        self.born = {value.memory for value in self.taken.inputs if value is not None}
+        self.born = {value.memory for value in self.inputs}
         self.constants: list[Value] = []
         made = set(self.born)
         for number, line in enumerate(self.lines):
@@ -80,16 +82,15 @@ class Lowered:
     def bind(self) -> None:
         """Slots for what is given, where the program uses it, and for constants."""
         used = set(self.first) | self.escaping
-        inputs = {}
-        for number, value in enumerate(self.taken.inputs):
-            if value is not None and value not in inputs:
-                inputs[value] = number
+        inputs: dict[Value, int] = {}
+        for number, value in enumerate(self.inputs):
+            inputs.setdefault(value, number)
         targets = {line.target.memory for line in self.lines if line.target is not None}
         held_up = self.can_miss_behind_writes(targets & {value.memory for value in inputs})
         for value, number in inputs.items():
             if value.memory not in used:
                 continue
-            self.places[value] = self.slot("external", value)
+            self.anchor(value, self.slot("external", value))
             self.externals.append(self.places[value])
             self.given.append(number)
             if value.memory in targets:
@@ -100,10 +101,10 @@ class Lowered:
             if value.data is None:
                 raise Unfit(f"{value.type} was made by nothing that can be heard of")
             if value in targets:
-                self.places[value] = self.slot("called", value)
+                self.anchor(value, self.slot("called", value))
                 self.call(copied, (value.data,), self.places[value], ("constant", None))
             else:
-                self.places[value] = self.slot("constant", value, data=copied(value.data))
+                self.anchor(value, self.slot("constant", value, data=copied(value.data)))
             self.born.add(value)
 
     def can_miss_behind_writes(self, targets: set[Value]) -> bool:
@@ -120,7 +121,8 @@ class Lowered:
         if value.memory is not value or not is_dense(value):
             raise Unfit("a write to memory of which the program was given a part, before a guard")
         outer = self.places[value]
-        self.places[value] = inner = self.slot("planned", value)
+        inner = self.slot("planned", value)
+        self.anchor(value, inner)
         self.last[value] = len(self.lines)
         self.first[value] = -1
         size = value.dtype.itemsize * count(value)
@@ -141,14 +143,16 @@ class Lowered:
         """The slot of a value: its own, or a look at the memory that it shares."""
         if value in self.places:
             return self.places[value]
-        root = value.memory
-        if root not in self.places:
+        if value.memory not in self.anchors:
             raise Unfit(f"{value.type} looks at memory that nothing has made")
-        if value.dtype.itemsize == 0:
-            raise Unfit(f"{value.type} has no numbers")
-        offset = self.taken.addresses[value] - self.taken.addresses[root]
-        self.places[value] = self.slot("look", value, root=self.places[root], offset=offset)
+        root, address = self.anchors[value.memory]
+        self.places[value] = self.slot("look", value, root=root, offset=self.addresses[value] - address)
         return self.places[value]
+
+    def anchor(self, value: Value, place: int) -> None:
+        """Say that a value has a slot of its own, from which others of the same memory are found."""
+        self.places[value] = place
+        self.anchors[value.memory] = place, self.addresses[value]
 
     def result(self, value: Value) -> int:
         """The slot of what is returned: of what was given, that itself, and not the copy that the program wrote to."""
@@ -157,7 +161,7 @@ class Lowered:
         outer = self.shadows[value.memory]
         if value is value.memory:
             return outer
-        return self.slot("look", value, root=outer, offset=self.taken.addresses[value] - self.taken.addresses[value.memory])
+        return self.slot("look", value, root=outer, offset=self.addresses[value] - self.addresses[value.memory])
 
     def plan(self) -> int:
         """Give planned slots their places; bytes in all.
@@ -272,7 +276,7 @@ class Lowered:
             if fresh and not is_c_contiguous(out):
                 return False
             more = {} if fresh else self.in_place_of(slots, strides, out, number)
-            self.places[out] = self.slot("fresh" if fresh else "planned", out, **more)
+            self.anchor(out, self.slot("fresh" if fresh else "planned", out, **more))
             if fresh:
                 self.steps.append(("allocate", (self.places[out],), (line.name, line.line)))
         places = tuple(self.place(item) if how == "value" else self.number(item) for how, item in slots) + (self.place(out),)
@@ -303,8 +307,12 @@ class Lowered:
             if value in self.places or line.target is not None:
                 places.append(-1)
             else:
-                self.places[value] = self.slot("called", value)
-                places.append(self.places[value])
+                place = self.slot("called", value)
+                places.append(place)
+                if value.memory in self.anchors:
+                    self.places[value] = place
+                else:
+                    self.anchor(value, place)
         function = caller(line.name, len(line.arguments))
         if not made or line.target is not None:
             self.call(function, line.arguments, None, (line.name, line.line))
@@ -341,6 +349,29 @@ class Lowered:
         while self.slots[place]["place"] == "look":
             place = self.slots[place]["root"]
         return place
+
+
+def needed(lines: list[Instruction], returned: list[Value]) -> list[Instruction]:
+    """The instructions that results, guards, draws and writes to what was given need."""
+    live = set(returned)
+    memory = {value.memory for value in live}
+    kept: list[Instruction] = []
+    for line in reversed(lines):
+        target = line.target
+        wanted = line.name == GUARD or generators_of(line) or not live.isdisjoint(line.made)
+        if wanted or target is not None and (target.memory in memory or target.memory.kind == "input"):
+            kept.append(line)
+            live.update(line.read)
+            memory.update(value.memory for value in line.read)
+    return kept[::-1]
+
+
+def generators_of(line: Instruction) -> list[Any]:
+    """What an instruction draws random numbers from: None for the default generator."""
+    entry = entry_of(line.name)
+    if entry is None:
+        return []
+    return [item for item, (_, kind, _, _) in zip(line.arguments, entry.arguments) if kind.startswith("Generator")]
 
 
 class Run:

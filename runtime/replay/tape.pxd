@@ -66,3 +66,5 @@ cdef class Frame:
     cdef char** base
     cdef list tensors
     cdef object memory
+
+cdef bint same_places(list arrays, tuple groups, tuple written) except -1

@@ -52,6 +52,36 @@ class Missed(Exception):
     """A guard did not hold: the call has to take another branch."""
 
 
+def differences(inputs, addresses):
+    """Which arrays that a call was given share memory: for each the number of its group, and pairs with their distance in bytes."""
+    numbers = {}
+    groups = [numbers.setdefault(value.memory, len(numbers)) for value in inputs]
+    first = {}
+    pairs = []
+    for i, (value, group) in enumerate(zip(inputs, groups)):
+        j = first.setdefault(group, i)
+        if j != i:
+            pairs.append((j, i, addresses[value] - addresses[inputs[j]]))
+    return groups, pairs
+
+
+cdef bint same_places(list arrays, tuple groups, tuple written) except -1:
+    """Whether the arrays share memory as those that the tape was made of; of others only where it writes to one."""
+    cdef ndarray a, b
+    cdef Py_ssize_t distance
+    cdef int i, j
+    for pair in <list> groups[1]:
+        i, j, distance = pair
+        a, b = arrays[i], arrays[j]
+        if PyArray_BYTES(b) - PyArray_BYTES(a) != distance:
+            return False
+    for i in written:
+        for j in range(len(arrays)):
+            if (<list> groups[0])[i] != (<list> groups[0])[j] and np.may_share_memory(arrays[i], arrays[j]):
+                return False
+    return True
+
+
 def loop_of(str name, tuple dtypes):
     """Which loop an operator has for operands of these dtypes, None for a Python number.
 

@@ -109,7 +109,7 @@ def run(seed, mode):
         compare(again, at_first, "third call")
         compare(found, wanted, "second result after the third call")
         compare(recorded, at_first, "first result")
-    reasons = [signature.reason for signature in compiled.signatures.values() if signature.reason]
+    reasons = [signature.reason for signature in compiled.signatures if signature.reason]
     if reasons:
         return "as it is: " + reasons[0].split(" at ")[0]
     return "equal" if len(compiled.signatures) == 1 else "several signatures"

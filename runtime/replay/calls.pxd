@@ -1,0 +1,50 @@
+"""Calls: whether a call is one that was recorded, asked without Python."""
+
+from ..support.capi cimport npy_intp
+from .tape cimport Tape
+
+cdef struct Layout:
+    int type_num
+    int ndim
+    int flags           # of NumPy's: aligned and writeable
+    int needs           # bits of what a tensor's history is
+    npy_intp* dims      # and behind them the strides
+
+cdef class Kind:
+    cdef tuple patterns         # of the positional arguments
+    cdef dict named             # of the others
+    cdef list held              # tensors and arrays that the function holds
+    cdef tuple graded           # of the given, those with a `.grad`
+    cdef Layout* layouts        # of all that is given
+    cdef npy_intp* shapes
+    cdef int count, argument_count
+
+    cdef bint match(self, tuple args, dict keywords, list given, list arrays) except -1
+
+cdef class Watch:
+    cdef list checks, sizes
+    cdef list objects
+
+    cdef bint same(self) except -1
+
+cdef class Recorded:
+    cdef public Tape tape
+    cdef public tuple wanted        # which of the given arrays the tape takes
+    cdef public tuple written       # which of them are written to
+    cdef public tuple groups        # which share memory
+    cdef public tuple gradients     # (given, result or -1): leaves that have another `.grad` afterwards
+    cdef public object answer       # a result's number, or a nest of Results
+    cdef public bint simple         # neither draws nor results that require grad
+
+    cdef object play(self, list given, list arrays)
+
+cdef class Result:
+    cdef readonly int number
+    cdef readonly bint plain        # an ndarray
+    cdef readonly object finish     # what becomes of the tensor, None for itself
+    cdef readonly int given         # an argument that is passed through, or -1
+
+cdef class Calls:
+    cdef public list recent         # (Watch, Kind, recordings), the latest first
+    cdef public bint shut           # calls run as they are
+    cdef public int useless

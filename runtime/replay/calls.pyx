@@ -1,0 +1,337 @@
+# cython: boundscheck=False, wraparound=False
+"""Calls: whether a call is one that was recorded, asked without Python.
+
+Owns the comparison of arguments, and of what a function holds, with those of a recording, and the way from there to the tape and
+back to the nest that the call returns.  Whatever is not the same goes the long way, which is Python's.
+"""
+
+from cpython.dict cimport PyDict_GetItem, PyDict_Size
+from cpython.object cimport PyObject, Py_TYPE
+from libc.stdlib cimport free, malloc
+from types import CellType
+
+import numpy as np
+
+from ..core.grad_mode cimport GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
+from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor
+from ..support cimport capi as cnp
+from ..support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
+from .tape cimport Tape, same_places
+from .tape import Missed
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    PyObject* PyCell_GET(object)
+
+cdef enum:
+    FLAGS = 0x500       # of NumPy: aligned, writeable
+    NEEDS_GRAD = 1
+    LEAF = 2
+    HAS_GRAD = 4
+    GRAD_OFF = 8
+
+NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
+
+
+cdef class Pattern:
+    """What a place among the arguments has to hold."""
+    cdef str kind       # "array", "tensor", "value", "object", "tuple", "list", "dict"
+    cdef object like
+    cdef list parts
+
+    def __init__(self, str kind, like=None, parts=None):
+        self.kind, self.like, self.parts = kind, like, parts
+
+    cdef bint match(self, object item, list given) except -1:
+        cdef Py_ssize_t i
+        if self.kind == "tensor":
+            if not is_tensor(item):
+                return False
+            given.append(item)
+            return True
+        if self.kind == "array":
+            if not PyArray_CheckExact(item):
+                return False
+            given.append(item)
+            return True
+        if self.kind == "object":
+            return item is self.like
+        if self.kind == "value":
+            return same_number(item, self.like)
+        if Py_TYPE(item) != Py_TYPE(self.like) or len(item) != len(self.parts):
+            return False
+        if self.kind == "dict":
+            for (key, part), other in zip(self.parts, <dict> item):
+                if key != other or not (<Pattern> part).match((<dict> item)[key], given):
+                    return False
+            return True
+        for i in range(len(self.parts)):
+            if not (<Pattern> self.parts[i]).match(item[i], given):
+                return False
+        return True
+
+
+cdef bint same_number(object a, object b) except -1:
+    """Whether two values are the same to the last bit; NaN is NaN, and -0.0 is not 0.0."""
+    if a is b:
+        return True
+    if Py_TYPE(a) != Py_TYPE(b):
+        return False
+    if type(a) is int or type(a) is str:
+        return a == b
+    return isinstance(a, NUMBERS) and repr(a) == repr(b)
+
+
+def pattern_of(item):
+    """The pattern of an argument as it is."""
+    if is_tensor(item):
+        return Pattern("tensor")
+    if type(item) is np.ndarray and item.dtype.kind in "fciub":
+        return Pattern("array")
+    if type(item) is dict:
+        return Pattern("dict", {}, [(key, pattern_of(value)) for key, value in item.items()])
+    if type(item) in (tuple, list):
+        return Pattern("tuple", item, [pattern_of(value) for value in item])
+    if isinstance(item, (dict, tuple, list)):
+        raise TypeError(type(item))
+    return Pattern("value" if isinstance(item, NUMBERS) else "object", item)
+
+
+cdef class Kind:
+    """Calls of one kind, as they came.
+
+    Parameters
+    ----------
+    args, keywords
+        Of a call of the kind.
+    given : list
+        All its arrays.
+    held : list
+        Those that the function holds.
+    """
+
+    def __init__(self, tuple args, dict keywords, list given, list held):
+        cdef Layout* layout
+        cdef ndarray array
+        cdef int i, j, places = 0
+        self.patterns = tuple([pattern_of(item) for item in args])
+        self.named = {name: pattern_of(item) for name, item in keywords.items()}
+        self.held = held
+        self.count = <int> len(given)
+        arrays = [(<TensorBase> item).array if is_tensor(item) else item for item in given]
+        self.layouts = <Layout*> malloc((self.count + 1) * sizeof(Layout))
+        self.shapes = <npy_intp*> malloc((1 + 2 * sum([one.ndim for one in arrays])) * sizeof(npy_intp))
+        if self.layouts == NULL or self.shapes == NULL:
+            raise MemoryError
+        for i in range(self.count):
+            array = arrays[i]
+            layout = &self.layouts[i]
+            layout.type_num, layout.ndim, layout.flags = PyArray_TYPE(array), PyArray_NDIM(array), PyArray_FLAGS(array) & FLAGS
+            layout.needs, layout.dims = needs_of(given[i]), self.shapes + places
+            for j in range(layout.ndim):
+                layout.dims[j], layout.dims[layout.ndim + j] = PyArray_DIMS(array)[j], PyArray_STRIDES(array)[j]
+            places += 2 * layout.ndim
+        self.graded = tuple([i for i in range(self.count) if self.layouts[i].needs & HAS_GRAD])
+        self.argument_count = self.count - <int> (len(held) + len(self.graded))
+
+    def __dealloc__(self):
+        free(self.layouts)
+        free(self.shapes)
+
+    cdef bint match(self, tuple args, dict keywords, list given, list arrays) except -1:
+        """Whether a call is of this kind; collects what it is given."""
+        cdef Py_ssize_t i
+        cdef ndarray array
+        cdef object item
+        cdef PyObject* found
+        if len(args) != len(self.patterns) or PyDict_Size(keywords) != PyDict_Size(self.named):
+            return False
+        for i in range(len(args)):
+            if not (<Pattern> self.patterns[i]).match(args[i], given):
+                return False
+        for name, pattern in self.named.items():
+            found = PyDict_GetItem(keywords, name)
+            if found == NULL or not (<Pattern> pattern).match(<object> found, given):
+                return False
+        if len(given) != self.argument_count:
+            return False
+        given.extend(self.held)
+        for i in self.graded:
+            if i >= len(given) or not is_tensor(given[i]):
+                return False
+            item = (<TensorBase> given[i]).grad_
+            if item is None:
+                return False
+            given.append(item)
+        for i in range(self.count):
+            item = given[i]
+            array = (<TensorBase> item).array if is_tensor(item) else item
+            if not fits(&self.layouts[i], item, array):
+                return False
+            arrays.append(array)
+        return True
+
+
+cdef int needs_of(object item) except -1:
+    """What of a tensor's history a recording hangs on."""
+    cdef TensorBase tensor
+    cdef int needs = GRAD_OFF if thread_state().flags & GRAD_DISABLED else 0
+    if not is_tensor(item):
+        return needs
+    tensor = item
+    if tensor.flags & REQUIRES_GRAD:
+        needs |= NEEDS_GRAD
+    if tensor.grad_fn_ is None:
+        needs |= LEAF
+        if tensor.grad_ is not None:
+            needs |= HAS_GRAD
+    return needs
+
+
+cdef bint fits(Layout* layout, object item, ndarray array) except -1:
+    cdef int i
+    if PyArray_TYPE(array) != layout.type_num or PyArray_NDIM(array) != layout.ndim or PyArray_FLAGS(array) & FLAGS != layout.flags:
+        return False
+    for i in range(layout.ndim):
+        if PyArray_DIMS(array)[i] != layout.dims[i] or PyArray_STRIDES(array)[i] != layout.dims[layout.ndim + i]:
+            return False
+    return needs_of(item) == layout.needs
+
+
+cdef class Watch:
+    """Whether what a function holds is what it was.
+
+    Parameters
+    ----------
+    checks : list of (str, object, object, object)
+        The way, a container, a key, and what was there.
+    sizes : list of (str, object, int)
+    """
+
+    def __init__(self, list checks, list sizes):
+        self.checks, self.sizes = checks, sizes
+
+    cdef bint same(self) except -1:
+        return self.changed() is None
+
+    def changed(self):
+        """The first thing that is another one now, as (way, what it was, what it is); None where there is none."""
+        cdef tuple check
+        cdef object container, value, now, key
+        cdef PyObject* found
+        for check in self.sizes:
+            if len(check[1]) != check[2]:
+                return check[0], check[2], len(check[1])
+        for check in self.checks:
+            container, key, value = check[1], check[2], check[3]
+            if type(container) is dict:
+                found = PyDict_GetItem(container, key)
+            elif type(container) is CellType:
+                found = PyCell_GET(container)
+            elif type(container) is list:
+                found = <PyObject*> (<list> container)[<Py_ssize_t> key]
+            elif type(container) is tuple:
+                continue
+            else:
+                now = vars(container).get(key) if isinstance(container, type) else getattr(container, key, None)
+                found = <PyObject*> now
+            if found == <PyObject*> value:
+                continue
+            now = <object> found if found != NULL else None
+            if Py_TYPE(now) != Py_TYPE(value) or not isinstance(value, NUMBERS) or not same_number(now, value):
+                return check[0], value, now
+        return None
+
+
+cdef class Result:
+    """A place in the nest that a call returns."""
+
+    def __init__(self, int number, bint plain=False, finish=None, int given=-1):
+        self.number, self.plain, self.finish, self.given = number, plain, finish, given
+
+
+cdef object nest(object tree, list given, list found):
+    """The nest that a call returns."""
+    cdef Result result
+    if type(tree) is Result:
+        result = tree
+        if result.given >= 0:
+            return given[result.given]
+        item = found[result.number]
+        if result.finish is not None:
+            return result.finish(item)
+        return (<TensorBase> item).array if result.plain else item
+    if type(tree) is tuple:
+        return tuple([nest(item, given, found) for item in <tuple> tree])
+    if type(tree) is list:
+        return [nest(item, given, found) for item in <list> tree]
+    if type(tree) is dict:
+        return {key: nest(item, given, found) for key, item in (<dict> tree).items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*[nest(item, given, found) for item in <tuple> tree])
+    return tree
+
+
+cdef class Recorded:
+    """A recording that is ready to run."""
+
+    cdef object play(self, list given, list arrays):
+        """Run the tape, and change what the call changes; the tape's results."""
+        cdef list found
+        cdef TensorBase leaf
+        cdef int i, place
+        found = self.tape.run([arrays[i] for i in self.wanted])
+        for i in self.written:
+            if is_tensor(given[i]):
+                (<TensorBase> given[i]).bump()
+        for i, place in self.gradients:
+            leaf = given[i]
+            leaf.grad_ = None if place < 0 else found[place]
+        return found
+
+    def played(self, list given, list arrays):
+        """`play` for Python."""
+        return self.play(given, arrays)
+
+    def nested(self, list given, list found):
+        """The nest that the call returns."""
+        return nest(self.answer, given, found)
+
+    def run(self, list given, list arrays):
+        """Run of what is given.
+
+        Raises
+        ------
+        Missed
+            The recording is of another call; nothing has changed.
+        """
+        if not same_places(arrays, self.groups, self.written):
+            raise Missed
+        if not self.simple:
+            return self.run_slowly(given, arrays)
+        return nest(self.answer, given, self.play(given, arrays))
+
+
+cdef class Calls:
+    """What finds the recording of a call."""
+
+    def __call__(self, *args, **keywords):
+        cdef ThreadState* state = thread_state()
+        cdef list given, arrays
+        cdef Kind kind
+        if self.shut or state.flags & (LISTENING | INFERENCE) or state.dual_level > 0:
+            return self.run_as_it_is(args, keywords)
+        for watch, kind, recordings in self.recent:
+            given, arrays = [], []
+            if not kind.match(args, keywords, given, arrays) or not (<Watch> watch).same():
+                continue
+            for recording in recordings:
+                try:
+                    result = (<Recorded> recording).run(given, arrays)
+                except Missed:
+                    continue
+                self.useless = 0
+                return result
+            break
+        return self.go_the_long_way(args, keywords)

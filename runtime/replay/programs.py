@@ -1,0 +1,142 @@
+"""Programs: one recording of a call, ready to run.
+
+Owns what of a replay is no tape: leaves whose `.grad` is another one afterwards, tensors that were written to, results that
+require grad, which are results of one node whose backward pass is a tape as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.error_nodes import DelayedError
+from ..core.tensor import TensorBase
+from ..engine.function import Function
+from ..support.generator import as_generator
+from ..tracing.values import Value, mapped, values_in
+from .calls import Recorded, Result
+from .capture import Captured, Unfit
+from .holdings import array_held
+from .lowering import Lowered, generators_of
+from .tape import Missed, differences
+
+
+class Program(Recorded):
+    """One recording of a call.
+
+    Attributes
+    ----------
+    forward, backward : Lowered
+        `backward` is None where no result requires grad.
+    """
+
+    def __init__(self, taken: Captured) -> None:
+        self.differentiated, self.targets = taken.differentiated, taken.targets
+        self.backward: Lowered | None = None
+        self.residuals: list[Value] = []
+        self.saved_inputs: list[int] = []
+        returned = values_in(taken.results) + [value for _, value in taken.gradients if value is not None]
+        self.returned_memory = {value.memory for value in values_in(taken.results)}
+        if taken.differentiated:
+            places = {value: number for number, value in reversed(list(enumerate(taken.inputs)))}
+            found = self.residuals_of(taken)
+            self.saved_inputs = [places[value] for value in found if value in places]
+            self.residuals = [value for value in found if value not in places]
+        self.forward = Lowered(taken.lines, taken.inputs, [*returned, *self.residuals], taken.addresses)
+        if taken.differentiated:
+            inputs = [*taken.cotangents, *self.residuals, *(taken.inputs[n] for n in self.saved_inputs)]
+            outputs = [value for _, value in taken.targets if value is not None]
+            self.backward = Lowered(taken.backward, inputs, outputs, taken.addresses)
+        self.index = {value: i for i, value in enumerate(self.forward.returned)}
+        self.generators = list({id(one): one for line in taken.lines for one in generators_of(line)}.values())
+        self.tape, self.wanted, self.written = self.forward.tape, tuple(self.forward.given), tuple(self.forward.written)
+        self.groups = differences(taken.inputs, taken.addresses)
+        self.gradients = tuple((n, -1 if value is None else self.index[value]) for n, value in taken.gradients)
+        self.answer = self.answer_of(taken)
+        self.simple = self.backward is None and not self.generators
+
+    def answer_of(self, taken: Captured) -> Any:
+        """The nest that the call returns, with the places of the tape's results."""
+        outcomes: list[Any] = []
+        mapped(taken.outcome, outcomes.append)
+        number = -1
+
+        def leaf(item: Any) -> Any:
+            nonlocal number
+            number += 1
+            if type(item) is not Value:
+                return item
+            finish = DelayedError(taken.spent[item], 1) if item in taken.spent else None
+            return Result(self.index[item], isinstance(outcomes[number], np.ndarray), finish, taken.passed.get(number, -1))
+
+        return mapped(taken.results, leaf)
+
+    def residuals_of(self, taken: Captured) -> list[Value]:
+        """The values of the call that its backward pass reads, of what was given and of what was made."""
+        given = {value.memory for value in taken.inputs}
+        there = given | {value.memory for line in taken.lines for value in line.made}
+        there |= {line.target.memory for line in taken.lines if line.target is not None}
+        if any(line.target is not None and line.target.memory in there for line in taken.backward):
+            raise Unfit("the backward pass writes to what the call was given or has made")
+        read = [value for line in taken.backward for value in line.read]
+        read += [value for _, value in taken.targets if value is not None]
+        cotangents = set(taken.cotangents)
+        return [value for value in dict.fromkeys(read) if value.memory in there and value not in cotangents]
+
+    def run_slowly(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
+        """Run with random draws, which begin again where they were if the recording is of another call, or as a node."""
+        generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
+        states = [generator.state for generator in generators]
+        try:
+            return self.recorded(given, arrays) if self.backward else self.nested(given, self.played(given, arrays))
+        except Missed:
+            for generator, state in zip(generators, states):
+                generator.state = state
+            raise
+
+    def recorded(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
+        """Run as one node of the graph."""
+        found: list[Any] = []
+        outs = Replayed.apply(self, given, arrays, found, *[given[number] for number, _ in self.targets])
+        for value, out in zip(self.differentiated, outs if isinstance(outs, tuple) else (outs,)):
+            found[self.index[value]] = out
+        return self.nested(given, found)
+
+
+class Replayed(Function):
+    """A replayed call as a node."""
+
+    @staticmethod
+    def forward(ctx: Any, program: Program, given: list[Any], arrays: list[np.ndarray], found: list[Any], *targets: Any) -> Any:
+        found += program.played(given, arrays)
+        ctx.program = program
+        saved = []
+        for value in program.residuals:
+            tensor = found[program.index[value]]
+            if value.memory in program.returned_memory and value not in program.differentiated:
+                tensor = tensor.copy()  # of memory that the caller can write to unseen
+            saved.append(tensor)
+        for number in program.saved_inputs:
+            saved.append(given[number] if isinstance(given[number], TensorBase) else given[number].copy())
+        ctx.save_for_backward(*[item for item in saved if isinstance(item, TensorBase)])
+        ctx.arrays = [None if isinstance(item, TensorBase) else item for item in saved]
+        return tuple(found[program.index[value]] for value in program.differentiated)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        if any(cotangent is not None and cotangent.requires_grad for cotangent in cotangents):
+            raise Unfit("a backward pass through a compiled call cannot be differentiated: compile the function that takes "
+                        "the derivatives, as in gs.compile(gs.func.grad(f))")  # fmt: skip
+        program, tensors = ctx.program, iter(ctx.saved_tensors)
+        saved = [next(tensors) if array is None else array for array in ctx.arrays]
+        arrays = [array_held(item) for item in (*cotangents, *saved)]
+        tape, given = program.backward.tape, program.backward.given
+        found = tape([in_order(arrays[number], program.backward.inputs[number]) for number in given])
+        index = {value: i for i, value in enumerate(program.backward.returned)}
+        return (None,) * 4 + tuple(None if value is None else found[index[value]] for _, value in program.targets)
+
+
+def in_order(array: np.ndarray, value: Value) -> np.ndarray:
+    """An array in the layout that the tape was made for, which is C's where it is another."""
+    return array if array.strides == value.strides else array.copy(order="C")
