@@ -20,10 +20,12 @@ from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, copied, mapped, values_in
 from .capture import GUARD, Unfit
+from .moves import pieces_of
 from .tape import Tape, loop_of
 
 LARGE = 4096  # elements from which on loops run block by block
 ALIGNED = 64
+SHORT = 4  # elements of a row below which the operator itself costs less
 
 
 class Lowered:
@@ -228,7 +230,7 @@ class Lowered:
             self.steps.append(("guard", (place, wanted), (GUARD, line.line)))
         elif self.is_look(line):
             return
-        elif not self.as_loop(number, line):
+        elif not self.as_loop(number, line) and not self.as_move(line):
             self.as_call(line)
         self.born.update(value.memory for value in line.made)
 
@@ -264,23 +266,55 @@ class Lowered:
                 strides.append(0)
                 continue
             step = step_of(item, out)
-            if step is None or item.memory is out.memory and item is not out and item.memory in self.first:
+            if item.memory is out.memory and item is not out:
                 return False
             slots.append(("value", item))
             strides.append(step)
         target = line.target
+        jumps: list[int] = []
+        if None in strides:
+            rows = rows_of([item for how, item in slots if how == "value"], out)
+            if rows is None:
+                return False
+            count_of_rows, size, found_steps = rows
+            steps = iter(found_steps)
+            pairs = [next(steps) if how == "value" else (0, 0) for how, _ in slots] + [found_steps[-1]]
+            strides, jumps = [inner for _, inner in pairs[:-1]], [outer for outer, _ in pairs]
         if target is None:
             if out.memory is not out or out in self.places:
                 return False
             fresh = out in self.escaping
             if fresh and not is_c_contiguous(out):
                 return False
-            more = {} if fresh else self.in_place_of(slots, strides, out, number)
+            more = {} if fresh or jumps else self.in_place_of(slots, strides, out, number)
             self.anchor(out, self.slot("fresh" if fresh else "planned", out, **more))
             if fresh:
                 self.steps.append(("allocate", (self.places[out],), (line.name, line.line)))
         places = tuple(self.place(item) if how == "value" else self.number(item) for how, item in slots) + (self.place(out),)
-        self.steps.append(("loop", (base, kind, places, (*strides, out.dtype.itemsize), size), (line.name, line.line)))
+        if jumps:
+            step = (base, kind, places, (*strides, out.dtype.itemsize), size, count_of_rows, tuple(jumps))
+            self.steps.append(("rows", step, (line.name, line.line)))
+        else:
+            self.steps.append(("loop", (base, kind, places, (*strides, out.dtype.itemsize), size), (line.name, line.line)))
+        return True
+
+    def as_move(self, line: Instruction) -> bool:
+        """Write a linear operator down as pieces of memory that are copied, if that is all that it does."""
+        out = line.outputs
+        if line.target is not None or type(out) is not Value or out.memory is not out or out in self.places:
+            return False
+        pieces = pieces_of(line)
+        if pieces is None:
+            return False
+        fresh = out in self.escaping
+        if fresh and not is_c_contiguous(out):
+            return False
+        places = [self.place(value) for value in line.read]
+        self.anchor(out, self.slot("fresh" if fresh else "planned", out))
+        if fresh:
+            self.steps.append(("allocate", (self.places[out],), (line.name, line.line)))
+        given = tuple((-1 if which < 0 else places[which], to, start, size) for which, to, start, size in pieces)
+        self.steps.append(("move", (self.places[out], given), (line.name, line.line)))
         return True
 
     def in_place_of(self, slots: list, strides: list[int], out: Value, number: int) -> dict[str, int]:
@@ -422,8 +456,10 @@ class Filler:
 
 def slots_of(kind: str, given: tuple) -> list[int]:
     """The slots that a step reads or fills."""
-    if kind == "loop":
+    if kind in ("loop", "rows"):
         return list(given[2])
+    if kind == "move":
+        return [given[0], *(place for place, _, _, _ in given[1] if place >= 0)]
     if kind == "copy":
         return list(given[:2])
     if kind != "call":
@@ -501,6 +537,33 @@ def is_dense(value: Value) -> bool:
             return False
         step *= size
     return True
+
+
+def rows_of(values: list[Value], out: Value) -> tuple[int, int, list[tuple[int, int]]] | None:
+    """Operands of a loop, and behind them its result, as rows: their number, their length, and strides as (to the next row,
+    inside of a row); None where more than two axes are left when those are joined that lie one behind the other."""
+    ndim = len(out.shape)
+    if not is_c_contiguous(out):
+        return None
+    strides = []
+    for value in (*values, out):
+        shape = (1,) * (ndim - len(value.shape)) + value.shape
+        if len(shape) > ndim or any(a not in (1, b) for a, b in zip(shape, out.shape)):
+            return None
+        own = (0,) * (ndim - len(value.shape)) + value.strides
+        strides.append(tuple(0 if size == 1 else stride for size, stride in zip(shape, own)))
+    axes: list[tuple[int, list[int]]] = []
+    for axis, size in enumerate(out.shape):
+        if size == 1:
+            continue
+        here = [each[axis] for each in strides]
+        if axes and all(outer == inner * size for outer, inner in zip(axes[-1][1], here)):
+            axes[-1] = axes[-1][0] * size, here
+        else:
+            axes.append((size, here))
+    if len(axes) != 2 or axes[1][0] < SHORT:
+        return None
+    return axes[0][0], axes[1][0], list(zip(axes[0][1], axes[1][1]))
 
 
 def step_of(value: Value, out: Value) -> int | None:

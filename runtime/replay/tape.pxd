@@ -14,6 +14,8 @@ cdef enum Kind:
     FREE                # a slot's tensor is needed no more
     GUARD               # a slot has to hold these bytes
     COPY                # bytes from slot to slot
+    MOVE                # pieces of some slots, and zeros, to their places in another
+    ROWS                # an inner loop over the rows of its operands
 
 cdef enum Place:
     EXTERNAL            # given with each call
@@ -34,6 +36,10 @@ cdef struct Slot:
     npy_intp size       # elements
     bint object         # whether some step wants it as a tensor
 
+cdef struct Piece:
+    int slot            # that it comes from; -1 for zeros
+    npy_intp to, start, size  # bytes
+
 cdef struct Step:
     Kind kind
     int count           # of operands and result; of BLOCKS the loops that follow; of a call its results
@@ -43,6 +49,9 @@ cdef struct Step:
     PyUFuncGenericFunction function
     void* data
     npy_intp room       # bytes of scratch memory that blocks want for each element
+    npy_intp rows       # of ROWS
+    npy_intp[OPERANDS] jumps  # from row to row
+    Piece* pieces       # of MOVE
 
 cdef class Tape:
     cdef Slot* slots

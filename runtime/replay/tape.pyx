@@ -9,7 +9,7 @@ computed again by NumPy, which warns as `numpy.errstate` says.  Knows nothing of
 
 from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsule_GetPointer
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 import numpy as np
 
@@ -34,7 +34,8 @@ cdef enum:
     NEAR = 16384            # bytes of scratch memory that are taken from the stack
     CHUNK = 1 << 15         # elements that a thread takes at a time
 
-_KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "free": FREE, "guard": GUARD, "copy": COPY}
+_KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "free": FREE, "guard": GUARD, "copy": COPY,
+          "move": MOVE, "rows": ROWS}
 _PLACES = {
     "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "look": LOOK,
     "scratch": SCRATCH,
@@ -153,12 +154,16 @@ cdef class Tape:
             places += 2 * slot.ndim
             if slot.place == LOOK:
                 (<list> self.looks[slot.root]).append(i)
+        self.step_count = <int> len(steps)
         for i, (kind, given, _) in enumerate(steps):
             self.add_step(&self.steps[i], i, kind, given)
-        self.step_count = <int> len(steps)
         self.passing = tuple([i for i in range(self.slot_count) if self.slots[i].place in (EXTERNAL, FRESH, CALLED)])
 
     def __dealloc__(self):
+        cdef int i
+        if self.steps != NULL:
+            for i in range(self.step_count):
+                free(self.steps[i].pieces)
         free(self.slots)
         free(self.steps)
         free(self.shapes)
@@ -166,7 +171,8 @@ cdef class Tape:
     cdef int add_step(self, Step* step, int place, str kind, tuple given) except -1:
         """Write down a step.
 
-        A loop is (operator, slot of its loops, operands and result, strides, elements), blocks are (loops, elements, bytes of
+        A loop is (operator, slot of its loops, operands and result, strides, elements), and where it goes by rows (their number,
+        strides from row to row), a move is (slot, pieces: (slot or -1, to, from, bytes)), blocks are (loops, elements, bytes of
         scratch memory for each element), a call (wrapper or function, arguments, places of tensors among them with their
         slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a guard (slot,
         bytes), a copy (to, from, bytes).
@@ -174,13 +180,24 @@ cdef class Tape:
         cdef Ufunc ufunc
         cdef int i
         step.kind = _KINDS[kind]
-        if kind == "loop":
+        if kind == "loop" or kind == "rows":
             ufunc = offered(given[0])
             step.function, step.data = ufunc.loops[<int> given[1]], ufunc.loop_data[<int> given[1]]
             step.count, step.size = <int> len(given[2]), given[4]
             for i in range(step.count):
                 step.slots[i], step.strides[i] = given[2][i], given[3][i]
+            if kind == "rows":
+                step.rows = given[5]
+                for i in range(step.count):
+                    step.jumps[i] = given[6][i]
             self.parts[place] = ufunc
+        elif kind == "move":
+            step.slots[0], step.count = given[0], <int> len(given[1])
+            step.pieces = <Piece*> malloc((step.count + 1) * sizeof(Piece))
+            if step.pieces == NULL:
+                raise MemoryError
+            for i, (slot, to, start, size) in enumerate(given[1]):
+                step.pieces[i] = Piece(slot, to, start, size)
         elif kind == "blocks":
             step.count, step.size, step.room = given
         elif kind == "copy":
@@ -335,6 +352,13 @@ cdef int play(Tape tape, Frame frame) except -1:
                 if fp_raised():
                     again(tape, frame, i)
                     fp_clear()
+            elif step.kind == ROWS:
+                run_rows(base, step)
+                if fp_raised():
+                    again(tape, frame, i)
+                    fp_clear()
+            elif step.kind == MOVE:
+                move(base, step)
             elif step.kind == CALL:
                 call(tape, frame, i)
                 fp_clear()
@@ -356,6 +380,31 @@ cdef int play(Tape tape, Frame frame) except -1:
         tape.failed = i
         raise
     return 0
+
+
+cdef inline void run_rows(char** base, Step* step) noexcept nogil:
+    """A loop on each row of its operands."""
+    cdef char* args[OPERANDS]
+    cdef npy_intp row, size
+    cdef int j
+    for row in range(step.rows):
+        for j in range(step.count):
+            args[j] = base[step.slots[j]] + row * step.jumps[j]
+        size = step.size
+        step.function(args, &size, step.strides, step.data)
+
+
+cdef inline void move(char** base, Step* step) noexcept nogil:
+    """Pieces of memory to their places."""
+    cdef char* out = base[step.slots[0]]
+    cdef Piece* piece
+    cdef int i
+    for i in range(step.count):
+        piece = &step.pieces[i]
+        if piece.slot < 0:
+            memset(out + piece.to, 0, piece.size)
+        else:
+            memcpy(out + piece.to, base[piece.slot] + piece.start, piece.size)
 
 
 cdef bint holds(Tape tape, Frame frame, int i) except -1:
@@ -414,9 +463,9 @@ cdef int again(Tape tape, Frame frame, int i) except -1:
 
 
 cdef ndarray strided(Tape tape, Frame frame, Step* step, int j):
-    """An operand of a loop as an array of one axis."""
-    return gradspec_look(
-        tape.dtypes[step.slots[j]], 1, &step.size, &step.strides[j], frame.base[step.slots[j]], frame.memory)
+    """An operand of a loop as an array of its rows."""
+    cdef npy_intp[4] shape = [max(step.rows, <npy_intp> 1), step.size, step.jumps[j], step.strides[j]]
+    return gradspec_look(tape.dtypes[step.slots[j]], 2, shape, shape + 2, frame.base[step.slots[j]], frame.memory)
 
 
 cdef struct Blocks:

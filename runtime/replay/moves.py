@@ -1,0 +1,125 @@
+"""Moves: linear operators that only put numbers elsewhere, as pieces of memory.
+
+Owns how that is found out.  What the spec calls linear is a matrix; where each result on random numbers is one of these
+numbers, or zero, each row of the matrix has one 1 or none.  Slices and their derivatives, joins, transposes, rolls and pads of
+zeros are found so, with no list of names.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..core.grad_mode import no_grad
+from ..core.operand import asarray
+from ..core.told import array_of
+from ..tracing.entries import entry_of
+from ..tracing.instructions import Instruction
+from ..tracing.literals import literal
+from ..tracing.values import Value, copied, held, mapped, values_in
+
+LARGEST = 1 << 14  # elements of operands and result together
+MOST = 512  # pieces
+Piece = tuple[int, int, int, int]  # operand or -1 for zeros, to, from, bytes
+
+known: dict[tuple, list[Piece] | None] = {}
+
+
+def pieces_of(line: Instruction) -> list[Piece] | None:
+    """The pieces that an instruction copies; None where it computes."""
+    entry, out, read = entry_of(line.name), line.outputs, line.read
+    if entry is None or entry.form != "linear" or out.dtype.kind not in "fc" or len(entry.arguments) != len(line.arguments):
+        return None
+    if prod(out.shape) + sum(prod(value.shape) for value in read) > LARGEST or not prod(out.shape):
+        return None
+    moved = [item for item, (name, _, _, _) in zip(line.arguments, entry.arguments) if name in entry.inputs]
+    if len(values_in(moved)) != len(read) or any(value.dtype != out.dtype for value in read):
+        return None
+    try:
+        key = (line.name, *(literal(mapped(item, named)) for item in line.arguments), out.shape, out.strides)
+    except TypeError:
+        return None
+    if key not in known:
+        if len(known) > 4096:
+            known.clear()
+        known[key] = found(line, entry)
+    return known[key]
+
+
+def named(item: Any) -> Any:
+    return f"{item.dtype} {item.shape} {item.strides}" if type(item) is Value else item
+
+
+def found(line: Instruction, entry: Any) -> list[Piece] | None:
+    """What two different sets of numbers agree about."""
+    from .lowering import by_keyword
+
+    function = by_keyword(line.name, entry, len(line.arguments))
+    first = tried(line, function, np.random.default_rng(1))
+    return first if first is not None and first == tried(line, function, np.random.default_rng(2)) else None
+
+
+def tried(line: Instruction, function: Any, rng: np.random.Generator) -> list[Piece] | None:
+    """Where the numbers of a result come from."""
+    arrays: list[np.ndarray] = []
+
+    def sample(item: Any) -> Any:
+        if type(item) is not Value:
+            return item
+        shape = np.ndarray(item.shape, item.dtype, np.zeros(1 << 20, np.uint8), 1 << 19, item.strides)
+        array = copied(shape)
+        numbers = rng.random((*item.shape, 2)) + 1
+        array[...] = numbers[..., 0] + 1j * numbers[..., 1] if item.dtype.kind == "c" else numbers[..., 0]
+        arrays.append(array)
+        return asarray(array)
+
+    arguments = mapped(line.arguments, sample)
+    with no_grad():
+        result = held(function(*arguments))
+    out = line.outputs
+    if result is None or result.shape != out.shape or result.dtype != out.dtype:
+        return None
+    result = copied(result) if result.strides == out.strides else None
+    return None if result is None else matched(result, arrays)
+
+
+def matched(result: np.ndarray, arrays: list[np.ndarray]) -> list[Piece] | None:
+    """Pieces of memory that make one array of others; None where some number is none of theirs."""
+    part = result.dtype.type(0).real.dtype
+    values, sources = [], []
+    for which, array in enumerate(arrays):
+        offsets, numbers = parts_of(array, part)
+        values.append(numbers)
+        sources.append(np.stack([np.full(offsets.shape, which), offsets], 1))
+    everything, places = np.concatenate(values), np.concatenate(sources)
+    order = np.argsort(everything, kind="stable")
+    everything, places = everything[order], places[order]
+    if everything.size > 1 and not np.all(np.diff(everything) > 0):
+        return None
+    targets, numbers = parts_of(result, part)
+    order = np.argsort(targets, kind="stable")
+    targets, numbers = targets[order], numbers[order]
+    zero = (numbers == 0) & ~np.signbit(numbers)
+    index = np.minimum(np.searchsorted(everything, numbers), max(everything.size - 1, 0))
+    if everything.size == 0 or not np.all(zero | (everything[index] == numbers)):
+        return None
+    which = np.where(zero, -1, places[index, 0])
+    start = np.where(zero, 0, places[index, 1])
+    size = part.itemsize
+    joined = (np.diff(targets) == size) & (np.diff(which) == 0) & ((np.diff(start) == size) | zero[1:])
+    cuts = np.concatenate([[0], np.flatnonzero(~joined) + 1, [targets.size]])
+    if cuts.size - 1 > MOST:
+        return None
+    return [(int(which[a]), int(targets[a]), int(start[a]), int((b - a) * size)) for a, b in zip(cuts[:-1], cuts[1:])]
+
+
+def parts_of(array: np.ndarray, part: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """The real numbers of an array, with their distances in bytes from its first element."""
+    offsets = np.zeros(array.shape, np.intp)
+    for axis, (size, stride) in enumerate(zip(array.shape, array.strides)):
+        offsets += (np.arange(size) * stride).reshape((size,) + (1,) * (array.ndim - axis - 1))
+    if array.dtype == part:
+        return offsets.ravel(), array.ravel()
+    return (offsets[..., None] + np.array([0, part.itemsize])).ravel(), np.stack([array.real, array.imag], -1).ravel()
