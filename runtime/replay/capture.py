@@ -16,10 +16,11 @@ from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..tracing.instructions import Instruction, straightened
 from ..tracing.listening import Call, Recorder, place
-from ..tracing.values import Memory, Value, copied, held, held_generator, key_of, mapped, values_in
+from ..tracing.values import Memory, Value, copied, held, key_of, mapped, values_in
 from .holdings import Holdings, array_held
 
 GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
+MOST_PAIRED = 64  # numbers of which pairs are tried
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
@@ -62,6 +63,9 @@ class Witness(Recorder):
 
         mapped(event.inputs, look)
 
+    def is_inside(self) -> bool:
+        return any(call.kind in ("operator", "node", "tangent", "pass") for _, call in self.open)
+
     def drawn(self, source: Any) -> None:
         """A draw from the default generator is one at each call."""
 
@@ -69,8 +73,6 @@ class Witness(Recorder):
         array = held(item)
         if array is not None:
             return self.value(array, event)
-        if held_generator(item) is not None:
-            return item
         return item
 
     def left(self, event: Event) -> None:
@@ -99,7 +101,7 @@ class Witness(Recorder):
     def value(self, array: np.ndarray, event: Event) -> Value:
         known = self.memory.known(array) is not None or self.memory.block(array) is not None
         value = super().value(array, event)
-        if not known and not self.is_inside() and key_of(array) not in self.made_here:
+        if not known and not self.is_inside() and key_of(array) not in self.made_here and not np.isin(array, (0, 1)).all():
             self.doubtful.append((array.copy(), event.line))
         return value
 
@@ -165,7 +167,7 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     Captured
         With a `failure` where the call cannot be run again; its outcome is there all the same.
     """
-    witness = Witness(Memory(), known_numbers(args, keywords, holdings))
+    witness = Witness(Memory(), known_numbers(args, keywords, given, holdings))
     taken = Captured()
     for item in given:
         array = array_held(item)
@@ -188,12 +190,18 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     return taken
 
 
-def known_numbers(args: tuple, keywords: dict, holdings: Holdings) -> set[str]:
-    """The numbers that a call may have from its arguments, its code and what it holds, without their signs."""
-    numbers = [number for number in holdings.numbers if isinstance(number, (int, float, complex))]
+def known_numbers(args: tuple, keywords: dict, given: list[Any], holdings: Holdings) -> set[str]:
+    """The numbers that a call may have from its arguments, its code and what it holds, or that two of them make; no signs."""
+    numbers = [number for number in holdings.numbers if isinstance(number, (int, float, complex)) and abs(number) < 1e300]
     mapped((args, keywords), lambda leaf: numbers.append(leaf) if isinstance(leaf, (int, float, complex)) else None)
-    texts = {repr(abs(number)) for number in numbers}
-    return texts | {repr(abs(float(number))) for number in numbers if not isinstance(number, complex) and abs(number) < 1e300}
+    numbers += [size for item in given for size in array_held(item).shape]
+    numbers = list({repr(number): number for number in numbers}.values())
+    texts = {repr(abs(part)) for number in numbers for part in (number, number if isinstance(number, complex) else float(number))}
+    for a in numbers[:MOST_PAIRED]:
+        for b in numbers[:MOST_PAIRED]:
+            made = [a * b, a + b, a - b] + ([a / b] if b else [])
+            texts.update(repr(abs(number)) for number in made)
+    return texts
 
 
 def state_of(item: Any) -> tuple:

@@ -74,11 +74,13 @@ class Lowered:
         self.constants: list[Value] = []
         made = set(self.born)
         for number, line in enumerate(self.lines):
-            for value in (*line.read, *line.made):
+            read = line.read
+            for value in (*read, *line.made):
                 self.first.setdefault(value.memory, number)
                 self.last[value.memory] = number
-            self.constants += [value for value in line.read if value.memory not in made]
-            made.update(value.memory for value in (*line.read, *line.made))
+            self.constants += [value for value in read if value.memory not in made]
+            made.update([value.memory for value in read])
+            made.update([value.memory for value in line.made])
         self.constants += [value for value in self.returned if value.memory not in made]
 
     def bind(self) -> None:

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import TensorBase
-from ..core.told import array_of
 from ..support.generator import Holder
+from .arrays import bounds, held, instances_in, key_of, mapped, owner_of
 
 
 class Value:
@@ -121,35 +120,11 @@ class Memory:
         return found
 
 
-def held(value: Any) -> np.ndarray | None:
-    """The array of a tensor, or an array itself; None of anything else."""
-    if isinstance(value, TensorBase):
-        return array_of(value)
-    return value if isinstance(value, np.ndarray) and value.dtype.kind in "fciub" else None
-
-
 def held_generator(value: Any) -> Any:
     """A generator of random numbers, or None."""
     if isinstance(value, Holder):
         return value.generator
     return value if type(value).__module__.startswith("numpy.random") and hasattr(value, "bit_generator") else None
-
-
-def owner_of(array: np.ndarray) -> np.ndarray:
-    """The array at the end of NumPy's chain of bases."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
-def bounds(array: np.ndarray) -> tuple[int, int]:
-    return np.lib.array_utils.byte_bounds(array)
-
-
-def key_of(array: np.ndarray) -> tuple:
-    """What makes two arrays one value; the strides of axes of one element say nothing."""
-    strides = tuple([stride if size > 1 and array.size else 0 for stride, size in zip(array.strides, array.shape)])
-    return array.__array_interface__["data"][0], array.shape, strides, array.dtype.num
 
 
 def copied(array: np.ndarray) -> np.ndarray:
@@ -163,27 +138,6 @@ def copied(array: np.ndarray) -> np.ndarray:
     return result
 
 
-def mapped(tree: Any, leaf: Any) -> Any:
-    """A tree of arguments with every leaf as the function says: tuples, lists, dictionaries and slices are branches."""
-    if isinstance(tree, dict):
-        return {key: mapped(item, leaf) for key, item in tree.items()}
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return tuple(mapped(item, leaf) for item in tree)
-    if type(tree) in (tuple, list):
-        return type(tree)(mapped(item, leaf) for item in tree)
-    if type(tree) is slice:
-        return slice(mapped(tree.start, leaf), mapped(tree.stop, leaf), mapped(tree.step, leaf))
-    return leaf(tree)
-
-
 def values_in(tree: Any) -> list[Value]:
     """The values among the leaves of a tree."""
-    found: list[Value] = []
-
-    def look(item: Any) -> Any:
-        if isinstance(item, Value):
-            found.append(item)
-        return item
-
-    mapped(tree, look)
-    return found
+    return instances_in(tree, Value)

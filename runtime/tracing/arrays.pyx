@@ -1,0 +1,103 @@
+# cython: boundscheck=False, wraparound=False
+"""Arrays as a trace knows them: what makes two arrays one value, where memory begins and ends, and the leaves of arguments.
+
+Owns what is asked several times for each argument of each operator, and has to cost little.
+"""
+
+from cpython.ref cimport PyObject
+
+import numpy as np
+
+from ..core.tensor cimport TensorBase, is_tensor
+from ..support cimport capi as cnp
+from ..support.capi cimport (
+    PyArray_BASE, PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE,
+    ndarray, npy_intp,
+)
+
+cnp.import_array()
+
+
+def held(value):
+    """The array of a tensor, or an array itself; None of anything else."""
+    if is_tensor(value):
+        return (<TensorBase> value).array
+    return value if isinstance(value, ndarray) and value.dtype.kind in "fciub" else None
+
+
+def key_of(ndarray array not None):
+    """What makes two arrays one value; the strides of axes of one element say nothing."""
+    cdef int i, ndim = PyArray_NDIM(array)
+    cdef npy_intp size = 1
+    cdef npy_intp* dims = PyArray_DIMS(array)
+    cdef npy_intp* strides = PyArray_STRIDES(array)
+    for i in range(ndim):
+        size *= dims[i]
+    shape = tuple([dims[i] for i in range(ndim)])
+    steps = tuple([strides[i] if dims[i] > 1 and size else 0 for i in range(ndim)])
+    return <size_t> PyArray_BYTES(array), shape, steps, PyArray_TYPE(array)
+
+
+def bounds(ndarray array not None):
+    """Where the memory of an array begins and ends."""
+    cdef int i
+    cdef char* low = PyArray_BYTES(array)
+    cdef char* high = low
+    cdef npy_intp reach
+    for i in range(PyArray_NDIM(array)):
+        if PyArray_DIMS(array)[i] == 0:
+            return <size_t> PyArray_BYTES(array), <size_t> PyArray_BYTES(array) + PyArray_ITEMSIZE(array)
+        reach = (PyArray_DIMS(array)[i] - 1) * PyArray_STRIDES(array)[i]
+        if reach < 0:
+            low += reach
+        else:
+            high += reach
+    return <size_t> low, <size_t> high + PyArray_ITEMSIZE(array)
+
+
+def owner_of(ndarray array not None):
+    """The array at the end of NumPy's chain of bases."""
+    cdef PyObject* base = PyArray_BASE(array)
+    while base != NULL and isinstance(<object> base, ndarray):
+        array = <ndarray> base
+        base = PyArray_BASE(array)
+    return array
+
+
+cpdef object mapped(object tree, object leaf):
+    """A tree of arguments with every leaf as the function says: tuples, lists, dictionaries and slices are branches."""
+    if is_tensor(tree):
+        return leaf(tree)
+    if type(tree) is tuple:
+        return tuple([mapped(item, leaf) for item in <tuple> tree])
+    if type(tree) is list:
+        return [mapped(item, leaf) for item in <list> tree]
+    if isinstance(tree, dict):
+        return {key: mapped(item, leaf) for key, item in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return tuple([mapped(item, leaf) for item in tree])
+    if type(tree) is slice:
+        return slice(mapped(tree.start, leaf), mapped(tree.stop, leaf), mapped(tree.step, leaf))
+    return leaf(tree)
+
+
+cdef int collect(object tree, object kind, list found) except -1:
+    if type(tree) is kind:
+        found.append(tree)
+    elif type(tree) is tuple or type(tree) is list:
+        for item in tree:
+            collect(item, kind, found)
+    elif isinstance(tree, (dict, tuple, list)):
+        for item in (tree.values() if isinstance(tree, dict) else tree):
+            collect(item, kind, found)
+    elif type(tree) is slice:
+        for item in (tree.start, tree.stop, tree.step):
+            collect(item, kind, found)
+    return 0
+
+
+def instances_in(tree, kind):
+    """The leaves of a tree that are of a class, in order."""
+    cdef list found = []
+    collect(tree, kind, found)
+    return found
