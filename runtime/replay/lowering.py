@@ -20,11 +20,15 @@ from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, copied, mapped, values_in
 from .capture import GUARD, Unfit
+from .gathering import gathered, scratched
 from .moves import pieces_of
+from .planning import planned, released
+from .steps import Slot, Step
 from .tape import Tape, loop_of
 
-LARGE = 4096  # elements from which on loops run block by block
-ALIGNED = 64
+# Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
+STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
+BEFORE = Instruction("constant", (), None, None)
 SHORT = 4  # elements of a row below which the operator itself costs less
 
 
@@ -44,55 +48,49 @@ class Lowered:
         self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
         self.lines = needed(lines, self.returned)
         self.anchors: dict[Value, tuple[int, int]] = {}  # of memory: a slot that lies in it, and where that was
-        self.slots: list[dict[str, Any]] = []
+        self.slots: list[Slot] = []
         self.places: dict[Value, int] = {}
-        self.steps: list[tuple[str, tuple, tuple]] = []
+        self.steps: list[Step] = []
         self.externals: list[int] = []
         self.given: list[int] = []  # which of the arrays that are given the tape wants
         self.written: list[int] = []
         self.escaping = {value.memory for value in self.returned}
         self.shadows: dict[Value, int] = {}
-        self.first: dict[Value, int] = {}
-        self.last: dict[Value, int] = {}
-        self.live()
+        self.look_around()
         self.bind()
-        self.finals: list[tuple[int, int]] = []
-        for number, line in enumerate(self.lines):
-            self.lower(number, line)
+        for line in self.lines:
+            self.lower(line)
         self.write_back()
-        memory = self.plan()
-        self.group()
         results = tuple(self.result(value) for value in self.returned)
-        self.release(results)
-        self.tape = Tape(self.slots, self.steps, memory, tuple(self.externals), results)
+        self.steps = scratched(self.slots, gathered(self.slots, self.steps))
+        self.memory = planned(self.slots, self.steps)
+        self.steps = released(self.slots, self.steps, results)
+        self.tape = Tape(self.slots, self.steps, self.memory, tuple(self.externals), results)
 
     # Memory.
 
-    def live(self) -> None:
-        """From which line to which the memory of each value is used."""
+    def look_around(self) -> None:
+        """Find what memory is used, and what was there before the program."""
         self.born = {value.memory for value in self.inputs}
+        self.touched = self.escaping | {value.memory for line in self.lines for value in (*line.read, *line.made)}
         self.constants: list[Value] = []
         made = set(self.born)
-        for number, line in enumerate(self.lines):
-            read = line.read
-            for value in (*read, *line.made):
-                self.first.setdefault(value.memory, number)
-                self.last[value.memory] = number
-            self.constants += [value for value in read if value.memory not in made]
-            made.update([value.memory for value in read])
+        for line in self.lines:
+            read = [value.memory for value in line.read]
+            self.constants += [memory for memory in read if memory not in made]
+            made.update(read)
             made.update([value.memory for value in line.made])
-        self.constants += [value for value in self.returned if value.memory not in made]
+        self.constants += [value.memory for value in self.returned if value.memory not in made]
 
     def bind(self) -> None:
         """Slots for what is given, where the program uses it, and for constants."""
-        used = set(self.first) | self.escaping
         inputs: dict[Value, int] = {}
         for number, value in enumerate(self.inputs):
             inputs.setdefault(value, number)
         targets = {line.target.memory for line in self.lines if line.target is not None}
         held_up = self.can_miss_behind_writes(targets & {value.memory for value in inputs})
         for value, number in inputs.items():
-            if value.memory not in used:
+            if value.memory not in self.touched:
                 continue
             self.anchor(value, self.slot("external", value))
             self.externals.append(self.places[value])
@@ -101,12 +99,12 @@ class Lowered:
                 self.written.append(number)
                 if held_up:
                     self.put_off(value)
-        for value in dict.fromkeys(value.memory for value in self.constants):
+        for value in dict.fromkeys(self.constants):
             if value.data is None:
                 raise Unfit(f"{value.type} was made by nothing that can be heard of")
             if value in targets:
                 self.anchor(value, self.slot("called", value))
-                self.call(copied, (value.data,), self.places[value], ("constant", None))
+                self.call(copied, (value.data,), self.places[value], BEFORE)
             else:
                 self.anchor(value, self.slot("constant", value, data=copied(value.data)))
             self.born.add(value)
@@ -115,10 +113,15 @@ class Lowered:
         """Whether something may turn out to be otherwise after the program has written to what it was given."""
         begun = False
         for line in self.lines:
-            if begun and line.target is None:
+            if begun and not self.is_steady(line):
                 return True
             begun = begun or line.target is not None and line.target.memory in targets
         return False
+
+    def is_steady(self, line: Instruction) -> bool:
+        """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
+        entry = entry_of(line.name)
+        return entry is not None and entry.form in STEADY and all(value.dtype.kind in "fc" for value in line.read)
 
     def put_off(self, value: Value) -> None:
         """Let the program write to a copy, which is put in the place of what was given at the end."""
@@ -127,20 +130,20 @@ class Lowered:
         outer = self.places[value]
         inner = self.slot("planned", value)
         self.anchor(value, inner)
-        self.last[value] = len(self.lines)
-        self.first[value] = -1
-        size = value.dtype.itemsize * count(value)
-        self.steps.append(("copy", (inner, outer, size), ("copy", None)))
         self.shadows[value] = outer
+        self.copy(inner, outer, value)
 
     def write_back(self) -> None:
+        """Put what the program wrote to in the place of what was given: nothing can turn out to be otherwise any more."""
         for value, outer in self.shadows.items():
-            size = value.dtype.itemsize * count(value)
-            self.steps.append(("copy", (outer, self.places[value], size), ("copy", None)))
+            self.copy(outer, self.places[value], value)
+
+    def copy(self, target: int, source: int, value: Value) -> None:
+        size = value.dtype.itemsize * count(value)
+        self.steps.append(Step("copy", (target, source, size), "copy", None, (source,), (target,)))
 
     def slot(self, place: str, value: Value, **more: Any) -> int:
-        self.slots.append({"place": place, "dtype": value.dtype, "shape": value.shape, "strides": value.strides,
-                           "value": value, **more})  # fmt: skip
+        self.slots.append(Slot(place, value.dtype, value.shape, value.strides, **more))
         return len(self.slots) - 1
 
     def place(self, value: Value) -> int:
@@ -167,82 +170,32 @@ class Lowered:
             return outer
         return self.slot("look", value, root=outer, offset=self.addresses[value] - self.addresses[value.memory])
 
-    def plan(self) -> int:
-        """Give planned slots their places; bytes in all.
-
-        What is dead is used again for what is as large, else for what is smaller: the rest of it is free as well.
-        """
-        dying: dict[int, list[tuple[int, int]]] = {}
-        free: dict[int, list[int]] = {}  # offsets by size
-        memory, now = 0, -1
-        for slot in self.slots:  # in the order of their lines
-            if slot["place"] != "planned":
-                continue
-            value = slot["value"]
-            while now < self.first[value]:
-                for size, offset in dying.pop(now, ()):
-                    free.setdefault(size, []).append(offset)
-                now += 1
-            size = -(-value.dtype.itemsize * max(count(value), 1) // ALIGNED) * ALIGNED
-            if "instead" in slot:
-                slot["offset"] = self.slots[slot["instead"]]["offset"]
-                dying[self.first[value]].remove((size, slot["offset"]))
-            else:
-                found = size if free.get(size) else min((other for other, places in free.items() if places and other > size), default=0)
-                if found:
-                    slot["offset"] = free[found].pop()
-                    if found > size:
-                        free.setdefault(found - size, []).append(slot["offset"] + size)
-                else:
-                    slot["offset"], memory = memory, memory + size
-            dying.setdefault(self.last[value], []).append((size, slot["offset"]))
-        return memory
-
-    def release(self, results: tuple[int, ...]) -> None:
-        """Let go of what wrappers and allocations made, behind its last use."""
-        last: dict[int, int] = {}
-        inside = 0  # of blocks
-        for number, (kind, given, _) in enumerate(self.steps):
-            inside = given[0] if kind == "blocks" else max(inside - 1, 0)
-            for place in slots_of(kind, given):
-                last[self.root(place)] = number + inside
-        kept = {self.root(place) for place in results}
-        freed: dict[int, list[int]] = {}
-        for place, number in last.items():
-            if self.slots[place]["place"] in ("called", "fresh") and place not in kept:
-                freed.setdefault(number, []).append(place)
-        steps = []
-        for number, step in enumerate(self.steps):
-            steps.append(step)
-            steps += [("free", (place,), ("free", None)) for place in freed.get(number, ())]
-        self.steps = steps
-
     # Steps.
 
     def is_look(self, line: Instruction) -> bool:
         """Whether an instruction only looks at memory that is there."""
         return line.target is None and bool(line.made) and all(value.memory in self.born for value in line.made)
 
-    def lower(self, number: int, line: Instruction) -> None:
+    def lower(self, line: Instruction) -> None:
         if line.name == GUARD:
             value, wanted = line.arguments
             place = self.place(value)
             if count(value) != 1:
                 self.want(value)
-            self.steps.append(("guard", (place, wanted), (GUARD, line.line)))
+            self.steps.append(Step("guard", (place, wanted), GUARD, line.line, (place,)))
         elif self.is_look(line):
             return
-        elif not self.as_loop(number, line) and not self.as_move(line):
+        elif not self.as_loop(line) and not self.as_move(line):
             self.as_call(line)
         self.born.update(value.memory for value in line.made)
 
     def want(self, value: Value) -> int:
         """The slot of a value that some step wants as a tensor."""
         place = self.place(value)
-        self.slots[place]["object"] = True
+        self.slots[place].object = True
         return place
 
-    def as_loop(self, number: int, line: Instruction) -> bool:
+    def as_loop(self, line: Instruction) -> bool:
         """Write an operator down as an inner loop, if it is one."""
         base, operands, out = line.name.removesuffix(".out"), list(line.arguments), line.outputs
         if line.name.endswith(".out"):
@@ -285,20 +238,23 @@ class Lowered:
         if target is None:
             if out.memory is not out or out in self.places:
                 return False
-            fresh = out in self.escaping
-            if fresh and not is_c_contiguous(out):
+            if out in self.escaping and not is_c_contiguous(out):
                 return False
-            more = {} if fresh or jumps else self.in_place_of(slots, strides, out, number)
-            self.anchor(out, self.slot("fresh" if fresh else "planned", out, **more))
-            if fresh:
-                self.steps.append(("allocate", (self.places[out],), (line.name, line.line)))
+            self.make(out, line)
         places = tuple(self.place(item) if how == "value" else self.number(item) for how, item in slots) + (self.place(out),)
+        given = (base, kind, places, (*strides, out.dtype.itemsize), size)
         if jumps:
-            step = (base, kind, places, (*strides, out.dtype.itemsize), size, count_of_rows, tuple(jumps))
-            self.steps.append(("rows", step, (line.name, line.line)))
-        else:
-            self.steps.append(("loop", (base, kind, places, (*strides, out.dtype.itemsize), size), (line.name, line.line)))
+            given += count_of_rows, tuple(jumps)
+        self.steps.append(Step("rows" if jumps else "loop", given, line.name, line.line, places[:-1], places[-1:]))
         return True
+
+    def make(self, out: Value, line: Instruction) -> None:
+        """Memory for a result: fresh where it leaves the program."""
+        fresh = out in self.escaping
+        place = self.slot("fresh" if fresh else "planned", out)
+        self.anchor(out, place)
+        if fresh:
+            self.steps.append(Step("allocate", (place,), line.name, line.line, (), (place,)))
 
     def as_move(self, line: Instruction) -> bool:
         """Write a linear operator down as pieces of memory that are copied, if that is all that it does."""
@@ -308,31 +264,17 @@ class Lowered:
         pieces = pieces_of(line)
         if pieces is None:
             return False
-        fresh = out in self.escaping
-        if fresh and not is_c_contiguous(out):
+        if out in self.escaping and not is_c_contiguous(out):
             return False
         places = [self.place(value) for value in line.read]
-        self.anchor(out, self.slot("fresh" if fresh else "planned", out))
-        if fresh:
-            self.steps.append(("allocate", (self.places[out],), (line.name, line.line)))
+        self.make(out, line)
         given = tuple((-1 if which < 0 else places[which], to, start, size) for which, to, start, size in pieces)
-        self.steps.append(("move", (self.places[out], given), (line.name, line.line)))
+        target = self.places[out]
+        self.steps.append(Step("move", (target, given), line.name, line.line, tuple(places), (target,)))
         return True
 
-    def in_place_of(self, slots: list, strides: list[int], out: Value, number: int) -> dict[str, int]:
-        """The operand that dies here, and whose memory the result may take."""
-        for (how, item), stride in zip(slots, strides):
-            if how == "value" and stride and item.memory is item and self.last[item] == number and item.dtype == out.dtype and (
-                item.shape == out.shape
-            ):
-                place = self.places[item]
-                twice = [other for _, other in slots if type(other) is Value and other is not item and other.memory is item]
-                if self.slots[place]["place"] == "planned" and not twice:
-                    return {"instead": place}
-        return {}
-
     def number(self, data: np.ndarray) -> int:
-        self.slots.append({"place": "constant", "dtype": data.dtype, "shape": (), "strides": (), "data": data})
+        self.slots.append(Slot("constant", data.dtype, (), (), data=data))
         return len(self.slots) - 1
 
     def as_call(self, line: Instruction) -> None:
@@ -350,41 +292,25 @@ class Lowered:
                 else:
                     self.anchor(value, place)
         function = caller(line.name, len(line.arguments))
-        if not made or line.target is not None:
-            self.call(function, line.arguments, None, (line.name, line.line))
-        elif type(line.outputs) is Value:
-            self.call(function, line.arguments, places[0], (line.name, line.line))
+        target = None if line.target is None else self.place(line.target)
+        if not made or target is not None:
+            self.call(function, line.arguments, None, line, target)
         else:
-            self.call(function, line.arguments, tuple(places), (line.name, line.line))
+            self.call(function, line.arguments, places[0] if type(line.outputs) is Value else tuple(places), line)
 
-    def call(self, function: Any, arguments: tuple, outputs: Any, line: tuple) -> None:
-        direct = all(type(item) is Value or not values_in(item) for item in arguments)
-        filled: Any
-        if direct:
-            filled = tuple((i, self.want(item)) for i, item in enumerate(arguments) if type(item) is Value)
+    def call(self, function: Any, arguments: tuple, outputs: Any, line: Any, target: int | None = None) -> None:
+        if all(type(item) is Value or not values_in(item) for item in arguments):
+            places = [(i, self.want(item)) for i, item in enumerate(arguments) if type(item) is Value]
+            filled: Any = tuple(places)
+            reads = tuple(place for _, place in places)
             arguments = tuple(None if type(item) is Value else item for item in arguments)
         else:
             filled = Filler({value: self.want(value) for value in values_in(arguments)})
-        self.steps.append(("call", (function, arguments, filled, outputs, arrays_in), line))
-
-    def group(self) -> None:
-        """Put loops over many elements that stand one behind the other into blocks."""
-        steps: list[tuple[str, tuple, tuple]] = []
-        run = Run(self)
-        for step in self.steps:
-            if step[0] == "loop" and step[1][4] >= LARGE:
-                if not run.takes(step[1]):
-                    steps += run.closed()
-                run.add(step)
-            else:
-                steps += run.closed()
-                steps.append(step)
-        self.steps = steps + run.closed()
-
-    def root(self, place: int) -> int:
-        while self.slots[place]["place"] == "look":
-            place = self.slots[place]["root"]
-        return place
+            reads = tuple(filled.names.values())
+        made = () if outputs is None else (outputs,) if type(outputs) is int else tuple(place for place in outputs if place >= 0)
+        written = made if target is None else (*made, target)
+        given = (function, arguments, filled, outputs, arrays_in)
+        self.steps.append(Step("call", given, line.name, line.line, reads, written))
 
 
 def needed(lines: list[Instruction], returned: list[Value]) -> list[Instruction]:
@@ -410,42 +336,6 @@ def generators_of(line: Instruction) -> list[Any]:
     return [item for item, (_, kind, _, _) in zip(line.arguments, entry.arguments) if kind.startswith("Generator")]
 
 
-class Run:
-    """Loops that may run block by block: each reads what the others write only where it is itself."""
-
-    def __init__(self, lowered: Lowered) -> None:
-        self.root = lowered.root
-        self.steps: list[tuple[str, tuple, tuple]] = []
-        self.written: dict[int, tuple[int, int]] = {}
-        self.read: dict[int, set[tuple[int, int]]] = {}
-
-    def takes(self, given: tuple) -> bool:
-        if not self.steps:
-            return True
-        if self.steps[0][1][4] != given[4]:
-            return False
-        *operands, out = zip(given[2], given[3])
-        for place, stride in operands:
-            if self.written.get(self.root(place), (place, stride)) != (place, stride):
-                return False
-        root = self.root(out[0])
-        return self.written.get(root, out) == out and self.read.get(root, {out}) == {out}
-
-    def add(self, step: tuple[str, tuple, tuple]) -> None:
-        *operands, out = zip(step[1][2], step[1][3])
-        for place, stride in operands:
-            self.read.setdefault(self.root(place), set()).add((place, stride))
-        self.written[self.root(out[0])] = out
-        self.steps.append(step)
-
-    def closed(self) -> list[tuple[str, tuple, tuple]]:
-        steps = self.steps
-        if steps:
-            steps = [("blocks", (len(steps), steps[0][1][4], 0), ("blocks", None)), *steps]
-        self.steps, self.written, self.read = [], {}, {}
-        return steps
-
-
 class Filler:
     """What puts tensors in the place of values, in lists and slices, too."""
 
@@ -454,21 +344,6 @@ class Filler:
 
     def __call__(self, arguments: tuple, tensors: list) -> tuple:
         return mapped(arguments, lambda item: tensors[self.names[item]] if type(item) is Value else item)
-
-
-def slots_of(kind: str, given: tuple) -> list[int]:
-    """The slots that a step reads or fills."""
-    if kind in ("loop", "rows"):
-        return list(given[2])
-    if kind == "move":
-        return [given[0], *(place for place, _, _, _ in given[1] if place >= 0)]
-    if kind == "copy":
-        return list(given[:2])
-    if kind != "call":
-        return [given[0]] if kind in ("guard", "allocate") else []
-    read = list(given[2].names.values()) if isinstance(given[2], Filler) else [place for _, place in given[2]]
-    made = [] if given[3] is None else [given[3]] if type(given[3]) is int else [place for place in given[3] if place >= 0]
-    return read + made
 
 
 def arrays_in(tree: Any) -> list[Any]:

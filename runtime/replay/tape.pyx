@@ -118,11 +118,8 @@ cdef class Tape:
 
     Parameters
     ----------
-    slots : list of dict
-        `place`, `dtype`, `shape`, `strides`, and what the place needs: `offset`, `root`, `data`; `object` where a step wants a
-        tensor.
-    steps : list of (str, tuple, (str, line))
-        As `add_step` reads them.
+    slots : list of Slot
+    steps : list of Step
     memory : int
         Bytes of what is planned.
     externals, results : tuple of int
@@ -133,30 +130,30 @@ cdef class Tape:
         cdef int i, j, places = 0
         cdef Slot* slot
         self.memory, self.externals, self.results, self.frames, self.failed = memory, externals, results, [], -1
-        self.dtypes = [each["dtype"] for each in slots]
-        self.data = [each.get("data") for each in slots]
-        self.parts, self.lines = [None] * len(steps), [line for _, _, line in steps]
+        self.dtypes = [each.dtype for each in slots]
+        self.data = [each.data for each in slots]
+        self.parts, self.lines = [None] * len(steps), [(step.name, step.line) for step in steps]
         self.slots = <Slot*> calloc(len(slots) + 1, sizeof(Slot))
         self.steps = <Step*> calloc(len(steps) + 1, sizeof(Step))
-        self.shapes = <npy_intp*> malloc((1 + 2 * sum(len(each["shape"]) for each in slots)) * sizeof(npy_intp))
+        self.shapes = <npy_intp*> malloc((1 + 2 * sum(len(each.shape) for each in slots)) * sizeof(npy_intp))
         if self.slots == NULL or self.steps == NULL or self.shapes == NULL:
             raise MemoryError
         self.slot_count = <int> len(slots)
         self.looks = [[] for _ in slots]
         for i, each in enumerate(slots):
             slot = &self.slots[i]
-            slot.place, slot.offset, slot.root = _PLACES[each["place"]], each.get("offset", 0), each.get("root", 0)
-            slot.type_num, slot.ndim, slot.object = each["dtype"].num, len(each["shape"]), each.get("object", False)
+            slot.place, slot.offset, slot.root = _PLACES[each.place], each.offset, each.root
+            slot.type_num, slot.ndim, slot.object = each.dtype.num, len(each.shape), each.object
             slot.dims, slot.size = self.shapes + places, 1
             for j in range(slot.ndim):
-                slot.dims[j], slot.dims[slot.ndim + j] = each["shape"][j], each["strides"][j]
+                slot.dims[j], slot.dims[slot.ndim + j] = each.shape[j], each.strides[j]
                 slot.size *= slot.dims[j]
             places += 2 * slot.ndim
             if slot.place == LOOK:
                 (<list> self.looks[slot.root]).append(i)
         self.step_count = <int> len(steps)
-        for i, (kind, given, _) in enumerate(steps):
-            self.add_step(&self.steps[i], i, kind, given)
+        for i, each in enumerate(steps):
+            self.add_step(&self.steps[i], i, each.kind, each.given)
         self.passing = tuple([i for i in range(self.slot_count) if self.slots[i].place in (EXTERNAL, FRESH, CALLED)])
 
     def __dealloc__(self):

@@ -1,0 +1,129 @@
+"""Gathering: loops over many elements put together, so that they run block by block and what is half done stays in cache.
+
+Owns which loops may: each reads what the others write only where it is itself.  A step in between that has nothing to do with
+a loop waits behind it.  A value that only such loops use needs no memory but a block for each thread.
+"""
+
+from __future__ import annotations
+
+from .steps import Slot, Step, root_of
+
+LARGE = 4096  # elements from which on loops run block by block
+
+
+class Run:
+    """Loops that may run block by block, and the steps that wait until they have run."""
+
+    def __init__(self, slots: list[Slot]) -> None:
+        self.slots = slots
+        self.begin()
+
+    def begin(self) -> None:
+        self.before: list[Step] = []  # allocations of what the loops write
+        self.loops: list[Step] = []
+        self.waiting: list[Step] = []
+        self.written: dict[int, tuple[int, int]] = {}
+        self.read: dict[int, set[tuple[int, int]]] = {}
+        self.waited_for: set[int] = set()  # memory that waiting steps read
+        self.coming: set[int] = set()  # memory that they write
+
+    def root(self, place: int) -> int:
+        return root_of(self.slots, place)
+
+    def takes(self, step: Step) -> bool:
+        """Whether a loop may run with the others."""
+        if self.loops and self.loops[0].given[4] != step.given[4]:
+            return False
+        *operands, out = zip(step.given[2], step.given[3])
+        for operand in operands:
+            root = self.root(operand[0])
+            if root in self.coming or self.written.get(root, operand) != operand:
+                return False
+        root = self.root(out[0])
+        if root in self.coming or root in self.waited_for or self.waiting and self.slots[root].place not in ("planned", "fresh"):
+            return False
+        return self.written.get(root, out) == out and self.read.get(root, {out}) == {out}
+
+    def add(self, step: Step) -> None:
+        *operands, out = zip(step.given[2], step.given[3])
+        for operand in operands:
+            self.read.setdefault(self.root(operand[0]), set()).add(operand)
+        self.written[self.root(out[0])] = out
+        self.loops.append(step)
+
+    def wait(self, step: Step) -> None:
+        self.waiting.append(step)
+        self.waited_for.update(self.root(place) for place in step.reads)
+        self.coming.update(self.root(place) for place in step.writes)
+
+    def closed(self) -> list[Step]:
+        """All of it, in order; the next run is empty."""
+        steps = [*self.before, *self.loops]
+        if self.loops:
+            head = Step("blocks", (len(self.loops), self.loops[0].given[4], 0), "blocks", None)
+            steps = [*self.before, head, *self.loops]
+        steps += self.waiting
+        self.begin()
+        return steps
+
+
+def gathered(slots: list[Slot], steps: list[Step]) -> list[Step]:
+    """The steps, large loops of one size behind a step "blocks"."""
+    found: list[Step] = []
+    run = Run(slots)
+    for step in steps:
+        if step.kind == "loop" and step.given[4] >= LARGE:
+            if not run.takes(step):
+                found += run.closed()
+            run.add(step)
+        elif step.kind == "allocate" and run.loops:
+            run.before.append(step)
+        elif run.loops:
+            run.wait(step)
+        else:
+            found += run.closed()
+            found.append(step)
+    return found + run.closed()
+
+
+def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
+    """The steps, with blocks of scratch memory for what only the loops of one group use."""
+    group = -1
+    users: dict[int, set[int]] = {}
+    inside = 0
+    for number, step in enumerate(steps):
+        if step.kind == "blocks":
+            group, inside = number, step.given[0] + 1
+        for place in (*step.reads, *step.writes):
+            users.setdefault(root_of(slots, place), set()).add(group if inside else -1)
+        inside = max(inside - 1, 0)
+    for slot in slots:
+        if slot.place == "look":
+            users.setdefault(slot.root, set()).add(-1)
+    found = list(steps)
+    for number, step in enumerate(steps):
+        if step.kind == "blocks":
+            loops = steps[number + 1 : number + 1 + step.given[0]]
+            found[number] = Step("blocks", (step.given[0], step.given[1], place_blocks(slots, loops, users, number)), "blocks", None)
+    return found
+
+
+def place_blocks(slots: list[Slot], loops: list[Step], users: dict[int, set[int]], group: int) -> int:
+    """Give what lives in a group of loops alone its block; bytes for each element of all blocks together."""
+    last = {place: number for number, loop in enumerate(loops) for place in loop.reads}
+    free: dict[int, list[int]] = {}
+    room = 0
+    for number, loop in enumerate(loops):
+        out = loop.given[2][-1]
+        slot = slots[out]
+        if slot.place == "planned" and not slot.object and users[out] == {group} and out in last:
+            slot.place = "scratch"
+            size = slot.dtype.itemsize
+            if free.get(size):
+                slot.offset = free[size].pop()
+            else:
+                slot.offset, room = room, room + size
+        for place in set(loop.reads):
+            if slots[place].place == "scratch" and last[place] == number:
+                free.setdefault(slots[place].dtype.itemsize, []).append(slots[place].offset)
+    return room

@@ -1,0 +1,80 @@
+"""Slots and steps: a program between instructions and a tape, as the passes see it.
+
+Owns which slots a step reads and which it writes.  Each pass is a function from steps to steps in a file of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+ALIGNED = 64
+
+
+@dataclass(slots=True)
+class Slot:
+    """A place for an array.
+
+    Attributes
+    ----------
+    place : str
+        "external" (given with each call), "constant", "planned" (in memory that is there for good), "fresh" (allocated at each
+        call), "called" (made by an operator), "look" (at the memory of the slot `root`, `offset` bytes further), or "scratch".
+    data : ndarray or None
+        Of a constant.
+    object : bool
+        Whether some step wants it as a tensor.
+    """
+
+    place: str
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    root: int = -1
+    offset: int = 0
+    data: Any = None
+    object: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """That it takes, a multiple of what vectors are aligned to."""
+        return -(-self.dtype.itemsize * max(prod(self.shape), 1) // ALIGNED) * ALIGNED
+
+
+@dataclass(slots=True)
+class Step:
+    """Something that is done.
+
+    Attributes
+    ----------
+    kind : str
+        "loop", "rows", "move", "call", "allocate", "free", "guard", "copy", and "blocks" before loops that run block by block.
+    given : tuple
+        As `Tape.add_step` reads it.
+    name : str
+        Of the operator.
+    line : tuple or None
+        The user's.
+    reads, writes : tuple of int
+        Slots.
+    """
+
+    kind: str
+    given: tuple
+    name: str
+    line: tuple | None
+    reads: tuple[int, ...] = field(default=())
+    writes: tuple[int, ...] = field(default=())
+
+
+def root_of(slots: list[Slot], place: int) -> int:
+    """The slot whose memory a slot lies in."""
+    return slots[place].root if slots[place].place == "look" else place
+
+
+def needless(steps: list[Step]) -> list[Step]:
+    """The same steps: what a pass that is switched off gives."""
+    return steps
