@@ -61,12 +61,12 @@ _func = (
     "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
     "make_vjp", "multigrad_dict", "value_and_grad", "vector_jacobian_product", "vjp",
 )  # fmt: skip
-__getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("Compiled", "compile", "jit")})
+__getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit")})
 answer_imports()
 offer_backend()
 
 __all__ = sorted([
-    "Compiled", "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
+    "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
     "clip_grad_norm_", "clip_grad_value_", "compile", "empty_cache", "enable_grad", "float_power", "from_dlpack", "from_numpy", "get_num_threads",
     "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_nonzero",
     "is_same_size", "is_tensor", "istft", "jit", "load", "manual_seed", "memory_stats", "multinomial", "ndim", "no_grad",

@@ -39,6 +39,7 @@ RUNTIME = [
     ["autograd", "nn", "optim", "signal", "special"],
     ["func", "random", "utils"],
     ["scipy", "tracing"],
+    ["replay"],
     ["gradspec"],
 ]
 

@@ -16,8 +16,8 @@ from ..core.grad_mode cimport GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, 
 from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
-from .tape cimport Tape, same_places
-from .tape import Missed
+from .playing cimport run
+from .playing import Missed
 
 cnp.import_array()
 
@@ -32,6 +32,36 @@ cdef enum:
     GRAD_OFF = 8
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
+
+
+def differences(inputs, addresses):
+    """Which arrays that a call was given share memory: for each the number of its group, and pairs with their distance in bytes."""
+    numbers = {}
+    groups = [numbers.setdefault(value.memory, len(numbers)) for value in inputs]
+    first = {}
+    pairs = []
+    for i, (value, group) in enumerate(zip(inputs, groups)):
+        j = first.setdefault(group, i)
+        if j != i:
+            pairs.append((j, i, addresses[value] - addresses[inputs[j]]))
+    return groups, pairs
+
+
+cdef bint same_places(list arrays, tuple groups, tuple written) except -1:
+    """Whether the arrays share memory as those that the tape was made of; of others only where it writes to one."""
+    cdef ndarray a, b
+    cdef Py_ssize_t distance
+    cdef int i, j
+    for pair in <list> groups[1]:
+        i, j, distance = pair
+        a, b = arrays[i], arrays[j]
+        if PyArray_BYTES(b) - PyArray_BYTES(a) != distance:
+            return False
+    for i in written:
+        for j in range(len(arrays)):
+            if (<list> groups[0])[i] != (<list> groups[0])[j] and np.may_share_memory(arrays[i], arrays[j]):
+                return False
+    return True
 
 
 cdef class Pattern:
@@ -281,7 +311,7 @@ cdef class Recorded:
         cdef list found
         cdef TensorBase leaf
         cdef int i, place
-        found = self.tape.run([arrays[i] for i in self.wanted])
+        found = run(self.tape, [arrays[i] for i in self.wanted])
         for i in self.written:
             if is_tensor(given[i]):
                 (<TensorBase> given[i]).bump()

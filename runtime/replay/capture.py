@@ -15,8 +15,8 @@ from ..core.events import Event
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..tracing.instructions import Instruction, straightened
-from ..tracing.listening import Call, Recorder, place
-from ..tracing.values import Memory, Value, copied, held, key_of, mapped, values_in
+from ..tracing.listening import Recorder, place
+from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
 from .holdings import Holdings, array_held
 
 GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one

@@ -22,8 +22,8 @@ from ..tracing.listening import place
 from .calls import Calls, Kind
 from .capture import Captured, Unfit, capture, fingerprint
 from .holdings import Holdings, TooMuch, array_held
+from .playing import Missed
 from .programs import Program
-from .tape import Missed
 
 BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds

@@ -104,7 +104,8 @@ def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
     for number, step in enumerate(steps):
         if step.kind == "blocks":
             loops = steps[number + 1 : number + 1 + step.given[0]]
-            found[number] = Step("blocks", (step.given[0], step.given[1], place_blocks(slots, loops, users, number)), "blocks", None)
+            room = place_blocks(slots, loops, users, number)
+            found[number] = Step("blocks", (step.given[0], step.given[1], room), "blocks", None)
     return found
 
 

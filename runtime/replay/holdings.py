@@ -45,7 +45,8 @@ class Holdings:
         self.checks: list[tuple[str, Any, Any, Any]] = []  # way, container, key, what was there
         self.sizes: list[tuple[str, Any, int]] = []
         self.seen: dict[int, Any] = {}
-        self.todo: list[tuple[str, Any]] = [("", function), *((f"an argument of class {type(item).__name__}", item) for item in objects)]
+        self.todo: list[tuple[str, Any]] = [("", function)]
+        self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
         while self.todo:
             self.look(*self.todo.pop())
             if len(self.checks) > MOST:

@@ -7,20 +7,17 @@ everything else calls its wrapper.  Loops over many elements that stand one behi
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from functools import cache
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..support.dispatch import ops
 from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
-from ..tracing.values import Value, copied, mapped, values_in
+from ..tracing.values import Value, copied, values_in
+from .callers import Filler, arrays_in, caller, generators_of
 from .capture import GUARD, Unfit
 from .gathering import gathered, scratched
+from .layouts import count, is_c_contiguous, is_dense, rows_of, step_of
 from .moves import pieces_of
 from .planning import planned, released
 from .steps import Slot, Step
@@ -29,7 +26,6 @@ from .tape import Tape, loop_of
 # Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 BEFORE = Instruction("constant", (), None, None)
-SHORT = 4  # elements of a row below which the operator itself costs less
 
 
 class Lowered:
@@ -326,134 +322,3 @@ def needed(lines: list[Instruction], returned: list[Value]) -> list[Instruction]
             live.update(line.read)
             memory.update(value.memory for value in line.read)
     return kept[::-1]
-
-
-def generators_of(line: Instruction) -> list[Any]:
-    """What an instruction draws random numbers from: None for the default generator."""
-    entry = entry_of(line.name)
-    if entry is None:
-        return []
-    return [item for item, (_, kind, _, _) in zip(line.arguments, entry.arguments) if kind.startswith("Generator")]
-
-
-class Filler:
-    """What puts tensors in the place of values, in lists and slices, too."""
-
-    def __init__(self, names: dict[Value, int]) -> None:
-        self.names = names
-
-    def __call__(self, arguments: tuple, tensors: list) -> tuple:
-        return mapped(arguments, lambda item: tensors[self.names[item]] if type(item) is Value else item)
-
-
-def arrays_in(tree: Any) -> list[Any]:
-    """The arrays and tensors of a tree, in the order of its values."""
-    from ..tracing.values import held
-
-    found: list[Any] = []
-    mapped(tree, lambda item: found.append(item) if held(item) is not None else None)
-    return found
-
-
-@cache
-def caller(name: str, count: int) -> Any:
-    """What computes an operator: its wrapper by its address, or a function of its arguments in order."""
-    entry = entry_of(name)
-    if entry is None:
-        import gradspec
-
-        return getattr(gradspec, name)
-    if not name.endswith(".out") and len(entry.arguments) == count:
-        module = importlib.import_module(f"gradspec.generated.variable_type.{entry.family}")
-        capsule = module.__pyx_capi__.get(f"op_{name}")
-        if capsule is not None:
-            return capsule
-    return by_keyword(name, entry, count)
-
-
-def by_keyword(name: str, entry: Any, count: int) -> Callable[..., Any]:
-    """An operator as a function of its arguments in order; `out=` is the last one."""
-    function = getattr(ops, name.removesuffix(".out"))
-    out = name.endswith(".out")
-
-    def call(*arguments: Any) -> Any:
-        given = list(arguments)
-        keywords = {"out": given.pop()} if out else {}
-        positional: list[Any] = []
-        for (parameter, _, _, keyword_only), value in zip(entry.arguments, given):
-            if f"Array[] *{parameter}" in entry.signature:
-                positional += value
-            elif keyword_only:
-                keywords[parameter] = value
-            else:
-                positional.append(value)
-        return function(*positional, **keywords)
-
-    return call
-
-
-def count(value: Value) -> int:
-    """Elements."""
-    return prod(value.shape)
-
-
-def is_c_contiguous(value: Value) -> bool:
-    step = value.dtype.itemsize
-    for size, stride in zip(reversed(value.shape), reversed(value.strides)):
-        if size > 1 and stride != step:
-            return False
-        step *= size
-    return True
-
-
-def is_dense(value: Value) -> bool:
-    """Whether the elements fill one block of memory, from the first on."""
-    step = value.dtype.itemsize
-    for stride, size in sorted((stride, size) for stride, size in zip(value.strides, value.shape) if size > 1):
-        if stride != step:
-            return False
-        step *= size
-    return True
-
-
-def rows_of(values: list[Value], out: Value) -> tuple[int, int, list[tuple[int, int]]] | None:
-    """Operands of a loop, and behind them its result, as rows: their number, their length, and strides as (to the next row,
-    inside of a row); None where more than two axes are left when those are joined that lie one behind the other."""
-    ndim = len(out.shape)
-    if not is_c_contiguous(out):
-        return None
-    strides = []
-    for value in (*values, out):
-        shape = (1,) * (ndim - len(value.shape)) + value.shape
-        if len(shape) > ndim or any(a not in (1, b) for a, b in zip(shape, out.shape)):
-            return None
-        own = (0,) * (ndim - len(value.shape)) + value.strides
-        strides.append(tuple(0 if size == 1 else stride for size, stride in zip(shape, own)))
-    axes: list[tuple[int, list[int]]] = []
-    for axis, size in enumerate(out.shape):
-        if size == 1:
-            continue
-        here = [each[axis] for each in strides]
-        if axes and all(outer == inner * size for outer, inner in zip(axes[-1][1], here)):
-            axes[-1] = axes[-1][0] * size, here
-        else:
-            axes.append((size, here))
-    if len(axes) != 2 or axes[1][0] < SHORT:
-        return None
-    return axes[0][0], axes[1][0], list(zip(axes[0][1], axes[1][1]))
-
-
-def step_of(value: Value, out: Value) -> int | None:
-    """Bytes from one element of an operand of a loop to the next, in the order of the result; None where there is no such step."""
-    if count(value) == 1 and len(value.shape) <= len(out.shape):
-        return 0
-    if value.shape != out.shape:
-        return None
-    axes = [i for i, size in enumerate(out.shape) if size > 1]
-    if all(value.strides[i] == 0 for i in axes):
-        return 0
-    if value.dtype.itemsize == out.dtype.itemsize:
-        return value.dtype.itemsize if all(value.strides[i] == out.strides[i] for i in axes) else None
-    if is_c_contiguous(value) and is_c_contiguous(out):
-        return value.dtype.itemsize
-    return None

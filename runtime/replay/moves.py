@@ -11,14 +11,15 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 from ..core.grad_mode import no_grad
 from ..core.operand import asarray
-from ..core.told import array_of
 from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.literals import literal
 from ..tracing.values import Value, copied, held, mapped, values_in
+from .callers import by_keyword
 
 LARGEST = 1 << 14  # elements of operands and result together
 MOST = 512  # pieces
@@ -54,8 +55,6 @@ def named(item: Any) -> Any:
 
 def found(line: Instruction, entry: Any) -> list[Piece] | None:
     """What two different sets of numbers agree about."""
-    from .lowering import by_keyword
-
     function = by_keyword(line.name, entry, len(line.arguments))
     first = tried(line, function, np.random.default_rng(1))
     return first if first is not None and first == tried(line, function, np.random.default_rng(2)) else None

@@ -57,7 +57,8 @@ def planned(slots: list[Slot], steps: list[Step]) -> int:
                 dying[ends[number]].remove(heir)
             else:
                 size = slot.bytes
-                found = size if free.get(size) else min((other for other, there in free.items() if there and other > size), default=0)
+                larger = min((other for other, there in free.items() if there and other > size), default=0)
+                found = size if free.get(size) else larger
                 if found:
                     slot.offset = free[found].pop()
                     if found > size:
@@ -77,7 +78,8 @@ def operand_that_dies(slots: list[Slot], step: Step, place: int, number: int, la
     operands = list(zip(step.given[2][:-1], step.given[3][:-1]))
     for operand, stride in operands:
         slot = slots[operand]
-        if slot.place == "planned" and last[operand] == number and stride == step.given[3][-1] and slot.bytes == slots[place].bytes:
+        dies = slot.place == "planned" and last[operand] == number
+        if dies and stride == step.given[3][-1] and slot.bytes == slots[place].bytes:
             if all(other == operand and apart == stride for other, apart in operands if root_of(slots, other) == operand):
                 return operand
     return None

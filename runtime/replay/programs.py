@@ -15,11 +15,12 @@ from ..core.tensor import TensorBase
 from ..engine.function import Function
 from ..support.generator import as_generator
 from ..tracing.values import Value, mapped, values_in
-from .calls import Recorded, Result
+from .callers import generators_of
+from .calls import Recorded, Result, differences
 from .capture import Captured, Unfit
 from .holdings import array_held
-from .lowering import Lowered, generators_of
-from .tape import Missed, differences
+from .lowering import Lowered
+from .playing import Missed, play_tape
 
 
 class Program(Recorded):
@@ -132,7 +133,7 @@ class Replayed(Function):
         saved = [next(tensors) if array is None else array for array in ctx.arrays]
         arrays = [array_held(item) for item in (*cotangents, *saved)]
         tape, given = program.backward.tape, program.backward.given
-        found = tape([in_order(arrays[number], program.backward.inputs[number]) for number in given])
+        found = play_tape(tape, [in_order(arrays[number], program.backward.inputs[number]) for number in given])
         index = {value: i for i, value in enumerate(program.backward.returned)}
         return (None,) * 4 + tuple(None if value is None else found[index[value]] for _, value in program.targets)
 

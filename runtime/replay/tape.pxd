@@ -66,14 +66,5 @@ cdef class Tape:
     cdef tuple passing          # slots that hold something from call to call only
     cdef list frames            # that nobody uses at the moment
     cdef tuple externals, results  # slots
-    cdef readonly int failed    # the step that raised or did not hold
 
     cdef int add_step(self, Step* step, int place, str kind, tuple given) except -1
-    cdef object run(self, list given)
-
-cdef class Frame:
-    cdef char** base
-    cdef list tensors
-    cdef object memory
-
-cdef bint same_places(list arrays, tuple groups, tuple written) except -1

@@ -16,6 +16,8 @@ import numpy as np
 from ..support.generator import Holder
 from .arrays import bounds, held, instances_in, key_of, mapped, owner_of
 
+__all__ = ["Memory", "Source", "Value", "bounds", "copied", "held", "held_generator", "key_of", "mapped", "owner_of", "values_in"]
+
 
 class Value:
     """A name in a program.

@@ -1,6 +1,6 @@
 /* An array around memory that somebody else owns. */
-#ifndef GRADSPEC_TAPE_H
-#define GRADSPEC_TAPE_H
+#ifndef GRADSPEC_FRAMES_H
+#define GRADSPEC_FRAMES_H
 
 #include <Python.h>
 #include <numpy/arrayobject.h>

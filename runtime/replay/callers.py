@@ -1,0 +1,78 @@
+"""Callers: how a step calls an operator, by the wrapper's address or by its public function, and what of it is read.
+
+Owns how values stand in for arguments, the generators that an operator draws from, and the arrays among its results.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ..support.dispatch import ops
+from ..tracing.entries import entry_of
+from ..tracing.instructions import Instruction
+from ..tracing.values import Value, held, mapped
+
+
+def generators_of(line: Instruction) -> list[Any]:
+    """What an instruction draws random numbers from: None for the default generator."""
+    entry = entry_of(line.name)
+    if entry is None:
+        return []
+    return [item for item, (_, kind, _, _) in zip(line.arguments, entry.arguments) if kind.startswith("Generator")]
+
+
+class Filler:
+    """What puts tensors in the place of values, in lists and slices, too."""
+
+    def __init__(self, names: dict[Value, int]) -> None:
+        self.names = names
+
+    def __call__(self, arguments: tuple, tensors: list) -> tuple:
+        return mapped(arguments, lambda item: tensors[self.names[item]] if type(item) is Value else item)
+
+
+def arrays_in(tree: Any) -> list[Any]:
+    """The arrays and tensors of a tree, in the order of its values."""
+    found: list[Any] = []
+    mapped(tree, lambda item: found.append(item) if held(item) is not None else None)
+    return found
+
+
+@cache
+def caller(name: str, count: int) -> Any:
+    """What computes an operator: its wrapper by its address, or a function of its arguments in order."""
+    entry = entry_of(name)
+    if entry is None:
+        import gradspec
+
+        return getattr(gradspec, name)
+    if not name.endswith(".out") and len(entry.arguments) == count:
+        module = importlib.import_module(f"gradspec.generated.variable_type.{entry.family}")
+        capsule = module.__pyx_capi__.get(f"op_{name}")
+        if capsule is not None:
+            return capsule
+    return by_keyword(name, entry, count)
+
+
+def by_keyword(name: str, entry: Any, count: int) -> Callable[..., Any]:
+    """An operator as a function of its arguments in order; `out=` is the last one."""
+    function = getattr(ops, name.removesuffix(".out"))
+    out = name.endswith(".out")
+
+    def call(*arguments: Any) -> Any:
+        given = list(arguments)
+        keywords = {"out": given.pop()} if out else {}
+        positional: list[Any] = []
+        for (parameter, _, _, keyword_only), value in zip(entry.arguments, given):
+            if f"Array[] *{parameter}" in entry.signature:
+                positional += value
+            elif keyword_only:
+                keywords[parameter] = value
+            else:
+                positional.append(value)
+        return function(*positional, **keywords)
+
+    return call

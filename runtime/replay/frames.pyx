@@ -1,0 +1,111 @@
+# cython: boundscheck=False, wraparound=False
+"""Frames: the memory of one call that runs from a tape.
+
+Owns what each slot holds: an address, and a tensor where a step wants one.  What is planned lies in the frame's own memory and
+is the same at each call, and so are the tensors around it.
+"""
+
+from libc.stdlib cimport calloc, free
+
+import numpy as np
+
+from ..core.tensor cimport wrap
+from ..support cimport capi as cnp
+from ..support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE
+from .tape cimport CONSTANT, LOOK, PLANNED
+
+cnp.import_array()
+
+
+cdef class Frame:
+    """The memory of one call that runs."""
+
+    def __dealloc__(self):
+        free(self.base)
+
+
+cdef Frame new_frame(Tape tape):
+    """The memory of a call, with what is the same in all."""
+    cdef Frame frame = Frame.__new__(Frame)
+    cdef Slot* slot
+    cdef char* start
+    cdef int i
+    frame.base = <char**> calloc(tape.slot_count + 1, sizeof(char*))
+    if frame.base == NULL:
+        raise MemoryError
+    frame.tensors = [None] * tape.slot_count
+    frame.memory = np.zeros(tape.memory + 64, np.uint8)
+    start = PyArray_BYTES(<ndarray> frame.memory)
+    start += -<Py_ssize_t> <size_t> start & 63
+    for i in range(tape.slot_count):
+        slot = &tape.slots[i]
+        if slot.place == PLANNED:
+            frame.base[i] = start + slot.offset
+            if slot.object:
+                frame.tensors[i] = wrap(look(tape, frame, i, frame.memory))
+            look_from(tape, frame, i, frame.memory)
+        elif slot.place == CONSTANT:
+            put(tape, frame, i, <ndarray> tape.data[i], None)
+    return frame
+
+
+cdef ndarray look(Tape tape, Frame frame, int place, object owner):
+    """The array that a slot is, around the memory that it has."""
+    cdef Slot* slot = &tape.slots[place]
+    return gradspec_look(tape.dtypes[place], slot.ndim, slot.dims, slot.dims + slot.ndim, frame.base[place], owner)
+
+
+cdef int look_from(Tape tape, Frame frame, int root, object owner) except -1:
+    """Say where the slots lie that look at another one's memory."""
+    cdef Slot* slot
+    cdef int i
+    for i in <list> tape.looks[root]:
+        slot = &tape.slots[i]
+        frame.base[i] = frame.base[root] + slot.offset
+        if slot.object:
+            frame.tensors[i] = wrap(look(tape, frame, i, owner))
+    return 0
+
+
+cdef int put(Tape tape, Frame frame, int place, ndarray array, TensorBase tensor) except -1:
+    """Fill a slot."""
+    frame.base[place] = PyArray_BYTES(array)
+    frame.tensors[place] = wrap(array) if tensor is None else tensor
+    if <list> tape.looks[place]:
+        look_from(tape, frame, place, array)
+    return 0
+
+
+cdef int drop(Tape tape, Frame frame, int place) except -1:
+    """Let go of what a slot holds."""
+    cdef int i
+    frame.tensors[place] = None
+    for i in <list> tape.looks[place]:
+        frame.tensors[i] = None
+    return 0
+
+
+cdef TensorBase taken(Tape tape, Frame frame, int place):
+    """A result, which the frame holds no more."""
+    cdef TensorBase tensor = frame.tensors[place]
+    cdef int root = place
+    while tape.slots[root].place == LOOK:
+        root = tape.slots[root].root
+    if tensor is None:
+        tensor = wrap(look(tape, frame, place, (<TensorBase> frame.tensors[root]).array))
+    if tape.slots[root].place == CONSTANT:
+        return wrap((<object> tensor.array).copy(order="K"))
+    return wrap(tensor.array)
+
+
+cdef bint is_as_planned(Slot* slot, ndarray array) noexcept:
+    """Whether an operator's result has the dtype, the shape and the layout that it had when the tape was made."""
+    cdef int i
+    if PyArray_TYPE(array) != slot.type_num or PyArray_NDIM(array) != slot.ndim:
+        return False
+    for i in range(slot.ndim):
+        if PyArray_DIMS(array)[i] != slot.dims[i]:
+            return False
+        if PyArray_STRIDES(array)[i] != slot.dims[slot.ndim + i] and slot.dims[i] > 1 and slot.size > 0:
+            return False
+    return True

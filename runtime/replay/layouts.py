@@ -1,0 +1,79 @@
+"""Layouts: how the elements of values lie in memory, as far as an inner loop has to know.
+
+Owns what is one loop over plain memory, and what is a loop over rows.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..tracing.values import Value
+
+SHORT = 4  # elements of a row below which the operator itself costs less
+
+
+def count(value: Value) -> int:
+    """Elements."""
+    return prod(value.shape)
+
+
+def is_c_contiguous(value: Value) -> bool:
+    step = value.dtype.itemsize
+    for size, stride in zip(reversed(value.shape), reversed(value.strides)):
+        if size > 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+def is_dense(value: Value) -> bool:
+    """Whether the elements fill one block of memory, from the first on."""
+    step = value.dtype.itemsize
+    for stride, size in sorted((stride, size) for stride, size in zip(value.strides, value.shape) if size > 1):
+        if stride != step:
+            return False
+        step *= size
+    return True
+
+
+def rows_of(values: list[Value], out: Value) -> tuple[int, int, list[tuple[int, int]]] | None:
+    """Operands of a loop, and behind them its result, as rows: their number, their length, and strides as (to the next row,
+    inside of a row); None where more than two axes are left when those are joined that lie one behind the other."""
+    ndim = len(out.shape)
+    if not is_c_contiguous(out):
+        return None
+    strides = []
+    for value in (*values, out):
+        shape = (1,) * (ndim - len(value.shape)) + value.shape
+        if len(shape) > ndim or any(a not in (1, b) for a, b in zip(shape, out.shape)):
+            return None
+        own = (0,) * (ndim - len(value.shape)) + value.strides
+        strides.append(tuple(0 if size == 1 else stride for size, stride in zip(shape, own)))
+    axes: list[tuple[int, list[int]]] = []
+    for axis, size in enumerate(out.shape):
+        if size == 1:
+            continue
+        here = [each[axis] for each in strides]
+        if axes and all(outer == inner * size for outer, inner in zip(axes[-1][1], here)):
+            axes[-1] = axes[-1][0] * size, here
+        else:
+            axes.append((size, here))
+    if len(axes) != 2 or axes[1][0] < SHORT:
+        return None
+    return axes[0][0], axes[1][0], list(zip(axes[0][1], axes[1][1]))
+
+
+def step_of(value: Value, out: Value) -> int | None:
+    """Bytes from one element of an operand of a loop to the next, in the order of the result; None where they differ."""
+    if count(value) == 1 and len(value.shape) <= len(out.shape):
+        return 0
+    if value.shape != out.shape:
+        return None
+    axes = [i for i, size in enumerate(out.shape) if size > 1]
+    if all(value.strides[i] == 0 for i in axes):
+        return 0
+    if value.dtype.itemsize == out.dtype.itemsize:
+        return value.dtype.itemsize if all(value.strides[i] == out.strides[i] for i in axes) else None
+    if is_c_contiguous(value) and is_c_contiguous(out):
+        return value.dtype.itemsize
+    return None

@@ -1,0 +1,292 @@
+# cython: boundscheck=False, wraparound=False
+"""Playing: the steps of a tape, one after the other.
+
+Owns how a program runs: inner loops called by their addresses, loops over many elements block by block on several threads,
+operators that have no loop by their wrappers, guards that compare bytes.  A loop that raised a floating-point flag is computed
+again by NumPy, which warns as `numpy.errstate` says.  Knows nothing of graphs, and not how a tape is made.
+"""
+
+from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsule_GetPointer
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+import numpy as np
+
+from ..core.events cimport call_wrapper
+from ..core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
+from ..core.tensor cimport TensorBase, is_tensor
+from ..kernels.loops.flags cimport fp_clear, fp_raised
+from ..kernels.loops.memory cimport empty
+from ..kernels.loops.threads cimport parallel
+from ..kernels.program.ufunc cimport Ufunc
+from ..support cimport capi as cnp
+from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
+from .frames cimport Frame, drop, gradspec_look, is_as_planned, new_frame, put, taken
+from .tape cimport ALLOCATE, CALL, COPY, FREE, GUARD, LOOP, MOVE, OPERANDS, ROWS, SCRATCH, Piece, Slot, Step, Tape
+
+cnp.import_array()
+
+cdef enum:
+    BLOCK = 2048            # elements that an inner loop takes at a time
+    NEAR = 16384            # bytes of scratch memory that are taken from the stack
+    CHUNK = 1 << 15         # elements that a thread takes at a time
+
+
+class Missed(Exception):
+    """A guard did not hold: the call has to take another branch."""
+
+
+cdef list run(Tape tape, list given):
+    """Run a tape with these arrays for what is external.
+
+    Returns
+    -------
+    list of Tensor
+
+    Raises
+    ------
+    Missed
+        A guard did not hold, or an operator gave an array of another layout.
+    """
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int flags = state.flags
+    cdef Frame frame = tape.frames.pop() if tape.frames else new_frame(tape)
+    cdef list results
+    cdef int place
+    state.flags |= GRAD_DISABLED | FORWARD_DISABLED
+    try:
+        for place, array in zip(tape.externals, given):
+            put(tape, frame, place, array, None)
+        play(tape, frame)
+        results = [taken(tape, frame, slot) for slot in tape.results]
+        for place in tape.passing:
+            drop(tape, frame, place)
+    finally:
+        state.flags = state.flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED) | (
+            flags & (GRAD_DISABLED | FORWARD_DISABLED))
+    tape.frames.append(frame)  # one that an error left is dropped
+    return results
+
+
+# Steps.
+
+cdef int play(Tape tape, Frame frame) except -1:
+    """All steps in order."""
+    cdef char* args[OPERANDS]
+    cdef char** base = frame.base
+    cdef Step* step
+    cdef Slot* slot
+    cdef npy_intp size
+    cdef int i = 0, j
+    try:
+        fp_clear()
+        while i < tape.step_count:
+            step = &tape.steps[i]
+            if step.kind == LOOP:
+                for j in range(step.count):
+                    args[j] = base[step.slots[j]]
+                size = step.size
+                step.function(args, &size, step.strides, step.data)
+                if fp_raised():
+                    again(tape, frame, i)
+                    fp_clear()
+            elif step.kind == ROWS:
+                run_rows(base, step)
+                if fp_raised():
+                    again(tape, frame, i)
+                    fp_clear()
+            elif step.kind == MOVE:
+                move(base, step)
+            elif step.kind == CALL:
+                call(tape, frame, i)
+                fp_clear()
+            elif step.kind == ALLOCATE:
+                slot = &tape.slots[step.slots[0]]
+                put(tape, frame, step.slots[0], empty(slot.ndim, slot.dims, slot.type_num), None)
+            elif step.kind == FREE:
+                drop(tape, frame, step.slots[0])
+            elif step.kind == COPY:
+                memcpy(base[step.slots[0]], base[step.slots[1]], step.size)
+            elif step.kind == GUARD:
+                if not holds(tape, frame, i):
+                    raise Missed(i)
+            else:
+                run_blocks(tape, frame, i)
+                i += step.count
+            i += 1
+    except Missed:
+        raise
+    except Exception as error:
+        name, line = tape.lines[i]
+        error.add_note(f"in {name}" + ("" if line is None else f", called at {line[0]}:{line[1]}") + ", which was replayed")
+        raise
+    return 0
+
+
+cdef inline void run_rows(char** base, Step* step) noexcept nogil:
+    """A loop on each row of its operands."""
+    cdef char* args[OPERANDS]
+    cdef npy_intp row, size
+    cdef int j
+    for row in range(step.rows):
+        for j in range(step.count):
+            args[j] = base[step.slots[j]] + row * step.jumps[j]
+        size = step.size
+        step.function(args, &size, step.strides, step.data)
+
+
+cdef inline void move(char** base, Step* step) noexcept nogil:
+    """Pieces of memory to their places."""
+    cdef char* out = base[step.slots[0]]
+    cdef Piece* piece
+    cdef int i
+    for i in range(step.count):
+        piece = &step.pieces[i]
+        if piece.slot < 0:
+            memset(out + piece.to, 0, piece.size)
+        else:
+            memcpy(out + piece.to, base[piece.slot] + piece.start, piece.size)
+
+
+cdef bint holds(Tape tape, Frame frame, int i) except -1:
+    """Whether a slot has the bytes that it had when the tape was made."""
+    cdef Step* step = &tape.steps[i]
+    cdef bytes wanted = (<tuple> tape.parts[i])[1]
+    cdef int place = step.slots[0]
+    if tape.slots[place].size == 1:
+        return memcmp(frame.base[place], <char*> wanted, len(wanted)) == 0
+    return bool((<object> (<TensorBase> frame.tensors[place]).array).tobytes() == wanted)
+
+
+cdef int call(Tape tape, Frame frame, int i) except -1:
+    """Call an operator, and put its results where they belong."""
+    cdef tuple part = tape.parts[i], arguments = part[1], filled
+    cdef object function = part[0], places = part[2], results, found
+    cdef int place, j
+    if type(places) is tuple:
+        given = list(arguments)
+        for j, place in <tuple> places:
+            given[j] = frame.tensors[place]
+        filled = tuple(given)
+    else:
+        filled = places(arguments, frame.tensors)
+    if PyCapsule_CheckExact(function):
+        results = call_wrapper(PyCapsule_GetPointer(function, PyCapsule_GetName(function)), filled)
+    else:
+        results = function(*filled)
+    outputs = part[3]
+    if type(outputs) is int:
+        keep(tape, frame, outputs, results)
+    elif outputs is not None:
+        flat = part[4](results)
+        for place, found in zip(outputs, flat, strict=True):
+            if place >= 0:
+                keep(tape, frame, place, found)
+    return 0
+
+
+cdef int keep(Tape tape, Frame frame, int place, object found) except -1:
+    cdef ndarray array
+    array = (<TensorBase> found).array if is_tensor(found) else found
+    if not is_as_planned(&tape.slots[place], array):
+        raise Missed(-1)
+    put(tape, frame, place, array, <TensorBase> found if is_tensor(found) else None)
+    return 0
+
+
+cdef int again(Tape tape, Frame frame, int i) except -1:
+    """A loop that raised a floating-point flag, computed by NumPy, which says so to the user."""
+    cdef Step* step = &tape.steps[i]
+    cdef Ufunc ufunc = tape.parts[i]
+    cdef list arrays = [strided(tape, frame, step, j) for j in range(step.count)]
+    arrays[step.count - 1][...] = ufunc.function(*arrays[:-1])
+    return 0
+
+
+cdef ndarray strided(Tape tape, Frame frame, Step* step, int j):
+    """An operand of a loop as an array of its rows."""
+    cdef npy_intp[4] shape = [max(step.rows, <npy_intp> 1), step.size, step.jumps[j], step.strides[j]]
+    return gradspec_look(tape.dtypes[step.slots[j]], 2, shape, shape + 2, frame.base[step.slots[j]], frame.memory)
+
+
+cdef struct Blocks:
+    Step* steps
+    Slot* slots
+    char** base
+    int count
+    npy_intp room           # bytes of scratch memory for each element
+    bint raised
+
+
+cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Some loops on some of their elements, a block at a time."""
+    cdef Blocks* blocks = <Blocks*> context
+    cdef char[NEAR] near
+    cdef char* scratch = near
+    cdef char* args[OPERANDS]
+    cdef npy_intp room = min(stop - start, <npy_intp> BLOCK), size
+    cdef Step* step
+    cdef Slot* slot
+    cdef int i, j
+    room = (room + 15) & ~15
+    if blocks.room * room > NEAR:
+        scratch = <char*> malloc(blocks.room * room)
+        if scratch == NULL:
+            blocks.raised = True
+            return
+    fp_clear()
+    while start < stop and not blocks.raised:
+        size = min(stop - start, <npy_intp> BLOCK)
+        for i in range(blocks.count):
+            step = &blocks.steps[i]
+            for j in range(step.count):
+                slot = &blocks.slots[step.slots[j]]
+                args[j] = scratch + slot.offset * room if slot.place == SCRATCH else (
+                    blocks.base[step.slots[j]] + start * step.strides[j])
+            step.function(args, &size, step.strides, step.data)
+            if fp_raised():
+                blocks.raised = True
+                break
+        start += size
+    if scratch != near:
+        free(scratch)
+
+
+cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
+    """The loops behind a step, block by block; one by one where a floating-point flag was raised."""
+    cdef Step* step = &tape.steps[first]
+    cdef Blocks blocks
+    cdef list held
+    cdef int i, place
+    blocks.steps, blocks.slots, blocks.base, blocks.count = step + 1, tape.slots, frame.base, step.count
+    blocks.room, blocks.raised = step.room, False
+    with nogil:
+        if step.size < 2 * CHUNK // step.count:
+            run_part(&blocks, 0, step.size)
+        else:
+            parallel(run_part, &blocks, step.size, max(<npy_intp> BLOCK, CHUNK // step.count))
+    if not blocks.raised:
+        return 0
+    held = []
+    for i in range(first + 1, first + 1 + step.count):
+        place = tape.steps[i].slots[tape.steps[i].count - 1]
+        if tape.slots[place].place == SCRATCH:
+            held.append(np.empty(step.size, tape.dtypes[place]))
+            frame.base[place] = PyArray_BYTES(<ndarray> held[len(held) - 1])
+        again(tape, frame, i)
+    return 0
+
+
+def play_tape(Tape tape, list given):
+    """Run a tape with these arrays for what is external.
+
+    Returns
+    -------
+    list of Tensor
+
+    Raises
+    ------
+    Missed
+        A guard did not hold, or an operator gave an array of another layout.
+    """
+    return run(tape, given)
