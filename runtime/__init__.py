@@ -66,12 +66,13 @@ answer_imports()
 offer_backend()
 
 __all__ = sorted([
-    "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
-    "clip_grad_norm_", "clip_grad_value_", "compile", "empty_cache", "enable_grad", "float_power", "from_dlpack", "from_numpy", "get_num_threads",
-    "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_nonzero",
-    "is_same_size", "is_tensor", "istft", "jit", "load", "manual_seed", "memory_stats", "multinomial", "ndim", "no_grad",
-    "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce", "set_grad_enabled",
-    "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices", "unique_consecutive",
+    "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose", "clip_grad_norm_",
+    "clip_grad_value_", "compile", "empty_cache", "enable_grad", "float_power", "from_dlpack", "from_numpy",
+    "get_num_threads", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_nonzero", "is_same_size", "is_tensor", "istft", "jit", "load", "manual_seed", "memory_stats", "multinomial", "ndim",
+    "no_grad", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
+    "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
+    "unique_consecutive",
     *_func, *_namespaces, *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 

@@ -57,6 +57,12 @@ def caller(name: str, count: int) -> Any:
     return by_keyword(name, entry, count)
 
 
+def by_entry(name: str, count: int) -> Callable[..., Any] | None:
+    """An operator of the spec as a function of its arguments in order; None of what is none, or takes others."""
+    entry = entry_of(name)
+    return None if entry is None or len(entry.arguments) != count else by_keyword(name, entry, count)
+
+
 def by_keyword(name: str, entry: Any, count: int) -> Callable[..., Any]:
     """An operator as a function of its arguments in order; `out=` is the last one."""
     function = getattr(ops, name.removesuffix(".out"))

@@ -255,13 +255,13 @@ cdef class Watch:
                 return check[0], check[2], len(check[1])
         for check in self.checks:
             container, key, value = check[1], check[2], check[3]
-            if type(container) is dict:
+            if isinstance(container, dict):
                 found = PyDict_GetItem(container, key)
             elif type(container) is CellType:
                 found = PyCell_GET(container)
-            elif type(container) is list:
+            elif isinstance(container, list):
                 found = <PyObject*> (<list> container)[<Py_ssize_t> key]
-            elif type(container) is tuple:
+            elif isinstance(container, tuple):
                 continue
             else:
                 now = vars(container).get(key) if isinstance(container, type) else getattr(container, key, None)

@@ -14,17 +14,18 @@ import numpy as np
 from ..core.events import Event
 from ..core.tensor import TensorBase
 from ..core.told import array_of
+from ..support.generator import as_generator
+from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction, straightened
 from ..tracing.listening import Recorder, place
-from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
+from ..tracing.values import Memory, Value, held, held_generator, key_of, mapped, values_in
 from .holdings import Holdings, array_held
 
 GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
-MOST_PAIRED = 64  # numbers of which pairs are tried
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
-class Unfit(Exception):
+class Unfit(RuntimeError):
     """A call that cannot be run again, and why."""
 
 
@@ -35,13 +36,15 @@ class Witness(Recorder):
     ----------
     origins : dict of Value to int
         Which array that was given, counting those that the function holds.
+    there : set of int
+        The identities of what there was before the call: a generator that is none of it draws the same numbers at each call.
     doubtful : list of (object, tuple)
         Numbers and arrays that come from nowhere that is known, with the user's line: another call may have others.
     """
 
-    def __init__(self, memory: Memory, numbers: set[str]) -> None:
+    def __init__(self, memory: Memory, numbers: set[str], there: set[int]) -> None:
         super().__init__(memory)
-        self.numbers = numbers
+        self.numbers, self.there = numbers, there
         self.made_here: set[tuple] = set()
         self.doubtful: list[tuple[Any, Any]] = []
 
@@ -57,11 +60,14 @@ class Witness(Recorder):
     def doubt(self, event: Event) -> None:
         """Look for numbers among the arguments that neither the code nor what it holds has."""
         def look(item: Any) -> Any:
-            if type(item) in (float, complex) and repr(abs(item)) not in self.numbers:
+            if type(item) in (int, float, complex) and repr(abs(item)) not in self.numbers:
                 self.doubtful.append((item, event.line))
             return item
 
-        mapped(event.inputs, look)
+        entry = entry_of(event.name)
+        for (_, kind, _, _), item in zip(entry.arguments if entry else (), event.inputs):
+            if kind.startswith(("Array", "Index", "float", "Scalar")):
+                mapped(item, look)
 
     def is_inside(self) -> bool:
         return any(call.kind in ("operator", "node", "tangent", "pass") for _, call in self.open)
@@ -73,6 +79,8 @@ class Witness(Recorder):
         array = held(item)
         if array is not None:
             return self.value(array, event)
+        if held_generator(item) is not None and id(item) not in self.there and id(held_generator(item)) not in self.there:
+            raise Unfit(f"numbers are drawn at {place(event.line)} from a generator that the call has made; hold it outside")
         return item
 
     def left(self, event: Event) -> None:
@@ -167,7 +175,9 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     Captured
         With a `failure` where the call cannot be run again; its outcome is there all the same.
     """
-    witness = Witness(Memory(), known_numbers(args, keywords, given, holdings))
+    there = set(holdings.seen) | {id(as_generator(None, "compile", "generator"))}
+    mapped((args, keywords), lambda leaf: there.add(id(leaf)))
+    witness = Witness(Memory(), known_numbers(args, keywords, given, holdings), there)
     taken = Captured()
     for item in given:
         array = array_held(item)
@@ -191,16 +201,12 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
 
 
 def known_numbers(args: tuple, keywords: dict, given: list[Any], holdings: Holdings) -> set[str]:
-    """The numbers that a call may have from its arguments, its code and what it holds, or that two of them make; no signs."""
+    """The numbers that a call may have from its arguments, its code and what it holds, without their signs."""
     numbers = [number for number in holdings.numbers if isinstance(number, (int, float, complex)) and abs(number) < 1e300]
     mapped((args, keywords), lambda leaf: numbers.append(leaf) if isinstance(leaf, (int, float, complex)) else None)
     numbers += [size for item in given for size in array_held(item).shape]
     numbers = list({repr(number): number for number in numbers}.values())
     texts = {repr(abs(part)) for number in numbers for part in (number, number if isinstance(number, complex) else float(number))}
-    for a in numbers[:MOST_PAIRED]:
-        for b in numbers[:MOST_PAIRED]:
-            made = [a * b, a + b, a - b] + ([a / b] if b else [])
-            texts.update(repr(abs(number)) for number in made)
     return texts
 
 

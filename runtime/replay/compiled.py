@@ -79,9 +79,15 @@ class Compiled(Calls):
     def signatures(self) -> list[Signature]:
         return [signature for state in self.states for signature in state.signatures.values()]
 
+    @property
+    def program(self) -> Program | None:
+        """The latest recording that calls run from: `print(f.program)` lists its steps.  None where there is none."""
+        return next((program for signature in self.signatures for program in signature.programs), None)
+
     def clear(self) -> None:
         """Forget all recordings."""
         self.states, self.recent, self.shut = [], [], False
+        self.said: set[str] = set()
         self.useless = 0  # recordings in a row that served no later call
 
     def __repr__(self) -> str:
@@ -195,7 +201,9 @@ class Compiled(Calls):
         name = getattr(self.function, "__qualname__", repr(self.function))
         if self.strict:
             raise Unfit(f"compile: {name} cannot be replayed: {reason}")
-        warnings.warn(f"compile: {name} runs as it is: {reason}", RuntimeWarning, stacklevel=4)
+        if reason not in self.said:
+            self.said.add(reason)
+            warnings.warn(f"compile: {name} runs as it is: {reason}", RuntimeWarning, stacklevel=4)
 
 
 def as_tensor(leaf: Any) -> Any:

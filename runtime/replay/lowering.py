@@ -14,8 +14,9 @@ import numpy as np
 from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, copied, values_in
-from .callers import Filler, arrays_in, caller, generators_of
+from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
+from .folding import folded, needed, once
 from .gathering import gathered, scratched
 from .layouts import count, is_c_contiguous, is_dense, rows_of, step_of
 from .moves import pieces_of
@@ -42,7 +43,7 @@ class Lowered:
         self, lines: list[Instruction], inputs: list[Value], returned: list[Value], addresses: dict[Value, int]
     ) -> None:
         self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
-        self.lines = needed(lines, self.returned)
+        self.lines = once(needed(folded(lines, self.returned), self.returned), self.returned)
         self.anchors: dict[Value, tuple[int, int]] = {}  # of memory: a slot that lies in it, and where that was
         self.slots: list[Slot] = []
         self.places: dict[Value, int] = {}
@@ -57,7 +58,7 @@ class Lowered:
         for line in self.lines:
             self.lower(line)
         self.write_back()
-        results = tuple(self.result(value) for value in self.returned)
+        self.results = results = tuple(self.result(value) for value in self.returned)
         self.steps = scratched(self.slots, gathered(self.slots, self.steps))
         self.memory = planned(self.slots, self.steps)
         self.steps = released(self.slots, self.steps, results)
@@ -155,7 +156,7 @@ class Lowered:
     def anchor(self, value: Value, place: int) -> None:
         """Say that a value has a slot of its own, from which others of the same memory are found."""
         self.places[value] = place
-        self.anchors[value.memory] = place, self.addresses[value]
+        self.anchors[value.memory] = place, self.addresses.get(value, 0)  # a folded constant had none
 
     def result(self, value: Value) -> int:
         """The slot of what is returned: of what was given, that itself, and not the copy that the program wrote to."""
@@ -204,7 +205,9 @@ class Lowered:
         found = loop_of(base, tuple(item.dtype if type(item) is Value else None for item in operands))
         if found is None or found[1] != out.dtype or size == 0:
             return False
-        kind, dtype, _, cost = found
+        kind, _, exact = found
+        if not exact and not all(is_c_contiguous(item) and item.shape in ((), out.shape) for item in (*line.read, out)):
+            return False  # another loop computes them elsewhere, perhaps with other bits
         of = np.dtype(("float32", "float64", "complex64", "complex128")[kind]) if kind < 4 else np.dtype(bool)
         slots, strides = [], []
         for item in operands:
@@ -307,18 +310,3 @@ class Lowered:
         written = made if target is None else (*made, target)
         given = (function, arguments, filled, outputs, arrays_in)
         self.steps.append(Step("call", given, line.name, line.line, reads, written))
-
-
-def needed(lines: list[Instruction], returned: list[Value]) -> list[Instruction]:
-    """The instructions that results, guards, draws and writes to what was given need."""
-    live = set(returned)
-    memory = {value.memory for value in live}
-    kept: list[Instruction] = []
-    for line in reversed(lines):
-        target = line.target
-        wanted = line.name == GUARD or generators_of(line) or not live.isdisjoint(line.made)
-        if wanted or target is not None and (target.memory in memory or target.memory.kind == "input"):
-            kept.append(line)
-            live.update(line.read)
-            memory.update(value.memory for value in line.read)
-    return kept[::-1]

@@ -35,6 +35,8 @@ def pieces_of(line: Instruction) -> list[Piece] | None:
         return None
     if prod(out.shape) + sum(prod(value.shape) for value in read) > LARGEST or not prod(out.shape):
         return None
+    if not read:
+        return None
     moved = [item for item, (name, _, _, _) in zip(line.arguments, entry.arguments) if name in entry.inputs]
     if len(values_in(moved)) != len(read) or any(value.dtype != out.dtype for value in read):
         return None
@@ -57,11 +59,22 @@ def found(line: Instruction, entry: Any) -> list[Piece] | None:
     """What two different sets of numbers agree about."""
     function = by_keyword(line.name, entry, len(line.arguments))
     first = tried(line, function, np.random.default_rng(1))
-    return first if first is not None and first == tried(line, function, np.random.default_rng(2)) else None
+    if first is None or first != tried(line, function, np.random.default_rng(2)):
+        return None
+    _, zeros = computed(line, function, lambda shape: np.full(shape, -0.0))
+    signs = np.signbit(parts_of(zeros, zeros.real.dtype)[1])
+    moved = sum(size for which, _, _, size in first if which >= 0) // zeros.real.dtype.itemsize
+    return first if signs.sum() == moved else None  # a sum of one number makes 0.0 of -0.0
 
 
 def tried(line: Instruction, function: Any, rng: np.random.Generator) -> list[Piece] | None:
     """Where the numbers of a result come from."""
+    arrays, result = computed(line, function, lambda shape: rng.random(shape) + 1)
+    return None if result is None else matched(result, arrays)
+
+
+def computed(line: Instruction, function: Any, numbers_of: Any) -> tuple[list[np.ndarray], Any]:
+    """Operands of such numbers, and the result; None where it has another layout than the instruction's."""
     arrays: list[np.ndarray] = []
 
     def sample(item: Any) -> Any:
@@ -69,8 +82,11 @@ def tried(line: Instruction, function: Any, rng: np.random.Generator) -> list[Pi
             return item
         shape = np.ndarray(item.shape, item.dtype, np.zeros(1 << 20, np.uint8), 1 << 19, item.strides)
         array = copied(shape)
-        numbers = rng.random((*item.shape, 2)) + 1
-        array[...] = numbers[..., 0] + 1j * numbers[..., 1] if item.dtype.kind == "c" else numbers[..., 0]
+        numbers = numbers_of((*item.shape, 2))
+        if item.dtype.kind == "c":
+            array.real, array.imag = numbers[..., 0], numbers[..., 1]
+        else:
+            array[...] = numbers[..., 0]
         arrays.append(array)
         return asarray(array)
 
@@ -78,10 +94,8 @@ def tried(line: Instruction, function: Any, rng: np.random.Generator) -> list[Pi
     with no_grad():
         result = held(function(*arguments))
     out = line.outputs
-    if result is None or result.shape != out.shape or result.dtype != out.dtype:
-        return None
-    result = copied(result) if result.strides == out.strides else None
-    return None if result is None else matched(result, arrays)
+    fits = result is not None and result.shape == out.shape and result.dtype == out.dtype and result.strides == out.strides
+    return arrays, copied(result) if fits else None
 
 
 def matched(result: np.ndarray, arrays: list[np.ndarray]) -> list[Piece] | None:

@@ -2,15 +2,13 @@
 """Playing: the steps of a tape, one after the other.
 
 Owns how a program runs: inner loops called by their addresses, loops over many elements block by block on several threads,
-operators that have no loop by their wrappers, guards that compare bytes.  A loop that raised a floating-point flag is computed
-again by NumPy, which warns as `numpy.errstate` says.  Knows nothing of graphs, and not how a tape is made.
+operators that have no loop by their wrappers, guards that compare bytes.  What raises a floating-point
+flag is told to NumPy, which warns as `numpy.errstate` says.  Knows nothing of graphs, and not how a tape is made.
 """
 
 from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsule_GetPointer
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
-
-import numpy as np
 
 from ..core.events cimport call_wrapper
 from ..core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thread_state
@@ -20,11 +18,21 @@ from ..kernels.loops.memory cimport empty
 from ..kernels.loops.threads cimport parallel
 from ..kernels.program.ufunc cimport Ufunc
 from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
-from .frames cimport Frame, drop, gradspec_look, is_as_planned, new_frame, put, taken
+from ..support.capi cimport ndarray, npy_intp
+from .frames cimport Frame, drop, is_as_planned, new_frame, put, taken
 from .tape cimport ALLOCATE, CALL, COPY, FREE, GUARD, LOOP, MOVE, OPERANDS, ROWS, SCRATCH, Piece, Slot, Step, Tape
 
 cnp.import_array()
+
+cdef extern from "numpy/ufuncobject.h":
+    int _import_umath() except -1
+    int PyUFunc_GiveFloatingpointErrors(const char*, int) except -1
+
+cdef extern from "gradspec/replay/playing.h":
+    int gradspec_numpy_flags(int) nogil
+    void gradspec_note(int*, int) nogil
+
+_import_umath()
 
 cdef enum:
     BLOCK = 2048            # elements that an inner loop takes at a time
@@ -88,13 +96,11 @@ cdef int play(Tape tape, Frame frame) except -1:
                 size = step.size
                 step.function(args, &size, step.strides, step.data)
                 if fp_raised():
-                    again(tape, frame, i)
-                    fp_clear()
+                    complain(tape, i, fp_raised())
             elif step.kind == ROWS:
                 run_rows(base, step)
                 if fp_raised():
-                    again(tape, frame, i)
-                    fp_clear()
+                    complain(tape, i, fp_raised())
             elif step.kind == MOVE:
                 move(base, step)
             elif step.kind == CALL:
@@ -194,19 +200,13 @@ cdef int keep(Tape tape, Frame frame, int place, object found) except -1:
     return 0
 
 
-cdef int again(Tape tape, Frame frame, int i) except -1:
-    """A loop that raised a floating-point flag, computed by NumPy, which says so to the user."""
-    cdef Step* step = &tape.steps[i]
+cdef int complain(Tape tape, int i, int flags) except -1:
+    """Tell of a loop that raised floating-point flags, as NumPy does: as `numpy.errstate` says."""
     cdef Ufunc ufunc = tape.parts[i]
-    cdef list arrays = [strided(tape, frame, step, j) for j in range(step.count)]
-    arrays[step.count - 1][...] = ufunc.function(*arrays[:-1])
+    cdef bytes name = getattr(ufunc.function, "__name__", ufunc.name).encode()
+    fp_clear()
+    PyUFunc_GiveFloatingpointErrors(name, gradspec_numpy_flags(flags))
     return 0
-
-
-cdef ndarray strided(Tape tape, Frame frame, Step* step, int j):
-    """An operand of a loop as an array of its rows."""
-    cdef npy_intp[4] shape = [max(step.rows, <npy_intp> 1), step.size, step.jumps[j], step.strides[j]]
-    return gradspec_look(tape.dtypes[step.slots[j]], 2, shape, shape + 2, frame.base[step.slots[j]], frame.memory)
 
 
 cdef struct Blocks:
@@ -215,7 +215,8 @@ cdef struct Blocks:
     char** base
     int count
     npy_intp room           # bytes of scratch memory for each element
-    bint raised
+    int* flags              # of each loop: what it has raised
+    bint lacks              # memory
 
 
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -232,10 +233,10 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     if blocks.room * room > NEAR:
         scratch = <char*> malloc(blocks.room * room)
         if scratch == NULL:
-            blocks.raised = True
+            blocks.lacks = True
             return
     fp_clear()
-    while start < stop and not blocks.raised:
+    while start < stop:
         size = min(stop - start, <npy_intp> BLOCK)
         for i in range(blocks.count):
             step = &blocks.steps[i]
@@ -245,35 +246,36 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
                     blocks.base[step.slots[j]] + start * step.strides[j])
             step.function(args, &size, step.strides, step.data)
             if fp_raised():
-                blocks.raised = True
-                break
+                gradspec_note(&blocks.flags[i], fp_raised())
+                fp_clear()
         start += size
     if scratch != near:
         free(scratch)
 
 
 cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
-    """The loops behind a step, block by block; one by one where a floating-point flag was raised."""
+    """The loops behind a step, block by block."""
     cdef Step* step = &tape.steps[first]
     cdef Blocks blocks
-    cdef list held
-    cdef int i, place
+    cdef int i
     blocks.steps, blocks.slots, blocks.base, blocks.count = step + 1, tape.slots, frame.base, step.count
-    blocks.room, blocks.raised = step.room, False
-    with nogil:
-        if step.size < 2 * CHUNK // step.count:
-            run_part(&blocks, 0, step.size)
-        else:
-            parallel(run_part, &blocks, step.size, max(<npy_intp> BLOCK, CHUNK // step.count))
-    if not blocks.raised:
-        return 0
-    held = []
-    for i in range(first + 1, first + 1 + step.count):
-        place = tape.steps[i].slots[tape.steps[i].count - 1]
-        if tape.slots[place].place == SCRATCH:
-            held.append(np.empty(step.size, tape.dtypes[place]))
-            frame.base[place] = PyArray_BYTES(<ndarray> held[len(held) - 1])
-        again(tape, frame, i)
+    blocks.room, blocks.lacks = step.room, False
+    blocks.flags = <int*> calloc(step.count, sizeof(int))
+    if blocks.flags == NULL:
+        raise MemoryError
+    try:
+        with nogil:
+            if step.size < 2 * CHUNK // step.count:
+                run_part(&blocks, 0, step.size)
+            else:
+                parallel(run_part, &blocks, step.size, max(<npy_intp> BLOCK, CHUNK // step.count))
+        if blocks.lacks:
+            raise MemoryError
+        for i in range(step.count):
+            if blocks.flags[i]:
+                complain(tape, first + 1 + i, blocks.flags[i])
+    finally:
+        free(blocks.flags)
     return 0
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.error_nodes import DelayedError
+from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..engine.function import Function
 from ..support.generator import as_generator
@@ -19,6 +20,7 @@ from .callers import generators_of
 from .calls import Recorded, Result, differences
 from .capture import Captured, Unfit
 from .holdings import array_held
+from .listing import drawing, listing
 from .lowering import Lowered
 from .playing import Missed, play_tape
 
@@ -56,6 +58,16 @@ class Program(Recorded):
         self.gradients = tuple((n, -1 if value is None else self.index[value]) for n, value in taken.gradients)
         self.answer = self.answer_of(taken)
         self.simple = self.backward is None and not self.generators
+
+    def __str__(self) -> str:
+        parts = [listing(self.forward, "program")]
+        if self.backward is not None:
+            parts.append(listing(self.backward, "backward"))
+        return "\n\n".join(parts)
+
+    def dot(self) -> str:
+        """The program as DOT text, for graphviz."""
+        return drawing(self.forward)
 
     def answer_of(self, taken: Captured) -> Any:
         """The nest that the call returns, with the places of the tape's results."""
@@ -126,7 +138,7 @@ class Replayed(Function):
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        if any(cotangent is not None and cotangent.requires_grad for cotangent in cotangents):
+        if is_grad_enabled():
             raise Unfit("a backward pass through a compiled call cannot be differentiated: compile the function that takes "
                         "the derivatives, as in gs.compile(gs.func.grad(f))")  # fmt: skip
         program, tensors = ctx.program, iter(ctx.saved_tensors)

@@ -30,7 +30,7 @@ def loop_of(str name, tuple dtypes):
     Returns
     -------
     (int, numpy.dtype, bool) or None
-        The slot of the loop, the result's dtype, whether the first operand is a mask.
+        The slot of the loop, the result's dtype, whether any other loop gives the same bits: arithmetic, rounded once.
     """
     cdef Ufunc ufunc
     cdef int slot, kind
@@ -44,7 +44,8 @@ def loop_of(str name, tuple dtypes):
     slot = next(iter(kinds))
     if slot < 0 or ufunc.loops[slot] == NULL or slot_or_bool(ufunc.out_types[slot]) < 0 or ufunc.keeps_reals and slot < 2:
         return None
-    return slot, _TYPES[slot_or_bool(ufunc.out_types[slot])], ufunc.masks, ufunc.cost
+    exact = ufunc.cost == 1 and isinstance(ufunc.function, np.ufunc)
+    return slot, _TYPES[slot_or_bool(ufunc.out_types[slot])], exact
 
 
 cdef class Tape:

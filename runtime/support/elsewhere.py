@@ -45,7 +45,7 @@ NAMES = {
         "vmap pmap smap shard_map"
     ),
     "not there yet, and nothing is traced; write f itself": (
-        "jit compile compiler closure_convert eval_shape ensure_compile_time_eval no_tracing pure_callback "
+        "compiler closure_convert eval_shape ensure_compile_time_eval no_tracing pure_callback "
         "named_call named_scope functionalize stages fx disable_jit export freeze dce_sink stage optimization_barrier after_all "
         "create_token composite explain_cache_misses"
     ),

@@ -136,9 +136,9 @@ import sys
 import gradspec as gs
 assert not hasattr(gs, "vmap") and getattr(gs.nn, "Module", None) is None and not hasattr(gs.linalg, "__wrapped__")
 try:
-    from gradspec import jit
+    from gradspec import vmap
 except ImportError:
-    jit = None
+    vmap = None
 try:
     import gradspec.lax
 except ModuleNotFoundError as error:

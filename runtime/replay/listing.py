@@ -1,0 +1,127 @@
+"""Listings: a program that is ready to run, as text and as a drawing for graphviz.
+
+Owns how a step is written: what it makes, of what, where that lies, and the user's line.
+"""
+
+from __future__ import annotations
+
+import os
+from math import prod
+from typing import Any
+
+from ..profiler.flops import of_call
+from .lowering import Lowered
+from .steps import Slot, Step
+
+WIDTH = 64  # of a step, before what is said of it
+
+
+def listing(lowered: Lowered, title: str) -> str:
+    """A program as text, a step a line.
+
+    Parameters
+    ----------
+    lowered : Lowered
+    title : str
+        What it is a program of.
+    """
+    names = names_of(lowered)
+    given = ", ".join(f"{names[place]}: {type_of(lowered.slots[place])}" for place in lowered.externals)
+    lines = [f"{title}({given})"]
+    inside = 0
+    for step in lowered.steps:
+        text = "    " * (2 if inside else 1) + statement(lowered, step, names)
+        inside = step.given[0] if step.kind == "blocks" else max(inside - 1, 0)
+        lines.append(f"{text:<{WIDTH}} # {remark(lowered, step)}" if step.writes else text)
+    lines.append(f"    return {', '.join(names[place] for place in lowered.results)}")
+    moved, flops = traffic(lowered)
+    count = len(lowered.steps)
+    lines.append(f"    # {count} steps, {lowered.memory} bytes planned, {moved} bytes read and written, {flops} flops")
+    return "\n".join(lines)
+
+
+def names_of(lowered: Lowered) -> list[str]:
+    """A name for each slot: its letter says where it lives."""
+    letters = {"external": "x", "constant": "c", "planned": "p", "fresh": "y", "called": "v", "look": "w", "scratch": "s"}
+    return [f"{letters[slot.place]}{number}" for number, slot in enumerate(lowered.slots)]
+
+
+def type_of(slot: Slot) -> str:
+    return f"{slot.dtype}[{', '.join(map(str, slot.shape))}]"
+
+
+def statement(lowered: Lowered, step: Step, names: list[str]) -> str:
+    """A step as one would write it."""
+    read = [value_of(lowered, place, names) for place in step.reads]
+    if step.kind == "blocks":
+        return f"block by block, {step.given[1]} elements:"
+    if step.kind == "allocate":
+        return f"{names[step.given[0]]} = new memory"
+    if step.kind == "free":
+        return f"del {names[step.given[0]]}"
+    if step.kind == "guard":
+        return f"go on only if {read[0]} is what it was"
+    made = ", ".join(names[place] for place in step.writes)
+    if step.kind == "move":
+        return f"{made} = pieces of {', '.join(read) or 'zeros'} ({step.name})"
+    if step.kind == "copy":
+        return f"{made}[...] = {read[0]}"
+    others = [repr(item) for item in step.given[1] if item is not None] if step.kind == "call" else []
+    call = f"{step.name}({', '.join([*read, *others])})"
+    return f"{made} = {call}" if made else call
+
+
+def value_of(lowered: Lowered, place: int, names: list[str]) -> str:
+    """A slot by its name, a number by its digits."""
+    slot = lowered.slots[place]
+    return repr(slot.data.item()) if slot.place == "constant" and slot.data.ndim == 0 else names[place]
+
+
+def remark(lowered: Lowered, step: Step) -> str:
+    """Dtype and shape of what a step makes, where it lies, how it is computed, and whose line it is."""
+    slot = lowered.slots[step.writes[0]]
+    lies = {"planned": f"at {slot.offset}", "scratch": "in cache", "fresh": "new", "external": "in place"}.get(slot.place, "")
+    line = "" if step.line is None else f"{os.path.basename(step.line[0])}:{step.line[1]}"
+    how = {"rows": "by rows", "call": "by its wrapper"}.get(step.kind, "")
+    return ", ".join(filter(None, (type_of(slot), lies, how, line)))
+
+
+def traffic(lowered: Lowered) -> tuple[int, int]:
+    """Bytes that all steps read and write, what stays in cache left out, and what is known of their operations."""
+    moved = flops = 0
+    for step in lowered.steps:
+        if step.kind in ("allocate", "free", "blocks", "guard"):
+            continue
+        slots = [lowered.slots[place] for place in (*step.reads, *step.writes)]
+        moved += sum(slot.dtype.itemsize * prod(slot.shape) for slot in slots if slot.place != "scratch")
+        if step.kind != "copy" and step.writes:
+            shapes = tuple(lowered.slots[place].shape for place in step.reads)
+            try:
+                flops += of_call(step.name, shapes, lowered.slots[step.writes[0]].shape)
+            except (TypeError, IndexError):  # of arguments that are no arrays nothing is known
+                continue
+    return moved, flops
+
+
+def drawing(lowered: Lowered) -> str:
+    """A program as DOT text, for graphviz: steps, and the slots between them."""
+    names = names_of(lowered)
+    lines: list[str] = []
+    makers: dict[int, Any] = {}
+    for place in lowered.externals:
+        makers[place] = f"x{place}"
+        lines.append(f'    x{place} [label="{names[place]}: {type_of(lowered.slots[place])}", shape=ellipse];')
+    for number, step in enumerate(lowered.steps):
+        if step.kind in ("allocate", "free", "blocks"):
+            continue
+        lines.append(f'    n{number} [label="{step.name}", shape=box];')
+        for place in dict.fromkeys(step.reads):
+            root = place if place in makers else lowered.slots[place].root
+            if root in makers:
+                lines.append(f'    {makers[root]} -> n{number} [label="{type_of(lowered.slots[place])}"];')
+        makers.update({place: f"n{number}" for place in step.writes})
+    for place in dict.fromkeys(lowered.results):
+        root = place if place in makers else lowered.slots[place].root
+        if root in makers:
+            lines.append(f"    {makers[root]} -> result;")
+    return "\n".join(["digraph program {", *lines, "}"]) + "\n"

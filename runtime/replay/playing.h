@@ -1,0 +1,24 @@
+/* Floating-point flags of loops, as NumPy numbers them, gathered from several threads. */
+#ifndef GRADSPEC_PLAYING_H
+#define GRADSPEC_PLAYING_H
+
+#include <fenv.h>
+
+/* From what gradspec/kernels/loops/flags.h reads: the bits of the processor's control word, else those of <fenv.h>. */
+static inline int gradspec_numpy_flags(int flags) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    return ((flags & 4) ? 1 : 0) | ((flags & 8) ? 2 : 0) | ((flags & 1) ? 8 : 0);
+#else
+    return ((flags & FE_DIVBYZERO) ? 1 : 0) | ((flags & FE_OVERFLOW) ? 2 : 0) | ((flags & FE_INVALID) ? 8 : 0);
+#endif
+}
+
+static inline void gradspec_note(int* flags, int raised) {
+#if defined(__GNUC__)
+    __atomic_fetch_or(flags, raised, __ATOMIC_RELAXED);
+#else
+    *flags |= raised;
+#endif
+}
+
+#endif

@@ -1,0 +1,82 @@
+"""Every operator of the spec, compiled, over its samples: a replay of other numbers has the bits of the call, in every mode."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.generated.op_info import OPS
+from gradspec.tracing.traced import same_bits
+from gradspec.tracing.values import held
+
+from . import questions
+from .calls import DOUBLE, REAL, flat, samples_of
+from .test_traces import backward, forward, plain
+
+
+def others(arrays):
+    """Other numbers in the same layout: a recording that has kept numbers is found so.  Integers may be indices and stay."""
+    return [a.detach().clone() * (1 - 2**-10) if a.dtype.kind in "fc" else a.detach().clone() for a in arrays]
+
+
+class Opaque:
+    """A call that shows nothing of what it holds: these tests hold all samples of all operators."""
+
+    __slots__ = ("call",)
+    __name__ = "sample"
+
+    def __init__(self, call):
+        self.call = call
+
+    def __call__(self, *arrays):
+        return self.call(*arrays)
+
+
+def replayed(function, case):
+    """What is wrong with the replay of one sample, None where nothing is; "as it is" where it cannot be replayed."""
+    arrays = case.leaves(requires_grad=False)
+    gs.manual_seed(1)
+    try:
+        function(*arrays)
+        arrays = case.leaves(requires_grad=False)
+        again = others(arrays)
+        gs.manual_seed(1)
+        wanted = function(*others(arrays))
+    except Exception:  # no derivative, or no such call: what autograd refuses is not this test's affair
+        return "not callable"
+    compiled = gs.compile(Opaque(function))
+    compiled(*arrays)
+    gs.manual_seed(1)
+    found = compiled(*again)
+    for a, b in zip(flat(found), flat(wanted), strict=True):
+        if held(b) is not None and not same_bits(held(a), held(b)):
+            return f"other bits:\n{compiled.program}"
+    reasons = [signature.reason for signature in compiled.signatures if signature.reason]
+    return f"as it is: {reasons[0]}" if reasons else None
+
+
+@pytest.mark.parametrize(("make", "dtypes"), [(plain, DOUBLE), (backward, REAL), (forward, REAL)])
+def test_every_sample_of_every_operator(make, dtypes):
+    wrong, asked, refused, as_it_is = [], 0, 0, []
+    for op in OPS:
+        if questions.chosen and op.name not in questions.chosen:
+            continue
+        for case in samples_of(op, dtypes):
+            if make is not plain and not case.places:
+                continue
+            asked += 1
+            try:
+                with np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    outcome = replayed(make(case), case)
+            except Exception as error:
+                outcome = f"{type(error).__name__}: {error}"
+            refused += outcome == "not callable"
+            if outcome not in (None, "not callable"):
+                (as_it_is if outcome.startswith("as it is") else wrong).append(f"{op.name} {case.source} {case.dtype.__name__}: {outcome}")
+    assert wrong == []
+    assert len(as_it_is) <= asked / 50, as_it_is
+    assert questions.chosen or (asked > 2500 and refused < asked / 20)

@@ -1,0 +1,528 @@
+"""Compiled functions: what is replayed gives the bits of the call, and what cannot be replayed runs as it is and says why."""
+
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.replay import Compiled
+
+from .replayed_programs import MODES, run
+
+
+def values(shape=(3,), seed=0, dtype="float64"):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def replays(compiled):
+    """Whether all kinds of calls that were met are replayed."""
+    return [signature.reason for signature in compiled.signatures] == [None] * len(compiled.signatures) and (
+        compiled.program is not None
+    )
+
+
+def bits(x):
+    array = x.detach().numpy() if isinstance(x, gs.Tensor) else np.asarray(x)
+    return array.dtype, array.shape, array.tobytes()
+
+
+# Results.
+
+
+def test_a_replay_gives_what_the_function_gives():
+    def function(x, y):
+        return gs.exp(x) * y, {"sum": (x + y).sum(), "same": [x.T, 3]}
+
+    compiled = gs.compile(function)
+    for seed in range(4):
+        x, y = values((2, 3), seed), values((3,), seed + 10)
+        found, wanted = compiled(x, y), function(gs.asarray(x), gs.asarray(y))
+        assert bits(found[0]) == bits(wanted[0]) and bits(found[1]["sum"]) == bits(wanted[1]["sum"])
+        assert bits(found[1]["same"][0]) == bits(wanted[1]["same"][0]) and found[1]["same"][1] == 3
+    assert replays(compiled) and len(compiled.signatures) == 1
+
+
+@pytest.mark.parametrize("size", [8, 100_000])
+def test_no_call_writes_to_what_an_earlier_one_returned(size):
+    compiled = gs.compile(lambda x: (x * 2, (x * 2)[::2], gs.ones(3)))
+    results = [compiled(values(size, seed)) for seed in range(4)]
+    kept = [[bits(part) for part in result] for result in results]
+    for result in results:
+        result[2].add_(1)
+    assert bits(compiled(values(size, 9))[2]) == bits(np.ones(3))
+    for result, before, seed in zip(results, kept, range(4)):
+        assert [bits(part) for part in result[:2]] == before[:2]
+        assert bits(result[0]) == bits(values(size, seed) * 2)
+
+
+def test_an_argument_that_is_returned_is_the_argument():
+    compiled = gs.compile(lambda x, y: (x, y[1:]))
+    for seed in range(3):
+        x, y = gs.asarray(values(3, seed)), gs.asarray(values(4, seed))
+        a, b = compiled(x, y)
+        assert a is x
+        y.mul_(2)
+        assert bits(b) == bits(y[1:])
+
+
+def test_decorators_methods_and_arguments_by_name():
+    @gs.compile(strict=True)
+    def scaled(x, *, by=2.0):
+        """Words."""
+        return x * by
+
+    class Model:
+        def __init__(self):
+            self.w = gs.asarray(values())
+
+        @gs.compile
+        def __call__(self, x):
+            return x * self.w
+
+    for by in (2.0, 3.0, 2.0):
+        assert bits(scaled(values(), by=by)) == bits(values() * by)
+    assert len(scaled.signatures) == 2 and scaled.__doc__ == "Words." and isinstance(scaled, Compiled)
+    one, other = Model(), Model()
+    other.w = gs.asarray(values(seed=1))
+    for model in (one, other, one, other):
+        assert bits(model(values())) == bits(values() * model.w.numpy())
+    assert gs.jit is gs.compile
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64", "bool", "float16"])
+def test_each_dtype_has_its_own_recording(dtype):
+    compiled = gs.compile(lambda x: (x + x, gs.sum(x)))
+    for seed in range(3):
+        x = (values(5, seed) * 3).astype(dtype)
+        assert [bits(part) for part in compiled(x)] == [bits(x + x), bits(gs.sum(x))]
+    assert replays(compiled)
+
+
+def test_layouts_are_part_of_the_signature():
+    compiled = gs.compile(lambda x: gs.sin(x) + x[0])
+    big = values((6, 8))
+    for x in (big, big.T, big[::2], big[:, ::-1], big[:, :1], big[:0, :3] if False else big[1:3], np.asfortranarray(big)):
+        for _ in range(3):
+            assert bits(compiled(x)) == bits(gs.sin(gs.asarray(x)) + gs.asarray(x)[0])
+
+
+# Gradients.
+
+
+def two_layers():
+    rng = np.random.default_rng(1)
+    return [gs.tensor(rng.normal(size=shape), requires_grad=True) for shape in [(4, 8), (8,), (8, 1)]]
+
+
+def loss_of(parameters, x, y):
+    w, b, v = parameters
+    return ((gs.tanh(x @ w + b) @ v - y) ** 2).mean()
+
+
+def test_training_steps_are_those_of_eager_code():
+    mine, theirs = two_layers(), two_layers()
+
+    def trainer(parameters):
+        def step(x, y):
+            loss = loss_of(parameters, x, y)
+            loss.backward()
+            with gs.no_grad():
+                for p in parameters:
+                    p -= 0.1 * p.grad
+                    p.grad = None
+            return loss
+
+        return step
+
+    eager, compiled = trainer(mine), gs.compile(trainer(theirs), strict=True)
+    for seed in range(5):
+        x, y = values((6, 4), seed), values((6, 1), seed + 7)
+        assert bits(eager(x, y)) == bits(compiled(x, y))
+        assert [bits(p) for p in mine] == [bits(p) for p in theirs]
+    assert replays(compiled)
+    assert theirs[0]._version == mine[0]._version
+
+
+def test_gradients_accumulate_in_leaves():
+    mine, theirs = two_layers(), two_layers()
+
+    def trainer(parameters):
+        return lambda x, y: loss_of(parameters, x, y).backward()
+
+    eager, compiled = trainer(mine), gs.compile(trainer(theirs))
+    for seed in range(4):
+        eager(values((6, 4), seed), values((6, 1), seed)), compiled(values((6, 4), seed), values((6, 1), seed))
+        assert [bits(p.grad) for p in mine] == [bits(p.grad) for p in theirs]
+    before = theirs[0].grad
+    compiled(values((6, 4)), values((6, 1)))
+    assert theirs[0].grad is before and replays(compiled)
+
+
+def test_results_are_differentiated_by_the_code_outside():
+    mine, theirs = two_layers(), two_layers()
+    compiled = gs.compile(loss_of)
+    for seed in range(4):
+        x, y = gs.tensor(values((6, 4), seed), requires_grad=True), values((6, 1), seed)
+        z = gs.tensor(values((6, 4), seed), requires_grad=True)
+        (loss_of(mine, x, gs.asarray(y)) * 3).backward()
+        (compiled(theirs, z, y) * 3).backward()
+        assert bits(x.grad) == bits(z.grad)
+        assert [bits(p.grad) for p in mine] == [bits(p.grad) for p in theirs]
+        for p in (*mine, *theirs):
+            p.grad = None
+    assert replays(compiled)
+    z.grad = None
+    loss = compiled(theirs, z, y)
+    assert type(loss.grad_fn).__name__ == "ReplayedBackward"
+    with pytest.raises(RuntimeError, match="compile the function that takes"):
+        gs.autograd.grad(gs.autograd.grad(loss, z, create_graph=True)[0].sum(), z)
+
+
+def test_a_saved_result_that_is_written_to_is_noticed():
+    compiled = gs.compile(lambda x: gs.exp(x))
+    x = gs.tensor(values(), requires_grad=True)
+    for _ in range(2):
+        y = compiled(x)
+    with gs.no_grad():
+        y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_a_graph_that_the_call_has_freed_stays_freed():
+    w = gs.tensor(values(), requires_grad=True)
+
+    @gs.compile
+    def step(x):
+        loss = (w * w * x).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(3):
+        loss = step(values())
+        with pytest.raises(RuntimeError, match="a second time"):
+            loss.backward()
+    assert replays(step)
+
+
+def test_derivatives_of_any_order_inside():
+    def f(x):
+        return (gs.sin(x) * x**3).sum()
+
+    for made in (gs.grad(f), gs.hessian(f), lambda x: gs.jvp(f, (x,), (x * 2,)), lambda x: gs.hvp(f, (x,), (x,))):
+        try:
+            made(gs.asarray(values()))
+        except TypeError:
+            continue
+        compiled = gs.compile(made)
+        for seed in range(3):
+            found, wanted = compiled(values(seed=seed)), made(gs.asarray(values(seed=seed)))
+            pairs = zip(found, wanted) if isinstance(wanted, tuple) else [(found, wanted)]
+            assert all(bits(a) == bits(b) for a, b in pairs)
+        assert replays(compiled)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_programs(mode):
+    outcomes = [run(seed, mode) for seed in range(25)]
+    assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
+
+
+# What a recording hangs on.
+
+
+def test_branches_on_values():
+    @gs.compile
+    def function(x):
+        if x.sum() > 0:
+            return x * 2
+        if float(x[0]) == 0.5:
+            return x * 3
+        return x - 1
+
+    for start in (1.0, -1.0, 2.0, 0.5, -3.0, 0.5, 5.0, -1.0):
+        x = np.array([start, -1.0 if start == 0.5 else start])
+        assert bits(function(x)) == bits(function.function(gs.asarray(x)))
+
+
+def test_shapes_that_hang_on_values():
+    compiled = gs.compile(lambda x: x[x > 0] * 2)
+    for seed in range(6):
+        assert bits(compiled(values(6, seed))) == bits(values(6, seed)[values(6, seed) > 0] * 2)
+
+
+def test_nothing_is_written_before_a_guard_holds():
+    total = gs.zeros(3)
+
+    @gs.compile
+    def function(x):
+        total.add_(x)
+        if x.sum() > 0:
+            total.mul_(2)
+        return total * 1
+
+    wanted = np.zeros(3)
+    for seed in range(8):
+        x = values(3, seed)
+        wanted = (wanted + x) * (2 if x.sum() > 0 else 1)
+        assert bits(function(x)) == bits(wanted) == bits(total)
+
+
+def test_what_the_function_holds_is_looked_at():
+    w, other = gs.asarray(values()), gs.asarray(values(seed=1))
+    settings = {"rate": 0.5, "w": w}
+
+    @gs.compile
+    def function(x):
+        return x * settings["w"] * settings["rate"] + SCALE
+
+    global SCALE
+    SCALE = 1.0
+    for _ in range(3):
+        assert bits(function(values())) == bits(values() * w.numpy() * 0.5 + 1.0)
+    w.mul_(3)  # read where it is
+    assert bits(function(values())) == bits(values() * w.numpy() * 0.5 + 1.0)
+    settings["rate"] = 0.25
+    assert bits(function(values())) == bits(values() * w.numpy() * 0.25 + 1.0)
+    settings["w"] = other
+    assert bits(function(values())) == bits(values() * other.numpy() * 0.25 + 1.0)
+    SCALE = 2.0
+    assert bits(function(values())) == bits(values() * other.numpy() * 0.25 + 2.0)
+    other.data = gs.asarray(values(seed=2)).data
+    assert bits(function(values())) == bits(values() * values(seed=2) * 0.25 + 2.0)
+
+
+SCALE = 1.0
+
+
+def test_modes_and_requires_grad_are_part_of_the_signature():
+    compiled = gs.compile(lambda x: x * 2)
+    x = gs.tensor(values(), requires_grad=True)
+    for _ in range(3):
+        assert compiled(x).requires_grad and not compiled(x.detach()).requires_grad
+        with gs.no_grad():
+            assert not compiled(x).requires_grad
+        with gs.inference_mode():
+            assert compiled(x).is_inference()
+
+
+def test_arguments_that_share_memory():
+    compiled = gs.compile(lambda x, y: x.add_(1) * y)
+    for seed in range(3):
+        x, y = gs.asarray(values(4, seed)), gs.asarray(values(4, seed + 5))
+        assert bits(compiled(x, y)) == bits((values(4, seed) + 1) * values(4, seed + 5))
+    for seed in range(3):
+        x = gs.asarray(values(5, seed))
+        wanted = values(5, seed)
+        wanted[1:] += 1
+        assert bits(compiled(x[1:], x[:4])) == bits(wanted[1:] * wanted[:4])
+        assert bits(compiled(x[1:], x[1:])) == bits((wanted[1:] + 1) ** 2)
+
+
+def test_draws_are_drawn_anew():
+    compiled = gs.compile(lambda x: gs.nn.dropout(x, 0.5) + gs.random.standard_normal(4))
+    gs.manual_seed(3)
+    wanted = [compiled.function(gs.ones(4)) for _ in range(4)]
+    gs.manual_seed(3)
+    assert [bits(compiled(gs.ones(4))) for _ in range(4)] == [bits(one) for one in wanted]
+    assert replays(compiled)
+
+
+def test_a_draw_before_a_guard_that_fails_is_drawn_once():
+    @gs.compile
+    def function(x):
+        noise = gs.random.standard_normal(2)
+        return noise + 1 if x[0] > 0 else noise - 1
+
+    gs.manual_seed(3)
+    wanted = [function.function(gs.asarray([sign, 0.0])) for sign in (1.0, -1.0, 1.0, -1.0)]
+    gs.manual_seed(3)
+    assert [bits(function(np.array([sign, 0.0]))) for sign in (1.0, -1.0, 1.0, -1.0)] == [bits(one) for one in wanted]
+
+
+# What cannot be replayed.
+
+
+def as_it_is(compiled, *args, match):
+    with pytest.warns(RuntimeWarning, match=match) as caught:
+        results = [compiled(*args) for _ in range(8)]
+    assert len([one for one in caught if "runs as it is" in str(one.message)]) == 1
+    return results
+
+
+def test_numbers_that_python_computes():
+    ticks = iter(range(2, 100))
+    results = as_it_is(gs.compile(lambda x: x * (next(ticks) * 0.37)), np.ones(2), match="another one at each call: .*test_compiled.py")
+    assert [float(one[0]) for one in results] == [k * 0.37 for k in range(2, 10)]
+    rng = np.random.default_rng(0)
+    results = as_it_is(gs.compile(lambda x: x * rng.normal(size=2)), np.ones(2), match="at each call")
+    assert len({bits(one) for one in results}) == 8
+    results = as_it_is(gs.compile(lambda x: x * time.perf_counter()), np.ones(2), match="at each call")
+    assert len({bits(one) for one in results}) == 8
+
+
+def test_attributes_that_change_at_each_call():
+    class Counter:
+        def __init__(self):
+            self.count = 0
+
+        def __call__(self, x):
+            self.count += 1
+            return x * self.count
+
+    results = as_it_is(gs.compile(Counter()), np.ones(2), match="each call changes .count")
+    assert [float(one[0]) for one in results] == list(range(1, 9))
+
+
+def test_hooks_and_functions():
+    class Double(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    as_it_is(gs.compile(lambda x: Double.apply(x)), gs.ones(2), match="Double, a custom Function, ran at test_compiled.py")
+    x, seen = gs.tensor(values(), requires_grad=True), []
+    x.register_hook(seen.append)
+    as_it_is(gs.compile(lambda x: (x * x).sum().backward()), x, match="a hook ran at")
+    assert len(seen) == 8
+    with pytest.raises(RuntimeError, match="cannot be replayed"):
+        gs.compile(lambda x: Double.apply(x), strict=True)(gs.ones(2))
+
+
+def test_values_that_never_come_again():
+    as_it_is_after = gs.compile(lambda x: x * float(x[0]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for seed in range(60):
+            assert bits(as_it_is_after(values(2, seed))) == bits(values(2, seed) * values(2, seed)[0])
+    assert len(caught) == 1 and "pass it as an array" in str(caught[0].message)
+
+
+def test_an_error_is_the_users():
+    @gs.compile
+    def function(x):
+        return gs.linalg.cholesky(x) * 2
+
+    good, bad = np.eye(3), -np.eye(3)
+    for _ in range(2):
+        function(good)
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        function(bad)
+    assert "in cholesky, called at" in "".join(caught.value.__notes__)
+    assert bits(function(good)) == bits(np.eye(3) * 2)
+
+
+@pytest.mark.parametrize("size", [4, 100_000])
+def test_floating_point_warnings_are_numpys(size):
+    compiled = gs.compile(lambda x: gs.exp(x * 2) + 1)
+    x = np.ones(size)
+    for _ in range(2):
+        compiled(x)
+    x[size // 2] = 1000
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        found = compiled(x)
+    assert bits(found) == bits(np.where(x == 1000, np.inf, np.exp(2.0) + 1))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        compiled(x)
+    with np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(x)
+
+
+def test_listeners_hear_operators():
+    class Names(gs.autograd.Listener):
+        def __init__(self):
+            self.names = []
+
+        def begin(self, event):
+            self.names.append(event.name)
+
+    compiled = gs.compile(lambda x: gs.exp(x) * 2)
+    for _ in range(2):
+        compiled(values())
+    with Names() as listener:
+        compiled(values())
+    assert listener.names == ["exp", "multiply"]
+    assert len(gs.trace(compiled, values()).instructions) == 2
+
+
+# Use.
+
+
+def test_threads_call_one_function_at_the_same_time():
+    compiled = gs.compile(lambda x: gs.linalg.solve(x @ x.T + 3 * gs.eye(40), x) * gs.exp(-x))
+    inputs = [values((40, 40), seed) for seed in range(8)]
+    wanted = [bits(compiled.function(gs.asarray(x))) for x in inputs]
+    compiled(inputs[0])
+    wrong = []
+
+    def work(number):
+        for _ in range(30):
+            if bits(compiled(inputs[number])) != wanted[number]:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_calls_do_not_grow_memory():
+    import tracemalloc
+
+    parameters = two_layers()
+
+    @gs.compile
+    def step(x, y):
+        loss = loss_of(parameters, x, y)
+        loss.backward()
+        with gs.no_grad():
+            for p in parameters:
+                p -= 0.01 * p.grad
+                p.grad = None
+        return loss
+
+    x, y = values((6, 4)), values((6, 1))
+    for _ in range(50):
+        step(x, y)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(10_000):
+        step(x, y)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 20_000 and replays(step)
+
+
+def test_clear_forgets():
+    compiled = gs.compile(lambda x: x * 2)
+    compiled(values())
+    assert compiled.program is not None
+    compiled.clear()
+    assert compiled.program is None and compiled.signatures == []
+    assert bits(compiled(values())) == bits(values() * 2)
+
+
+def test_a_program_can_be_read():
+    @gs.compile
+    def function(x):
+        y = gs.tanh(x) * 0.5
+        if y.sum() > -1e9:
+            y = y + x[0]
+        return y
+
+    function(values((80, 60)))
+    text = str(function.program)
+    for part in ("program(x0: float64[80, 60])", "tanh(x0)", "block by block, 4800 elements:", "go on only if", "test_compiled.py",
+                 "bytes planned"):  # fmt: skip
+        assert part in text, text
+    assert function.program.dot().startswith("digraph program {")
