@@ -17,6 +17,7 @@ from . import nn as nn
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random
+from . import replay as replay
 from . import scipy as scipy
 from . import signal as signal
 from . import special as special
@@ -28,6 +29,8 @@ from .api.arrays import ndim as ndim
 from .api.arrays import shape as shape
 from .api.arrays import size as size
 from .func import *
+from .replay import compile as compile
+from .replay import jit as jit
 from .api.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .api.clip_grad import clip_grad_value_ as clip_grad_value_
 from .support.constants import *

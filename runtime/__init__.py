@@ -54,7 +54,9 @@ __version__ = "0.1.0"
 # A namespace is imported when it is first asked for.  This file imports none, and each begins with `import gradspec`: Python runs
 # `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
 # waits for the rest.
-_namespaces = (*ops.namespaces, "autograd", "func", "nn", "optim", "profiler", "random", "scipy", "signal", "special", "utils")
+_namespaces = (
+    *ops.namespaces, "autograd", "func", "nn", "optim", "profiler", "random", "replay", "scipy", "signal", "special", "utils",
+)  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (
     "elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product",

@@ -1,6 +1,6 @@
 """Slots and steps: a program between instructions and a tape, as the passes see it.
 
-Owns which slots a step reads and which it writes.  Each pass is a function from steps to steps in a file of its own.
+Owns which slots a step reads and which it writes.
 """
 
 from __future__ import annotations
@@ -73,8 +73,3 @@ class Step:
 def root_of(slots: list[Slot], place: int) -> int:
     """The slot whose memory a slot lies in."""
     return slots[place].root if slots[place].place == "look" else place
-
-
-def needless(steps: list[Step]) -> list[Step]:
-    """The same steps: what a pass that is switched off gives."""
-    return steps

@@ -1,0 +1,59 @@
+"""Planning: what lives at the same time lies at different places, and what is dead is used again."""
+
+import random
+
+import numpy as np
+
+from gradspec.replay.planning import lifetimes, planned, released
+from gradspec.replay.steps import Slot, Step
+
+F = np.dtype("float64")
+
+
+def random_steps(seed, count=60):
+    """Loops over slots of several sizes, each of which reads what is there already, in groups of blocks now and then."""
+    rng = random.Random(seed)
+    slots = [Slot("external", F, (size,), (8,)) for size in (8, 16, 1000)]
+    steps = []
+    for _ in range(count):
+        size = rng.choice([8, 16, 1000])
+        same = [place for place, slot in enumerate(slots) if slot.shape == (size,)]
+        for _ in range(rng.choice([1, 1, 3])):
+            reads = (rng.choice(same[-4:]), rng.choice(same[-4:]))
+            slots.append(Slot("planned", F, (size,), (8,)))
+            out = len(slots) - 1
+            steps.append(Step("loop", ("add", 1, (*reads, out), (8, 8, 8), size), "add", None, reads, (out,)))
+            same.append(out)
+    return slots, steps
+
+
+def test_what_lives_at_the_same_time_does_not_overlap():
+    for seed in range(60):
+        slots, steps = random_steps(seed)
+        memory = planned(slots, steps)
+        first, last = lifetimes(slots, steps)
+        ours = [place for place in first if slots[place].place == "planned"]
+        for a in ours:
+            assert slots[a].offset + slots[a].bytes <= memory and slots[a].offset % 64 == 0
+            for b in ours:
+                apart = slots[a].offset + slots[a].bytes <= slots[b].offset or slots[b].offset + slots[b].bytes <= slots[a].offset
+                if a < b and not apart:
+                    assert last[a] <= first[b], (seed, a, b)
+                    if last[a] == first[b]:  # a result in the very place of an operand that dies
+                        assert slots[a].offset == slots[b].offset and slots[a].bytes == slots[b].bytes
+
+
+def test_memory_is_used_again():
+    slots, steps = [Slot("external", F, (1000,), (8,))], []
+    for place in range(100):
+        slots.append(Slot("planned", F, (1000,), (8,)))
+        steps.append(Step("loop", ("exp", 1, (place, place + 1), (8, 8), 1000), "exp", None, (place,), (place + 1,)))
+    assert planned(slots, steps) == slots[1].bytes
+
+
+def test_what_operators_made_is_let_go_behind_its_last_use():
+    slots = [Slot("called", F, (3,), (8,)) for _ in range(3)]
+    steps = [Step("call", (), "a", None, (), (0,)), Step("call", (), "b", None, (0,), (1,)), Step("call", (), "c", None, (0, 1), (2,))]
+    kinds = [(step.kind, step.given) for step in released(slots, steps, (2,))]
+    assert [kind for kind, _ in kinds] == ["call", "call", "call", "free", "free"]
+    assert {given for kind, given in kinds if kind == "free"} == {(0,), (1,)}
