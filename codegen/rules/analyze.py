@@ -71,9 +71,9 @@ class Analysis:
         self.asked = Asked(spec.ops.values(), library)
         self._shapes = {spelling: (op.signature, _shape(op)) for spelling, op in spec.by_spelling.items() if op.shape}
 
-    def op(self, op: Op, errors: ErrorList) -> Op:
-        """The op with its formulas resolved and `derived` filled in, if nothing is refused."""
-        return self._of(op, errors).run()
+    def op(self, op: Op, errors: ErrorList, calls: bool = True) -> Op:
+        """The op with its formulas resolved and `derived` filled in, if nothing is refused; `calls` are samples and examples."""
+        return self._of(op, errors).run(calls)
 
     def check_taken(self, family: Family, errors: ErrorList) -> Family:
         """Refuses names that are something else already, which may have come to be since the family was analysed."""
@@ -95,17 +95,16 @@ class _OpAnalysis:
                  errors: ErrorList):  # fmt: skip
         self.op, self.vocabulary, self.library, self.shapes, self.errors = op, vocabulary, library, shapes, errors
         self.arguments = {a.name for a in op.signature.arguments}
-        self.outputs = {o.name for o in op.signature.outputs}
-        self.grads = set(grad_names(op))
+        self.outputs, self.grads = {o.name for o in op.signature.outputs}, set(grad_names(op))
         self.tangents = {f"{a.name}_t" for a in op.signature.arrays}
-        self.generators = {a.name for a in op.signature.arguments if a.type.base == "Generator"}
+        self.generators = {*op.signature.generators}
         self.overwritten = {a.name for a in op.signature.arguments[:1] if op.inplace_only}
         self.kinds = {item.name: declared_kind(item) for item in [*op.signature.arguments, *op.signature.outputs]}
         self.kinds |= {name: self.kinds[output] for name, output in grad_names(op).items()}
         self.kinds |= {f"{a.name}_t": self.kinds[a.name] for a in op.signature.arrays}
         self.resolved: dict[str, Expression] = {}  # by key
 
-    def run(self) -> Op:
+    def run(self, calls: bool = True) -> Op:
         before = len(self.errors.errors)
         self.check_taken()
         self._check_forward()
@@ -113,7 +112,8 @@ class _OpAnalysis:
         for name, wrong in misplaced_lets(self.op):
             self.report(wrong, f"let: {name}", self.op.lets[name].location)
         self._check_hidden()
-        self._check_samples()
+        if calls:
+            self._check_samples()
         if self.op.form in ("partial", "unimplemented", *WITH_VJP):
             self._check_rules()
         if len(self.errors.errors) > before:

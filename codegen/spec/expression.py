@@ -117,10 +117,12 @@ class Slice(Expression):
 NODES = (Name, Constant, Metadata, Call, Helper, Foreign, Operation, Conditional, Sequence, Item, Slice)
 
 
-def children(expression: Expression) -> Iterator[Expression]:
+def children(expression: Expression) -> list[Expression]:
     """The expressions directly inside, in the order in which they are read."""
+    found: list[Expression] = []
     for part in _parts(type(expression)):
-        yield from _expressions(getattr(expression, part))
+        _add_expressions(getattr(expression, part), found)
+    return found
 
 
 @functools.cache
@@ -129,19 +131,21 @@ def _parts(node: type[Expression]) -> tuple[str, ...]:
     return tuple(part.name for part in fields(node) if part.name not in ("kind", "at"))
 
 
-def _expressions(value: Any) -> Iterator[Expression]:
+def _add_expressions(value: Any, found: list[Expression]) -> None:
     if isinstance(value, Expression):
-        yield value
+        found.append(value)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _expressions(item)
+            _add_expressions(item, found)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and all inside it, in the order in which they are read."""
-    yield expression
-    for child in children(expression):
-        yield from walk(child)
+    pending = [expression]
+    while pending:
+        expression = pending.pop()
+        yield expression
+        pending += reversed(children(expression))
 
 
 def names_of(expression: Expression) -> list[str]:

@@ -105,6 +105,11 @@ class Argument:
     def is_array(self) -> bool:
         return self.type.is_array
 
+    @functools.cached_property
+    def given(self) -> object:
+        """The value of the default, if there is one."""
+        return None if self.default is None else ast.literal_eval(self.default)
+
 
 @dataclass(frozen=True)
 class Output:
@@ -131,12 +136,17 @@ class Signature:
     source: str
     location: Location
 
-    @property
+    @functools.cached_property
     def arrays(self) -> tuple[Argument, ...]:
         """The arguments that can carry a gradient, in order."""
         return tuple(a for a in self.arguments if a.is_array)
 
-    @property
+    @functools.cached_property
+    def generators(self) -> tuple[str, ...]:
+        """The names of the arguments that numbers are drawn with."""
+        return tuple(a.name for a in self.arguments if a.type.base == "Generator")
+
+    @functools.cached_property
     def visible(self) -> tuple[Output, ...]:
         """The outputs that callers get."""
         return tuple(o for o in self.outputs if not o.hidden)

@@ -10,9 +10,11 @@ sign, floor, round and maximum are smooth there, and comparisons of a domain hol
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -42,11 +44,34 @@ def evaluate_sample(source: str, domain: str | None = None, dtype: Any = np.floa
     makers = _Makers(np.dtype(dtype), seed)
     names: dict[str, Any] = {name: _small(name, getattr(makers, name)) for name in _MAKER_NAMES}
     names |= {"f": lambda *args, **kwargs: (args, kwargs), **_LITERALS}
-    args, kwargs = eval(compile(source, f"<sample {source}>", "eval"), {"__builtins__": {}}, names)
+    args, kwargs = eval(_sample(source), {"__builtins__": {}}, names)
     if domain is not None:
         given = dict(defaults or {}) | dict(zip(parameters, args)) | kwargs
-        _move_into_domain(ast.parse(domain, mode="eval").body, given, makers)
+        _move_into_domain(_domain(domain), given, makers)
     return args, kwargs
+
+
+# A text is compiled once: a check evaluates each for every dtype, and a mutation run for every mutant.
+
+
+@functools.lru_cache(maxsize=4096)
+def _sample(source: str) -> CodeType:
+    return compile(source, f"<sample {source}>", "eval")
+
+
+@functools.lru_cache(maxsize=4096)
+def _domain(source: str) -> ast.expr:
+    return ast.parse(source, mode="eval").body
+
+
+@functools.lru_cache(maxsize=4096)
+def _stated(source: str) -> CodeType:
+    return compile(ast.Expression(bounded(ast.parse(source, mode="eval").body)), f"<stated {source}>", "eval")
+
+
+@functools.lru_cache(maxsize=4096)
+def _condition(node: ast.expr) -> CodeType:
+    return compile(ast.Expression(bounded(node)), "<domain>", "eval")
 
 
 def _small(name: str, make: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
@@ -63,8 +88,7 @@ def _small(name: str, make: Callable[..., np.ndarray]) -> Callable[..., np.ndarr
 
 def evaluate_stated(source: str, count: int) -> tuple[Any, ...]:
     """The `count` values that an entry states: one expression, or several separated by commas."""
-    tree = ast.Expression(bounded(ast.parse(source, mode="eval").body))
-    values = eval(compile(tree, f"<stated {source}>", "eval"), {"__builtins__": {}}, {**OPERATIONS, **STATED})
+    values = eval(_stated(source), {"__builtins__": {}}, {**OPERATIONS, **STATED})
     return values if count > 1 and isinstance(values, tuple) else (values,)
 
 
@@ -228,8 +252,7 @@ def satisfied(domain: ast.expr, arguments: dict[str, Any]) -> Any:
                 parts = [_compare(op, a, b) for op, a, b in zip(operators, operands, operands[1:])]
                 return np.logical_and.reduce(np.broadcast_arrays(*parts))
         names = {**CONSTANTS, **DOMAIN_FUNCTIONS, **OPERATIONS, **arguments}
-        expression = ast.Expression(bounded(node))
-        return eval(compile(expression, "<domain>", "eval"), {"__builtins__": {}}, names)
+        return eval(_condition(node), {"__builtins__": {}}, names)
 
     return value(domain)
 

@@ -43,7 +43,7 @@ def make_sample(op: Op, index: int, dtype: Any) -> BoundCall:
 
 def make_call(op: Op, source: str, dtype: Any, domain: str | None = None, seed: int = 0) -> BoundCall:
     positional = [a.name for a in op.signature.arguments if not a.keyword_only]
-    defaults = {a.name: ast.literal_eval(a.default) for a in op.signature.arguments if a.default is not None}
+    defaults = {a.name: a.given for a in op.signature.arguments if a.default is not None}
     args, kwargs = evaluate_sample(source, domain, dtype, seed, positional, defaults)
     return BoundCall(source, np.dtype(dtype), defaults | dict(zip(positional, args)) | kwargs)
 

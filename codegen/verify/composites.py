@@ -7,7 +7,6 @@ operator at ranks that the operator's own samples never try.
 
 from __future__ import annotations
 
-import ast
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from ..spec.expression import Call, Conditional, Expression, Item, Name, Sequenc
 from ..spec.model import Formula, Op
 from . import numeric
 from .case import BoundCall, Case, Report, what
-from .evaluate import ArrayList, Evaluator, as_arrays, generators
+from .evaluate import ArrayList, Evaluator, as_arrays
 from .numeric import TOLERANCE, Value
 
 
@@ -60,7 +59,7 @@ class Tangents(Evaluator):
         still = as_arrays(op, {name: _still(value) for name, value in arguments.items()})
         moving = {name: value if isinstance(value, Moving) else Moving(still[name], tangent, items=value)
                   for name, value in arguments.items() if (tangent := _tangent(value)) is not None}  # fmt: skip
-        drawn = {name: still[name] or np.random.default_rng(0) for name in generators(op)}
+        drawn = {name: still[name] or np.random.default_rng(0) for name in op.signature.generators}
         result = self.run(self._plan(op, "forward"), {**still, **moving, **drawn})[RESULT]
         return list(result) if len(op.signature.outputs) > 1 else [result]
 
@@ -83,7 +82,7 @@ class Tangents(Evaluator):
         op = self.ops[call.op]
         if not op.differentiable:
             return super()._call(call, [value and (_still(value[0]),) for value in given])
-        arguments = {p.name: ast.literal_eval(p.default) if value is None else value[0]
+        arguments = {p.name: p.given if value is None else value[0]
                      for p, value in zip(op.signature.arguments, given)}  # fmt: skip
         outputs = self.composite(op, arguments) if op.composite else self._by_rules(op, arguments, call)
         return outputs[0] if len(op.signature.visible) == 1 else tuple(outputs[: len(op.signature.visible)])
@@ -95,7 +94,7 @@ class Tangents(Evaluator):
         still = {name: _still(value) for name, value in arguments.items()}
         shapes = ", ".join(f"{a.name} of shape {np.shape(still[a.name])}" for a in op.signature.arrays if not a.type.is_list)
         case = Case(op, self, _Wrong(op, call.at), BoundCall(f"{op.name}({shapes})", np.dtype(float), still))
-        if generators(op):
+        if op.signature.generators:
             self._forward(op, still)  # which draws what the case has drawn of a copy
         directions = {name: tangent for name in case.inputs if (tangent := _tangent(arguments[name])) is not None}
         outputs = list(case.outputs)
@@ -256,7 +255,7 @@ def _zeros(value: Value) -> Value:
 
 def _moved(tangents: Tangents, case: Case, name: str, moving: Moving) -> list[Value | Moving]:
     """The outputs of a composite one of whose inputs moves."""
-    drawn = {generator: copy.deepcopy(case.call.arguments[generator]) for generator in generators(case.op)}
+    drawn = {generator: copy.deepcopy(case.call.arguments[generator]) for generator in case.op.signature.generators}
     return tangents.composite(case.op, {**case.arguments, **drawn, name: moving})
 
 

@@ -7,14 +7,13 @@ code, and notes which branch of each conditional ran.  Knows nothing of derivati
 
 from __future__ import annotations
 
-import ast
 import copy
 import importlib
 import importlib.util
 import operator
 import sys
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -102,13 +101,13 @@ class Evaluator:
         A generator gives the same numbers in every call.
         """
         ints = {a.name: as_ints(a, arguments[a.name]) for a in op.signature.arguments}
-        drawn = {name: copy.deepcopy(arguments[name]) for name in generators(op)}
+        drawn = {name: copy.deepcopy(arguments[name]) for name in op.signature.generators}
         return self._forward(op, {**arguments, **ints, **drawn})
 
     def _forward(self, op: Op, arguments: Mapping[str, Any]) -> list[Any]:
         """The same for what formulas pass, which reaches a forward as it is."""
         values = dict(arguments)
-        for name in generators(op):
+        for name in op.signature.generators:
             values[name] = values[name] or np.random.default_rng(0)
         if op.forward is None and op.inplace is not None:
             first = op.signature.arguments[0].name
@@ -183,33 +182,29 @@ class Evaluator:
     # Expressions.
 
     def value(self, expression: Expression, names: Mapping[str, Any]) -> Any:
-        match expression:
-            case Name(name):
-                return names[name]
-            case Constant(value):
-                return value
-            case Call():
-                return self._call(expression, [None if a is None else (self.value(a, names),) for a in expression.arguments])
-            case Metadata(name, attribute):
-                return _metadata(names[name], attribute)
-            case Operation(operators, operands):
-                return self._operation(expression, operators, operands, names)
-            case Conditional(test, body, orelse):
-                side = self.record.took(expression.at, self.value(test, names))
-                return self.value(body if side else orelse, names)
-            case Helper(function, arguments, keywords):
-                positional = [self.value(a, names) for a in arguments]
-                named = {k: self.value(v, names) for k, v in keywords}
-                return self.record.came_to(expression.at, self.helpers[function](*positional, **named))
-            case Sequence(items, is_list):
-                return (list if is_list else tuple)(self.value(item, names) for item in items)
-            case Item(value, index):
-                return self.value(value, names)[self.value(index, names)]
-            case Slice(bounds):
-                return slice(*(None if b is None else self.value(b, names) for b in bounds))
-            case Foreign(root, path, arguments, keywords):
-                return self._foreign(root, path, arguments, keywords, names)
-        raise AssertionError(expression)
+        return OF_NODE[type(expression)](self, expression, names)
+
+    def _of_call(self, call: Call, names: Mapping[str, Any]) -> Any:
+        return self._call(call, [None if a is None else (self.value(a, names),) for a in call.arguments])
+
+    def _of_conditional(self, conditional: Conditional, names: Mapping[str, Any]) -> Any:
+        side = self.record.took(conditional.at, self.value(conditional.test, names))
+        return self.value(conditional.body if side else conditional.orelse, names)
+
+    def _of_helper(self, helper: Helper, names: Mapping[str, Any]) -> Any:
+        positional = [self.value(a, names) for a in helper.arguments]
+        named = {k: self.value(v, names) for k, v in helper.keywords}
+        return self.record.came_to(helper.at, self.helpers[helper.function](*positional, **named))
+
+    def _of_sequence(self, sequence: Sequence, names: Mapping[str, Any]) -> Any:
+        items = [self.value(item, names) for item in sequence.items]
+        return items if sequence.is_list else tuple(items)
+
+    def _of_item(self, item: Item, names: Mapping[str, Any]) -> Any:
+        return self.value(item.value, names)[self.value(item.index, names)]
+
+    def _of_slice(self, slice_: Slice, names: Mapping[str, Any]) -> Any:
+        return slice(*(None if b is None else self.value(b, names) for b in slice_.bounds))
 
     def _call(self, call: Call, given: list[tuple[Any] | None]) -> Any:
         if not call.op:
@@ -218,7 +213,7 @@ class Evaluator:
             return self._noted(call, _as_found(function(*values)), values)
         op = self.ops[call.op]
         arguments = {
-            parameter.name: ast.literal_eval(parameter.default) if value is None else value[0]
+            parameter.name: parameter.given if value is None else value[0]
             for parameter, value in zip(op.signature.arguments, given)
         }
         outputs = self._forward(op, arguments)[: len(op.signature.visible)]
@@ -229,17 +224,17 @@ class Evaluator:
         compared = call.operator in _COMPARISONS
         return self.record.compared(call.at, value, *given) if compared else self.record.came_to(call.at, value)
 
-    def _foreign(self, root: Expression | str, path: tuple[str, ...], arguments: tuple[Expression, ...] | None,
-                 keywords: tuple[tuple[str, Expression], ...], names: Mapping[str, Any]) -> Any:  # fmt: skip
-        found: Any = {"np": np, "kernels": self.kernels}[root] if isinstance(root, str) else self.value(root, names)
-        for part in path:
+    def _of_foreign(self, foreign: Foreign, names: Mapping[str, Any]) -> Any:
+        root = foreign.root
+        found: Any = (np if root == "np" else self.kernels) if isinstance(root, str) else self.value(root, names)
+        for part in foreign.path:
             found = getattr(found, part)
-        if arguments is None:
+        if foreign.arguments is None:
             return found
-        return found(*(self.value(a, names) for a in arguments), **{k: self.value(v, names) for k, v in keywords})
+        return found(*[self.value(a, names) for a in foreign.arguments], **{k: self.value(v, names) for k, v in foreign.keywords})
 
-    def _operation(self, operation: Operation, operators: tuple[str, ...], operands: tuple[Expression, ...],
-                   names: Mapping[str, Any]) -> Any:  # fmt: skip
+    def _of_operation(self, operation: Operation, names: Mapping[str, Any]) -> Any:
+        operators, operands = operation.operators, operation.operands
         if operators[0] in ("and", "or"):
             found = None
             for operand in operands:
@@ -270,6 +265,13 @@ class Evaluator:
             found |= more
 
 
+OF_NODE: dict[type[Expression], Callable[[Evaluator, Any, Mapping[str, Any]], Any]] = {
+    Name: lambda _, name, names: names[name.name], Constant: lambda _, constant, names: constant.value,
+    Metadata: lambda _, metadata, names: _metadata(names[metadata.name], metadata.attribute), Call: Evaluator._of_call,
+    Helper: Evaluator._of_helper, Foreign: Evaluator._of_foreign, Operation: Evaluator._of_operation,
+    Conditional: Evaluator._of_conditional, Sequence: Evaluator._of_sequence, Item: Evaluator._of_item,
+    Slice: Evaluator._of_slice,
+}  # fmt: skip
 _UNARY = {"-": operator.neg, "~": operator.invert, "not": operator.not_}
 _BINARY = {
     "+": operator.add, "-": operator.sub, "*": multiply, "/": operator.truediv, "//": operator.floordiv,
@@ -315,10 +317,6 @@ def as_ints(argument: Argument, value: Any) -> Any:
     if length not in (None, len(ints)):
         raise ValueError(f"'{argument.name}' takes an int or {length} ints, got {len(ints)}")
     return ints
-
-
-def generators(op: Op) -> list[str]:
-    return [a.name for a in op.signature.arguments if a.type.base == "Generator"]
 
 
 def _as_array(argument: Argument, value: Any) -> Any:

@@ -22,7 +22,7 @@ from ..spec.samples import seed_of
 from . import numeric
 from .case import BoundCall, Report, dtypes_of, what
 from .equations import check_equations
-from .evaluate import Evaluator, generators
+from .evaluate import Evaluator
 from .loops import Index, Loops, as_array, axis_arguments, loops_of, taken
 
 MOST = 5  # samples of an entry, which differ in the number of axes and in those that are named
@@ -36,7 +36,7 @@ def check_laws(op: Op, evaluator: Evaluator, report: Report, calls: Iterable[Bou
     """Reports the laws that do not hold at the calls of samples, and what is excepted without need."""
     check_equations(op, evaluator, report)
     laws = Laws(op, evaluator, calls)
-    key = "composite" if op.composite else "forward" if op.forward else "inplace"
+    key, drawn = "composite" if op.composite else "forward" if op.forward else "inplace", op.signature.generators
     for name in LAWS:
         try:
             tried = getattr(laws, name)()
@@ -46,7 +46,7 @@ def check_laws(op: Op, evaluator: Evaluator, report: Report, calls: Iterable[Bou
         else:
             if name in op.breaks and tried:
                 report(f"the law of {name} holds at every sample: leave it out", f"breaks: {name}", op.breaks[name].location)
-            elif name == "axes" and not tried and axis_arguments(op) and not {*op.breaks, *generators(op)} & {name, "generator"}:
+            elif name == "axes" and not tried and axis_arguments(op) and not {"axes", "generator"} & {*op.breaks, *drawn}:
                 message = "no sample tells which axes of the arrays the op leaves alone: write `breaks: {axes: the reason}`"
                 report(message, "samples")
 

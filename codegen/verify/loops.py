@@ -16,7 +16,7 @@ import numpy as np
 from ..spec.model import Argument, Op, Text
 from ..spec.shapes import Pattern, Shape, parse_shape, shaped
 from .case import BoundCall
-from .evaluate import ArrayList, generators
+from .evaluate import ArrayList
 
 _AXIS = re.compile(r"(\w+_)?ax[ie]s\d?")  # NumPy's names, which the spec keeps to
 _ENDS = ("start_axis", "end_axis")  # of a range of axes
@@ -158,7 +158,7 @@ def axis_arguments(op: Op) -> list[Argument]:
 
 def loops_of(op: Op, call: BoundCall, outputs: Sequence[Any] = ()) -> Loops | None:
     """The loop axes of a call, None where nothing says which they are; its outputs tell what its indices are."""
-    if op.shape is None or generators(op):
+    if op.shape is None or op.signature.generators:
         return None
     at = op.places["shape"]
     shape = parse_shape(Text(op.shape, at.file, ((at.line, at.column),)), op.signature)

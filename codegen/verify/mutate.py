@@ -8,10 +8,10 @@ would mend it, not a rule.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import ErrorList, SpecError
 from ..rules.analyze import Analysis
@@ -93,7 +93,7 @@ def survivors(spec: Spec, root: Path, names: Collection[str] = (), progress: Pro
 def _refused(op: Op, mutant: Mutant, analysis: Analysis, evaluator: Evaluator) -> bool:
     errors = ErrorList("", "")
     try:
-        changed = analysis.op(_with(op, mutant), errors)
+        changed = analysis.op(_with(op, mutant), errors, calls=False)  # which are those of the entry
         if not errors:
             evaluator.swap(changed)
             report = _Refusal(changed, errors)
@@ -130,26 +130,25 @@ def _with(op: Op, mutant: Mutant) -> Op:
 
 
 def _changes(tree: ast.expr, signatures: dict[str, Signature]) -> Iterator[ast.expr]:
-    """Copies of a tree with one node changed."""
+    """Trees with one node changed."""
     if not (isinstance(tree, ast.Constant) and tree.value == 0):
-        yield ast.UnaryOp(ast.USub(), copy.deepcopy(tree))
+        yield ast.UnaryOp(ast.USub(), tree)
     tests = [node.test for node in ast.walk(tree) if isinstance(node, ast.IfExp)]
-    for index, node in enumerate(ast.walk(tree)):
-        for count, variant in enumerate(_variants(node, signatures)):
-            if node in tests and isinstance(variant, ast.Attribute):
-                continue  # `a if x.dtype else b` is `a`, which is a change of its own
-            whole = copy.deepcopy(tree)
-            target = next(n for i, n in enumerate(ast.walk(whole)) if i == index)
-            changed = list(_variants(target, signatures))[count]
-            yield changed if target is whole else _Swap(target, changed).visit(whole)
+    for node in ast.walk(tree):
+        for variant in _variants(node, signatures):
+            if node not in tests or not isinstance(variant, ast.Attribute):  # `a if x.dtype else b` is `a`, a change of its own
+                yield _swapped(tree, node, variant)
 
 
-class _Swap(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.AST):
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.old else self.generic_visit(node)
+def _swapped(tree: Any, old: ast.AST, new: ast.AST) -> Any:
+    """A tree, or a list of trees, with one node replaced; what stands beside the way to it is shared."""
+    if tree is old:
+        return new
+    if isinstance(tree, list):
+        return [_swapped(item, old, new) for item in tree]
+    if not isinstance(tree, ast.AST):
+        return tree
+    return type(tree)(**{name: _swapped(value, old, new) for name, value in ast.iter_fields(tree)})
 
 
 def _variants(node: ast.AST, signatures: dict[str, Signature]) -> Iterator[ast.AST]:

@@ -16,7 +16,7 @@ import numpy as np
 from ..spec.model import Formula, Op
 from ..spec.results import choices, dtype_of, result_dtype
 from .case import BoundCall, Report, make_sample, what
-from .evaluate import Evaluator, generators
+from .evaluate import Evaluator
 
 _OTHERS = {
     "real": (np.float32,), "complex": (np.complex64,), "float": (np.float32, np.complex64),
@@ -56,7 +56,7 @@ def check_promises(op: Op, evaluator: Evaluator, report: Report, dtypes: tuple[t
 def check_generators(op: Op, evaluator: Evaluator, report: Report) -> None:
     """Refuses numbers that come from elsewhere than the generator which a call gives."""
     key = "composite" if op.composite else "forward" if op.forward else "inplace"
-    for name in generators(op):
+    for name in op.signature.generators:
         calls = [make_sample(op, index, float) for index in range(len(op.samples))]
         drawn = [[evaluator.forward(op, {**call.arguments, name: np.random.default_rng(seed)}) for seed in range(3)]
                  for call in calls if call.arguments[name] is not None]  # fmt: skip

@@ -167,7 +167,7 @@ class Reference:
 
     def all_of(self, op: Op, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments with the defaults of those that are not given."""
-        return {**{a.name: ast.literal_eval(a.default) for a in op.signature.arguments if a.default is not None}, **arguments}
+        return {**{a.name: a.given for a in op.signature.arguments if a.default is not None}, **arguments}
 
     def _operate(self, symbol: str, values: list[Any]) -> Any:
         return _UNARY[symbol](values[0]) if len(values) == 1 else self.operators[symbol](*values)

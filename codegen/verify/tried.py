@@ -5,15 +5,13 @@ Owns the refusals of what samples leave out.  `coverage` lists what there is to 
 
 from __future__ import annotations
 
-import ast
-
 from ..errors import ErrorList
 from ..spec.expression import Expression, Foreign, Name, walk
 from ..spec.formula import formulas_of
 from ..spec.model import Op
 from . import coverage
 from .case import BoundCall
-from .evaluate import Evaluator, generators
+from .evaluate import Evaluator
 from .loops import axis_arguments
 
 
@@ -22,7 +20,7 @@ def check_tried(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[Bou
     stated, of_kernel = {example.call.source for example in op.examples}, arguments_of_kernels(op)
     for argument in op.signature.arguments:
         if argument.default is not None:
-            default = ast.literal_eval(argument.default)
+            default = argument.given
             moved = [call for call in calls if not coverage.still(call.arguments[argument.name], default)]
             if not moved:
                 message = f"no sample gives '{argument.name}' another value than its default"
@@ -43,7 +41,7 @@ def arguments_of_kernels(op: Op) -> set[str]:
     An axis is proved by the law of axes.  What is drawn at random has no value to state, dtypes are compared at every sample, and
     a private operator is proved by those that call it.
     """
-    if op.private or op.forward is None or generators(op):
+    if op.private or op.forward is None or op.signature.generators:
         return set()
     kernels = [node for node in walk(op.forward.expression) if isinstance(node, Foreign) and node.root == "kernels"]
     given: list[Expression] = [value for node in kernels for value in (*(node.arguments or ()), *dict(node.keywords).values())]

@@ -7,7 +7,6 @@ aligns all that it reads with the last axes of the batch.  For other rules an en
 
 from __future__ import annotations
 
-import ast
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -154,7 +153,7 @@ class _Lifted:
         if not isinstance(inner, Name):
             self.statements.append(Assign(f"rows_{len(self.statements)}", inner))
             inner = Name(self.statements[-1].name, kind=ARRAY)
-        defaults = {a.name: Constant(ast.literal_eval(a.default)) for a in callee.signature.arguments if a.default is not None}
+        defaults = {a.name: Constant(a.given) for a in callee.signature.arguments if a.default is not None}
         values = defaults | {key: value for key, value in given.items() if value is not None}
         return _placed(callee.rows.expression, values | {array: inner})
 

@@ -58,7 +58,7 @@ def _session(op: Bindings, stated: Stated, alias: str) -> Iterator[str]:
 def _typed(op: Op, stated: Stated) -> list[Any] | None:
     """The stated values in the dtypes that the entry promises, None where it promises none."""
     args, kwargs = evaluate_sample(stated.call.source)
-    given: dict[str, Any] = {a.name: None if a.default is None else ast.literal_eval(a.default) for a in op.signature.arguments}
+    given: dict[str, Any] = {a.name: a.given for a in op.signature.arguments}
     positional = [a.name for a in op.signature.arguments if not a.keyword_only]
     given |= dict(zip(positional, args)) | kwargs
     arrays = [a for a in op.signature.arguments if a.type.base in ("Array", "Index", "Mask")]

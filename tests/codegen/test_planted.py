@@ -16,7 +16,7 @@ from codegen.package import Package
 from codegen.verify import numeric
 from codegen.verify.case import Report, dtypes_of, make_sample
 from codegen.verify.check import quiet
-from codegen.verify.evaluate import ArrayList, Evaluator, generators
+from codegen.verify.evaluate import ArrayList, Evaluator
 from codegen.verify.laws import check_laws
 from codegen.verify.loops import axis_arguments
 
@@ -130,7 +130,7 @@ def sweep(spec: Any, evaluator: Evaluator) -> tuple[Counter[str], Counter[str], 
     """By kind how many wrong kernels were planted and refused, and those that were not."""
     planted, refused, survivors = Counter(), Counter(), []
     for op in spec.ops.values():
-        if not axis_arguments(op) or op.composite or generators(op) or evaluator.deferred(op):
+        if not axis_arguments(op) or op.composite or op.signature.generators or evaluator.deferred(op):
             continue
         bare = replace(op, laws=())
         calls = [make_sample(op, index, dtypes_of(op)[0]) for index in range(len(op.samples))]
