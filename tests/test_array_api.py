@@ -12,6 +12,7 @@ import pytest
 from test_numpy_calls import differences_of, numbers, weighted
 
 import gradspec as gs
+from tests.asked import each
 
 xp = gs.ones(1).__array_namespace__()
 SPACES = {"": (strict, xp), "linalg": (strict.linalg, xp.linalg), "fft": (strict.fft, xp.fft)}
@@ -26,7 +27,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("space, name", NAMES, ids=[f"{s}.{n}".lstrip(".") for s, n in NAMES])
+@each("space, name", NAMES, ids=[f"{s}.{n}".lstrip(".") for s, n in NAMES])
 def test_names_and_signatures(space, name):
     theirs, ours = (getattr(module, name) for module in SPACES[space])
     assert name in dir(SPACES[space][1])
@@ -98,7 +99,7 @@ def run(space, call, floats):
     return eval(f"xp.{call}", names)
 
 
-@pytest.mark.parametrize("call", CALLS)
+@each("call", CALLS)
 def test_values(call):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -118,7 +119,7 @@ def test_values(call):
         np.testing.assert_allclose(y.numpy(), expected, rtol=1e-12 if y.dtype.itemsize > 4 else 1e-6, atol=1e-14)
 
 
-@pytest.mark.parametrize("call", CALLS)
+@each("call", CALLS)
 def test_gradients(call):
     """What is differentiable stays so: against differences of the reference."""
     if "float32" in call or "nextafter" in call:
@@ -150,8 +151,8 @@ def elementwise():
                 yield name, len(names)
 
 
-@pytest.mark.parametrize("dtype", sorted(xp.__array_namespace_info__().dtypes()))
-@pytest.mark.parametrize("name, count", elementwise())
+@each("dtype", sorted(xp.__array_namespace_info__().dtypes()))
+@each("name, count", elementwise())
 def test_every_dtype(name, count, dtype):
     """Generated numbers, broadcast, 0-d and empty: values and dtypes as the reference's wherever it takes the dtype."""
     rng = np.random.default_rng(len(name))
@@ -257,7 +258,7 @@ class TestOtherLibraries:
         assert array_api_compat.device(x) == "cpu" and array_api_compat.size(x) == 2 and array_api_compat.to_device(x, "cpu") is x
         assert not array_api_compat.is_numpy_array(x) and not array_api_compat.is_lazy_array(x)
 
-    @pytest.mark.parametrize(
+    @each(
         "call",
         [
             "atleast_nd(x, ndim=3)", "cov(x)", "create_diagonal(x[0, :])", "expand_dims(x, axis=(0, 3))", "isclose(x, x)", "kron(x, x)",

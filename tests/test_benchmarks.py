@@ -13,6 +13,7 @@ from benchmarks.table import markdown, multiples
 from benchmarks.turns import in_turns
 from benchmarks.worker import digest
 from gradspec.generated.op_info import OPS
+from tests.asked import each
 
 INFINITY = float("inf")
 LIBRARIES = ("gradspec", "torch", "jax", "autograd")
@@ -22,7 +23,7 @@ def case_of(name):
     return importlib.import_module(f"benchmarks.cases.{name}")
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_every_peer_is_there_or_says_why_not(name):
     case = case_of(name)
     excused = getattr(case, "not_comparable", {})
@@ -30,7 +31,7 @@ def test_every_peer_is_there_or_says_why_not(name):
         assert hasattr(case, f"with_{library}") != (library in excused), library
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_same_results_as_torch(name):
     pytest.importorskip("torch", reason="compares with PyTorch's results, and torch is not installed")
     case = case_of(name)
@@ -71,7 +72,7 @@ def test_an_earlier_gradspec_stands_beside_this_one():
     assert lines[2:4] == ["| F | 2 s | 1.25 s | 0.80 | 1 s | **0.50** |", "| G | 2 s | - [1] |  | 1 s | **0.50** |"]
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_bases_come_before_what_they_are_bases_of(name):
     base = getattr(case_of(name), "multiple_of", None)
     assert base is None or CASES.index(base) < CASES.index(name)
@@ -82,7 +83,7 @@ def test_work_that_threads_share_runs(work):
     assert all(bool((gradient == gradient).all()) for gradient in work()())
 
 
-@pytest.mark.parametrize("call", calls(), ids=lambda call: call.label)
+@each("call", calls(), ids=lambda call: call.label)
 def test_call_of_the_sweep_is_differentiable_and_has_operands(call):
     (op,) = (op for op in OPS if op.name == call.operator)
     arrays = operands(8, "float64")

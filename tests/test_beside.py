@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-import pytest
+from tests.asked import each
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -14,7 +14,7 @@ MODULES = sorted(path for folder in ("runtime", "codegen") for path in (ROOT / f
                  if path.suffix in (".py", ".pyx") and path.stem not in ("__init__", "__main__") and "__pycache__" not in path.parts)  # fmt: skip
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=lambda folder: folder.relative_to(ROOT).as_posix())
+@each("folder", sorted({path.parent for path in MODULES}), ids=lambda folder: folder.relative_to(ROOT).as_posix())
 def test_every_module_has_tests(folder):
     assert [path.name for path in MODULES if path.parent == folder and not tests_of.tests_of(path)] == []
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.asked import each
+
 ROOT = Path(__file__).resolve().parents[1]
 HEADERS = [path for path in sorted((ROOT / "runtime").rglob("*.h")) if not path.stem.endswith("_template")]
 TEMPLATES = [path for path in sorted((ROOT / "runtime").rglob("*_template.h"))]
@@ -31,14 +33,14 @@ def test_no_string_holds_c(folder):
     assert held == []
 
 
-@pytest.mark.parametrize("header", HEADERS + TEMPLATES, ids=name)
+@each("header", HEADERS + TEMPLATES, ids=name)
 def test_no_macro_is_a_function(header):
     """A function of each type is a template, included once for each T: a macro has at most six lines."""
     longest = max((len(macro.splitlines()) for macro in re.findall(r"#\s*define (?:.*\\\n)*.*", header.read_text())), default=0)
     assert longest <= 6
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=name)
+@each("template", TEMPLATES, ids=name)
 def test_every_template_is_included(template):
     beside = [path.read_text() for path in template.parent.glob("*.h")]
     assert any(f'#include "{template.name}"' in text for text in beside)

@@ -5,7 +5,8 @@ NumPy itself, whose functions take tensors.
 """
 
 import numpy
-import pytest
+
+from tests.asked import each
 
 NAMES = ("elementwise_grad grad grad_and_aux grad_named hessian hessian_vector_product jacobian make_hvp make_jvp make_vjp "
          "multigrad_dict value_and_grad").split()  # fmt: skip
@@ -234,8 +235,8 @@ result, expected = [numpy.asarray(gradient), numpy.asarray(prediction)], [2 * x.
 }
 
 
-@pytest.mark.parametrize("imports", IMPORTS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("imports", IMPORTS)
+@each("name", PROGRAMS)
 def test_a_program_runs(name, imports):
     source = IMPORTS[imports] + f"from gradspec.func import {', '.join(NAMES)}\n" + PROGRAMS[name]
     space = {"tolerance": 1e-5}

@@ -6,10 +6,10 @@ import re
 import warnings
 
 import numpy as np
-import pytest
 from numpy_rows import calls
 
 import gradspec as gs
+from tests.asked import each
 
 RNG = np.random.default_rng(3)
 S = RNG.uniform(0.5, 1.5, (4, 4)) + 3 * np.eye(4)
@@ -108,7 +108,7 @@ def outcome(text):
 OUTCOMES = {}
 
 
-@pytest.mark.parametrize("group, text", calls(), ids=[text for _, text in calls()])
+@each("group, text", calls(), ids=[text for _, text in calls()])
 def test_right_or_refused_by_name(group, text):
     kind, words = OUTCOMES[text] = outcome(text)
     if kind == "refused":
@@ -135,10 +135,10 @@ def test_count(capsys):
     assert len(right) >= RIGHT_AT_LEAST
 
 
-@pytest.mark.parametrize("given, dtype", [
+@each("given, dtype", [
     (given, dtype) for given in ("u1", "i2", "f4") for dtype in ("u1", "i2", "u4", "i8", "f4", "f8") if np.can_cast(given, dtype, "same_kind")
 ])  # fmt: skip
-@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod", "nansum", "nanprod", "nancumsum", "nancumprod", "trace"])
+@each("name", ["sum", "prod", "cumsum", "cumprod", "nansum", "nanprod", "nancumsum", "nancumprod", "trace"])
 def test_dtypes_that_are_asked_for(name, given, dtype):
     """Sums and products wrap round where the dtype is narrow: of functions, and of methods."""
     x = np.array([[200, 100, 7], [3, 90, 11]]).astype(given)
@@ -165,7 +165,7 @@ BESIDE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name, arguments, keywords", BESIDE, ids=[f"{name}-{next(iter(keywords))}" for name, _, keywords in BESIDE])
+@each("name, arguments, keywords", BESIDE, ids=[f"{name}-{next(iter(keywords))}" for name, _, keywords in BESIDE])
 def test_a_function_takes_what_numpys_takes(name, arguments, keywords):
     """Of arrays and of tensors without a history, whoever computes it."""
     ours, theirs = (functools.reduce(getattr, name.split("."), module) for module in (gs, np))

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from test_layers import PACKAGES
 
+from tests.asked import each
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = "benchmarks|codegen|docs|examples|generated|runtime|samples|tests"
@@ -23,7 +25,7 @@ def named(text):
     return re.findall(rf"`((?:{FOLDERS})/[\w/{{}},.-]*)`", text)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@each("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_files_that_a_page_names_are_there(page):
     paths = [path for path in named(page.read_text()) if not re.search(r"\b[A-Z]{4,}\b", path)]  # `samples/FAMILY.yaml` is a pattern
     assert [path for path in paths for name in expanded(path) if not (ROOT / name).exists()] == []

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from tests.asked import each
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
@@ -15,14 +15,14 @@ def blocks(text, language):
     return [(text.count("\n", 0, fence.start(1)) + 1, fence[1]) for fence in fences]
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@each("name", DOCUMENTS)
 def test_python_blocks_run(name):
     namespace = {"__name__": name}
     for line, source in blocks((ROOT / name).read_text(), "python"):
         exec(compile("\n" * (line - 1) + source, ROOT / name, "exec"), namespace)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@each("name", DOCUMENTS)
 def test_links_lead_somewhere(name):
     targets = re.findall(r"\]\(([^)#:]+)\)", (ROOT / name).read_text())
     folder = (ROOT / name).parent

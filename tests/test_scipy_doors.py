@@ -20,7 +20,7 @@ RIGHT_AT_LEAST = {"scipy": 87, "sklearn": 24}
 @pytest.mark.parametrize("library", RIGHT_AT_LEAST)
 def test_right_or_said(library, capsys):
     done = subprocess.run([sys.executable, "-W", "ignore", str(HERE / "scipy_worker.py"), library], cwd=HERE, text=True,
-                          capture_output=True, env={**os.environ, "SCIPY_ARRAY_API": "1"})  # fmt: skip
+                          capture_output=True, env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": str(HERE.parent)})  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = Counter(kind for _, kind, _ in rows)

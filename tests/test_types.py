@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import gradspec as gs
+from tests.asked import each
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = """
@@ -144,7 +145,7 @@ def test_every_public_name_has_a_type(site):
 STUBS = sorted(path.relative_to(ROOT / "runtime").as_posix() for path in (ROOT / "runtime").rglob("*.pyi"))
 
 
-@pytest.mark.parametrize("stub", STUBS)
+@each("stub", STUBS)
 def test_stubs_have_the_parameters_of_what_they_describe(stub):
     module = importlib.import_module("gradspec." + stub.removesuffix(".pyi").replace("/", "."))
 

@@ -8,6 +8,7 @@ from codegen.rules.analyze import analyze
 from codegen.spec.reader import read_text
 from codegen.write.batches import Batches
 from codegen.write.programs import Elementwise
+from tests.asked import each
 
 ROOT = Path(__file__).parents[2]
 HEAD = """
@@ -54,7 +55,7 @@ def batches():
     return found, [spec.ops[f"t_{i:02}"] for i in range(len(ENTRIES))]
 
 
-@pytest.mark.parametrize("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
+@each("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
 def test_rules(i, batches):
     found, ops = batches
     assert found.takes_batch(ops[i]) is ENTRIES[i][-1]
@@ -64,7 +65,7 @@ def test_rules(i, batches):
 BY_ROWS = {"reshape(grad, x.shape)", "cumsum(grad, 0)", "reshape(grad * 2 / x.size, x.shape)", "-sum(reshape(grad, (1,) + x.shape), 0)"}
 
 
-@pytest.mark.parametrize("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
+@each("i", range(len(ENTRIES)), ids=[rule for _, _, rule, _ in ENTRIES])
 def test_rules_for_rows(i, batches):
     found, ops = batches
     assert bool(found.rows_statements(ops[i])) is (ENTRIES[i][2] in BY_ROWS)

@@ -14,6 +14,7 @@ from conftest import HEADER, ROOT
 from codegen.errors import SpecErrors
 from codegen.spec.numpy_names import functions
 from codegen.spec.reader import read, read_text
+from tests.asked import each
 
 ENTRY = """\
 - op: f(x, int axis=0, bool keepdims=False) -> y
@@ -53,7 +54,7 @@ def test_source(small):
     assert small.read(stated("ref: Giles (2008), section 2.")).ops["f"].ref == "Giles (2008), section 2."
 
 
-@pytest.mark.parametrize(
+@each(
     "signature, forward, keys, names",
     [
         ("f(x)", "np.sin(x)", "", ("sin",)),

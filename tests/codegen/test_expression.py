@@ -19,6 +19,7 @@ from codegen.spec.library import read_library
 from codegen.spec.model import Text
 from codegen.verify.evaluate import OF_NODE
 from codegen.write.spelling import Spelling
+from tests.asked import each
 
 ENTRY = """\
 - op: f(x, Array[] xs, Mask mask, Index index, int n=1) -> y, Index i
@@ -61,7 +62,7 @@ def probe(small):
     return Probe(small)
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "kind"),
     [
         ("x", ARRAY), ("xs", ARRAYS), ("xs[0]", ARRAY), ("xs[1:]", ARRAYS), ("mask", ARRAY), ("index", STATIC), ("i", ARRAY),

@@ -9,6 +9,7 @@ import textwrap
 import pytest
 
 from codegen.write.layout import WIDTH, broken
+from tests.asked import each
 
 
 def expression(random_, depth):
@@ -34,7 +35,7 @@ def expression(random_, depth):
 STATEMENTS = ["return {}", "y, z = {}", "raise explain({}) from None", "return {}, {}", "grad_x = {} if x_ndim == 1 else {}"]
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each("seed", range(300))
 def test_random_statements_keep_their_meaning(seed):
     random_ = random.Random(seed)
     line = random_.choice(STATEMENTS).format(*(expression(random_, 5) for _ in range(2)))

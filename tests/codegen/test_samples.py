@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from codegen.spec.samples import MARGIN, evaluate_sample, satisfied, seed_of
+from tests.asked import each
 
 
 def arrays(source: str, **options):
@@ -31,8 +32,8 @@ def test_constants_are_words_of_samples_and_domains():
     assert np.abs(x).max() < np.pi / 2
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64", "uint8", "bool"])
-@pytest.mark.parametrize("maker", ["x", "pos", "unit", "distinct"])
+@each("dtype", ["float32", "float64", "complex64", "complex128", "int64", "uint8", "bool"])
+@each("maker", ["x", "pos", "unit", "distinct"])
 def test_makers_follow_the_dtype(maker, dtype):
     (value,) = arrays(f"f({maker}(3, 4))", dtype=dtype)
     assert value.dtype == dtype and value.shape == (3, 4)

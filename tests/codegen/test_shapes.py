@@ -11,6 +11,7 @@ from codegen.spec.model import Text
 from codegen.spec.reader import read_text
 from codegen.spec.shapes import Mismatch, Unknown, broadcast, parse_shape, partial_results, reduces_to, results
 from codegen.spec.signature import parse_signature
+from tests.asked import each
 
 
 def text(source: str) -> Text:
@@ -21,7 +22,7 @@ def shape(source: str, signature: str):
     return parse_shape(text(source), parse_signature(text(signature)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "signature", "inputs", "statics", "expected"),
     [
         ("x -> x", "f(x) -> y", [(3, 4)], {}, [(3, 4)]),

@@ -7,6 +7,7 @@ import pytest
 
 from gradspec import kernels
 from gradspec.kernels.elementwise import choice
+from tests.asked import each
 
 
 def some(shape, dtype, seed):
@@ -20,8 +21,8 @@ def same(found, expected):
     assert found.dtype == expected.dtype and found.shape == expected.shape and found.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "f2", "i4", ">f8", "?"])
-@pytest.mark.parametrize("size", [0, 1, 7, 40, 20000])
+@each("dtype", ["f4", "f8", "c8", "c16", "f2", "i4", ">f8", "?"])
+@each("size", [0, 1, 7, 40, 20000])
 def test_where_is_numpys(size, dtype):
     a, b, mask = some(size, dtype, 0), some(size, dtype, 1), some(size, "f4", 2) > 0
     for left, right in itertools.product((a, np.array(3, dtype)), (b, np.array(0, dtype))):
@@ -45,8 +46,8 @@ def test_clip_is_numpys(size, dtype):
     assert not size or not np.shares_memory(copy, x)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "f2", "i4"])
-@pytest.mark.parametrize("size", [1, 40, 20000])
+@each("dtype", ["f4", "f8", "c8", "f2", "i4"])
+@each("size", [1, 40, 20000])
 def test_a_quotient_is_zero_where_the_divisor_is(size, dtype):
     a, b = some(size, dtype, 0), some(size, dtype, 1)
     b[::3] = 0

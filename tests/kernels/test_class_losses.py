@@ -1,16 +1,16 @@
 """The mean over classes that are counted against the NumPy expressions: dtypes, layouts, shapes, and nothing counted."""
 
 import numpy as np
-import pytest
 
 from gradspec import kernels
 from gradspec.kernels.rows import class_losses as classes
+from tests.asked import each
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint8])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ">f8"])
-@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (3, 4), (40, 50)])
-@pytest.mark.parametrize("step", [1, 2, -1])
+@each("kind", [np.int64, np.int32, np.uint8])
+@each("dtype", [np.float32, np.float64, np.float16, ">f8"])
+@each("shape", [(0,), (1,), (7,), (3, 4), (40, 50)])
+@each("step", [1, 2, -1])
 def test_means_are_those_of_the_expressions(shape, dtype, kind, step):
     rng = np.random.default_rng(len(shape))
     for ignored in (3, 200):

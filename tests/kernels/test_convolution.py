@@ -7,6 +7,7 @@ import pytest
 
 from gradspec import get_num_threads, set_num_threads
 from gradspec.kernels.images import convolution
+from tests.asked import each
 
 CASES = [  # shape of x, of the weight, stride, padding, dilation, groups
     ((2, 3, 200), (4, 3, 3), (1,), (1,), (1,), 1),
@@ -60,8 +61,8 @@ def kernels(case, x, weight, grad):
             convolution.convolve_weight(grad, x, weight.shape, *rest))  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
-@pytest.mark.parametrize("case", CASES)
+@each("dtype", [np.float64, np.float32, np.complex128])
+@each("case", CASES)
 def test_many_places(case, dtype):
     arrays = made(case, dtype)
     kept = [a.copy() for a in arrays]
@@ -72,9 +73,9 @@ def test_many_places(case, dtype):
         np.testing.assert_array_equal(a, before)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("which", range(3))
-@pytest.mark.parametrize("case", CASES[:4])
+@each("bad", [np.nan, np.inf])
+@each("which", range(3))
+@each("case", CASES[:4])
 def test_what_is_no_number_stays_where_it_is_met(case, which, bad):
     arrays = made(case)
     arrays[which].flat[-1] = arrays[which].flat[len(arrays[which].flat) // 3] = bad

@@ -5,11 +5,12 @@ import pytest
 
 import gradspec as gs
 from gradspec import kernels
+from tests.asked import each
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-7, 0.0])
-@pytest.mark.parametrize("shift", [0.0, 1e4])
+@each("dtype", [np.float32, np.float64])
+@each("spread", [1.0, 1e-3, 1e-7, 0.0])
+@each("shift", [0.0, 1e4])
 def test_distances_keep_their_digits(shift, spread, dtype):
     """Rows in clusters of a width: however close, and however far from 0."""
     rng = np.random.default_rng(0)

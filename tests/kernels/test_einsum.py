@@ -4,10 +4,10 @@ import itertools
 import math
 
 import numpy as np
-import pytest
 
 import gradspec as gs
 from gradspec.formulas.contraction import einsum_order, einsum_steps
+from tests.asked import each
 
 
 def multiplications(steps, lengths):
@@ -23,7 +23,7 @@ def random_case(rng):
     return terms, out, {letter: int(rng.integers(2, 9)) for letter in named}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_no_order_costs_less(seed):
     """Among those that add one operand after the other; and the value is NumPy's."""
     rng = np.random.default_rng(seed)

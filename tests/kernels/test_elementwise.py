@@ -8,6 +8,7 @@ from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels.elementwise import elementwise, slopes
 from gradspec.kernels.special_functions import scipy_backed
 from tests import ulps
+from tests.asked import each
 
 
 def sinc_slope(x):
@@ -56,8 +57,8 @@ def points(low, high, dtype, count=120):
     return x.astype(dtype)
 
 
-@pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("name", EXACT)
+@each("dtype", [np.float32, np.float64])
 def test_values_are_those_of_mpmath(name, dtype):
     ours, exact, ranges, bound = EXACT[name]
     for low, high in ranges:
@@ -113,8 +114,8 @@ def test_the_ends_of_domains():
             kernels.logit(np.array([bad, 0.25]))
 
 
-@pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("name", EXACT)
+@each("dtype", [np.float32, np.float64])
 def test_the_result_depends_on_the_argument_alone(name, dtype):
     """Not on the layout, the length, neighbours or threads."""
     ours = EXACT[name][0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
+from tests.asked import each
 
 RNG = np.random.default_rng(0)
 DTYPES = ("float32", "float64", "complex64", "complex128", "int64", "bool", "float16", ">f8")
@@ -24,9 +25,9 @@ def same(found, expected):
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("shape", [(), (0,), (1,), (3,), (2, 3), (4, 0, 2), (2, 3, 4), (70, 80)])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each("shape", [(), (0,), (1,), (3,), (2, 3), (4, 0, 2), (2, 3, 4), (70, 80)])
+@each("dtype", DTYPES)
+@each("layout", LAYOUTS)
 def test_stacks_are_numpys(shape, dtype, layout):
     for count in (1, 2, 5):
         arrays = [some(shape, dtype, layout) for _ in range(count)]
@@ -40,9 +41,9 @@ def test_stacks_are_numpys(shape, dtype, layout):
                 assert type(part) is np.ndarray and (np.shares_memory(part, y) or part.size == 0)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@each("dtype", DTYPES)
+@each("layout", LAYOUTS)
+@each("axis", [0, 1, -1, None])
 def test_rows_of_arrays_are_numpys(dtype, layout, axis):
     for lengths in ((1,), (2, 0, 3), (1, 1), (40, 90)):
         shapes = [(length, 3, 2) if axis == 0 else (3, length, 2) if axis == 1 else (3, 2, length) for length in lengths]
@@ -74,8 +75,8 @@ def test_parts_are_written_to_as_their_whole_may_be():
     assert not any(part.flags.writeable for part in kernels.unstack(whole, 1))
 
 
-@pytest.mark.parametrize("widths", [0, 2, (1, 0), ((0, 2), (3, 1)), [[1, 2]]])
-@pytest.mark.parametrize("value", [0, 2.5, -1, float("nan")])
+@each("widths", [0, 2, (1, 0), ((0, 2), (3, 1)), [[1, 2]]])
+@each("value", [0, 2.5, -1, float("nan")])
 def test_constants_around_an_array_are_numpys(widths, value):
     for x in (np.arange(6.0).reshape(2, 3), np.asfortranarray(np.ones((2, 3), np.float32)), np.ones((0, 3)), np.ones((2, 3), "F")):
         found, expected = kernels.pad(x, widths, "constant", value), np.pad(x, widths, constant_values=value)

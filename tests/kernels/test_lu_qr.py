@@ -1,13 +1,13 @@
 """Orders of rows after exchanges: of one matrix, and of so many that they are exchanged together."""
 
 import numpy as np
-import pytest
 
 from gradspec import kernels
+from tests.asked import each
 
 
-@pytest.mark.parametrize("stack", [(), (3,), (2, 3), (200,), (0,)])
-@pytest.mark.parametrize("n, count", [(1, 1), (4, 4), (30, 30), (1, 3), (4, 9)])
+@each("stack", [(), (3,), (2, 3), (200,), (0,)])
+@each("n, count", [(1, 1), (4, 4), (30, 30), (1, 3), (4, 9)])
 def test_rows_after_exchanges(n, count, stack):
     rng = np.random.default_rng(n)
     pivots = rng.integers(0, count, (*stack, n))

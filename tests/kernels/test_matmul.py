@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
+from tests.asked import each
 
 SHAPES = [((3, 4), (4, 2)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((64, 64), (64, 64)), ((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 2)),
           ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 5)), ((0, 3), (3, 2)), ((3, 0), (0, 2)),
@@ -25,8 +26,8 @@ def some(shape, dtype, seed):
     return (rng.normal(size=shape) + (1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
-@pytest.mark.parametrize("a, b", SHAPES, ids=str)
+@each("dtype", ["f4", "f8", "c8", "c16"])
+@each("a, b", SHAPES, ids=str)
 def test_products_are_those_of_matmul(a, b, dtype):
     for left, right in itertools.product(LAYOUTS.values(), LAYOUTS.values()):
         x, y = left(some(a, dtype, 0)), right(some(b, dtype, 1))

@@ -6,6 +6,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.kernels.matrices.matrix_exp import matrix_exp, matrix_exp_along
+from tests.asked import each
 
 random = np.random.default_rng(0)
 MATRICES = {
@@ -54,8 +55,8 @@ def asked(x, wanted):
     return max(1.0, gap(exact(moved).astype(x.dtype), wanted))
 
 
-@pytest.mark.parametrize("single", [False, True], ids=["double", "single"])
-@pytest.mark.parametrize("name", MATRICES)
+@each("single", [False, True], ids=["double", "single"])
+@each("name", MATRICES)
 def test_digits(name, single):
     x = in_single(MATRICES[name]) if single else MATRICES[name]
     wanted = exact(x)
@@ -64,7 +65,7 @@ def test_digits(name, single):
     assert gap(y, wanted) < WORST.get(name, 64) * asked(x, wanted)
 
 
-@pytest.mark.parametrize("name", MATRICES)
+@each("name", MATRICES)
 def test_digits_of_the_derivative(name):
     x, direction = MATRICES[name], DIRECTIONS[name]
     n, zeros = len(x), np.zeros_like(x)

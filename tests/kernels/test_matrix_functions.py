@@ -5,6 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.kernels.matrices.matrix_functions import slant, solve_bands
+from tests.asked import each
 
 pytest.importorskip("scipy")
 
@@ -32,8 +33,8 @@ def bands(lower, upper, n, dtype, seed=0):
     return ab
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize(("lower", "upper", "n"), [(0, 0, 3), (1, 1, 5), (2, 0, 4), (0, 3, 5), (2, 1, 2), (3, 3, 1)])
+@each("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@each(("lower", "upper", "n"), [(0, 0, 3), (1, 1, 5), (2, 0, 4), (0, 3, 5), (2, 1, 2), (3, 3, 1)])
 def test_a_banded_system_is_its_dense_one(lower, upper, n, dtype):
     ab = bands(lower, upper, n, dtype)
     b = np.random.default_rng(1).normal(size=(n, 2)).astype(dtype)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
+from tests.asked import each
 
 SHAPES = [(5,), (1, 7), (3, 40), (2, 3, 90), (4, 1), (1, 2000), (70, 80), (0, 3), (3, 0)]
 DTYPES = [np.float32, np.float64, np.float16, np.complex64, np.complex128, ">f8", np.int64]
@@ -27,9 +28,9 @@ def close(found, exact, dtype, scale):
     np.testing.assert_allclose(found, exact.astype(found.dtype), rtol=32 * np.finfo(found.dtype).eps, atol=scale)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
+@each("layout", LAYOUTS)
+@each("dtype", DTYPES)
+@each("shape", SHAPES)
 def test_moments_are_those_of_longer_numbers(shape, dtype, layout):
     rng = np.random.default_rng(len(shape))
     parts = rng.normal(size=(2, *shape))

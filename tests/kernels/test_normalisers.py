@@ -5,6 +5,7 @@ import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels.rows import normalisers
+from tests.asked import each
 
 SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 90), (2, 3, 2, 5), (1, 1), (600, 20), (9, 513), (70, 64), (1, 40000)]
 DTYPES = [np.float32, np.float64, np.float16, np.longdouble, ">f8"]
@@ -33,9 +34,9 @@ def close(found, expected):
         np.testing.assert_allclose(one, other, rtol=gap, atol=gap * np.abs(other).max(initial=1))
 
 
-@pytest.mark.parametrize("centred", [True, False])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
+@each("centred", [True, False])
+@each("dtype", DTYPES)
+@each("shape", SHAPES)
 def test_results_are_those_of_the_expressions(shape, dtype, centred):
     x, g = arrays(shape, dtype, 2)
     for axis in {-1, 0, len(shape) - 1, (-1, -2), (0, -1)}:
@@ -47,9 +48,9 @@ def test_results_are_those_of_the_expressions(shape, dtype, centred):
             close([kernels.standardize_backward(laid, y, rate, axis, centred)], [expected])
 
 
-@pytest.mark.parametrize("centred", [True, False])
-@pytest.mark.parametrize("dtype", DTYPES[:4])
-@pytest.mark.parametrize("shape", SHAPES)
+@each("centred", [True, False])
+@each("dtype", DTYPES[:4])
+@each("shape", SHAPES)
 def test_the_affine_ones_are_those_of_the_expressions(shape, dtype, centred):
     x, g = arrays(shape, dtype, 2)
     for first in range(len(shape)):

@@ -8,6 +8,7 @@ import pytest
 import gradspec as gs
 from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels.images import pooling
+from tests.asked import each
 
 DTYPES = ["float32", "float64", "longdouble", "int64", "uint64", "float16", "int8", ">f8"]
 
@@ -56,8 +57,8 @@ CASES = [  # shape, kernel, stride, padding, dilation
 ]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("case", CASES, ids=str)
+@each("dtype", DTYPES)
+@each("case", CASES, ids=str)
 def test_maxima_are_their_definition(case, dtype, threads):
     shape, kernel, stride, padding, dilation = case
     x = numbers(np.random.default_rng(0), shape, dtype)
@@ -87,8 +88,8 @@ KINDS = [("windows", (3, 2, 1, 0, 0)), ("windows", (2, 2, 0, 1, 1)), ("area", ()
          ("linear", ()), ("cubic aligned", ())]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "longdouble", "complex64", "complex128", "float16", "int64", ">f8"])
-@pytest.mark.parametrize("kind, window", KINDS, ids=str)
+@each("dtype", ["float32", "float64", "longdouble", "complex64", "complex128", "float16", "int64", ">f8"])
+@each("kind, window", KINDS, ids=str)
 def test_weighted_sums_are_products_with_a_matrix(kind, window, dtype, threads):
     random = np.random.default_rng(2)
     for shape, axis in [((5, 9), -1), ((9, 5), 0), ((2, 9, 3), 1), ((9,), 0), ((67, 9), 1), ((0, 9), 1), ((300, 9, 40), 1)]:

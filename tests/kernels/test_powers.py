@@ -9,14 +9,15 @@ import pytest
 
 from gradspec import kernels
 from gradspec.kernels.elementwise import choice
+from tests.asked import each
 
 HARD = [0, -0.0, 1, -1, 2, 3.5, 5e-324, 1e-300, 1e-160, 1e-155, -1e-107, 1e-8, 1e8, 1e155, 1.7e308, math.inf, -math.inf, math.nan]
 EXPONENTS = [0, 1, 2, 3, 4, 100, -1, -2, 0.5, 1.5, 2.0, 0.1, 1 / 3, 2**25 + 1]
 FACTORS = [1, 2, -3, 24, 0.5, 1e-300, 1e300, math.inf, math.nan, 0]
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("exponent", EXPONENTS)
+@each("dtype", [np.float32, np.float64])
 def test_the_quick_power_is_the_general_one(dtype, exponent):
     with np.errstate(all="ignore"):
         hard = np.array(HARD).astype(dtype)
@@ -32,8 +33,8 @@ def test_the_quick_power_is_the_general_one(dtype, exponent):
 WHOLE = [1, 2, 3, 4, 5, 7, 8, 31, 64, 65, -1, -2, -3, -5, -64, -65, 0]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("exponent", WHOLE)
+@each("dtype", [np.float32, np.float64])
+@each("exponent", WHOLE)
 def test_whole_powers_are_right_to_their_last_digit(dtype, exponent):
     """Against rationals, which are exact."""
     rng, limits, reach = np.random.default_rng(0), np.finfo(dtype), math.log(np.finfo(dtype).max) * 1.2 / max(abs(exponent), 2)
@@ -47,8 +48,8 @@ def test_whole_powers_are_right_to_their_last_digit(dtype, exponent):
         assert off <= Fraction(93 if abs(exponent) > 64 else 51, 100)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("exponent", WHOLE)
+@each("dtype", [np.float32, np.float64])
+@each("exponent", WHOLE)
 def test_whole_powers_of_hard_numbers_are_numpys(dtype, exponent):
     """Signs of zeros, infinities, NaN, what over- or underflows; and the warnings."""
     limits = np.finfo(dtype)

@@ -11,6 +11,7 @@ from gradspec import kernels
 from gradspec.kernels.program import program
 from gradspec.kernels.program.program import Program
 from gradspec.kernels.program.ufunc import Ufunc
+from tests.asked import each
 
 # The universal functions that the operators are made of: NumPy's, or with loops of ours.
 EXP, LOG, TANH, HYPOT = (Ufunc(function, function.__name__).function for function in (np.exp, np.log, np.tanh, np.hypot))
@@ -130,7 +131,7 @@ def bits(x):
     return (np.where(np.isnan(parts), np.nan, parts) if parts.dtype.kind == "f" else parts).tobytes()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_random_programs(seed):
     rng = np.random.default_rng(seed)
     names = ["x", "y", "z"][: 1 + seed % 3]

@@ -7,6 +7,7 @@ import pytest
 
 from gradspec import kernels
 from gradspec.kernels.reductions import reductions
+from tests.asked import each
 
 DTYPES = ("f4", "f8", "c8", "c16", "f2", "i4", "?")
 EVERY = [np.float32, np.float64, np.complex64, np.complex128, np.float16, np.int32, np.int64, np.bool_, ">f8"]
@@ -29,8 +30,8 @@ def same(found, expected):
     assert found.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@each("dtype", DTYPES)
+@each("shape", SHAPES, ids=str)
 def test_sums_and_means_are_numpys_to_the_bit(shape, dtype):
     x = some(shape, dtype)
     for axis, keepdims in itertools.product(axes_of(x.ndim), (False, True)):
@@ -109,8 +110,8 @@ def numbers(shape, dtype, seed=0):
     return (x + 1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", EVERY)
-@pytest.mark.parametrize("shape", [(300, 2), (300, 3), (200, 7), (100, 8), (9, 10, 2, 5, 2), (5, 2), (40, 30, 1), (40, 0), (600,), (40, 100), (6, 50, 33)])
+@each("dtype", EVERY)
+@each("shape", [(300, 2), (300, 3), (200, 7), (100, 8), (9, 10, 2, 5, 2), (5, 2), (40, 30, 1), (40, 0), (600,), (40, 100), (6, 50, 33)])
 def test_reductions_are_numpys(shape, dtype):
     n = len(shape)
     axes = [None, *range(-n, n), (0, -1), (-1,), tuple(range(n)), (n - 1, max(n - 3, 0)), (-1, -n)]

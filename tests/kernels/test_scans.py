@@ -5,6 +5,7 @@ import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels.reductions import scans
+from tests.asked import each
 
 SHAPES = [(7,), (3, 5), (9, 4), (2, 3, 4), (17, 6), (1, 3), (3, 1), (0, 3), (3, 0), (100, 90), (3, 50, 40)]
 DTYPES = ["f4", "f8", "c16", "i8", ">f8", "f2"]
@@ -28,8 +29,8 @@ def same(found, expected):
     assert found.tobytes() == np.ascontiguousarray(expected, found.dtype).tobytes()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@each("dtype", DTYPES)
+@each("shape", SHAPES, ids=str)
 def test_running_sums_and_products_are_numpys_to_the_bit(shape, dtype):
     for x in layouts(numbers(shape, dtype)):
         for axis in (None, *range(-len(shape), len(shape))):
@@ -40,8 +41,8 @@ def test_running_sums_and_products_are_numpys_to_the_bit(shape, dtype):
                 same(getattr(kernels, name)(x, axis, True), back)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@each("dtype", DTYPES)
+@each("shape", SHAPES, ids=str)
 def test_recurrences_and_moved_rows(shape, dtype):
     for a, b in zip(layouts(numbers(shape, dtype)), layouts(numbers(shape, dtype)[..., ::-1])):
         for axis in range(-len(shape), len(shape)):
@@ -59,8 +60,8 @@ def test_recurrences_and_moved_rows(shape, dtype):
                     same(kernels.shift(a, n, axis, fill), scans.shift(a, n, axis, fill))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@each("dtype", DTYPES)
+@each("shape", SHAPES, ids=str)
 def test_products(shape, dtype):
     for x in layouts(numbers(shape, dtype)):
         for axis in (None, (), *range(-len(shape), len(shape)), tuple(range(len(shape))), (0, -1)[: len(shape)]):
@@ -89,9 +90,9 @@ def test_what_is_no_number_goes_on_from_where_it_is_met():
     assert np.isnan(kernels.prod(x, 1, False)).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("shape", [(5,), (9, 4), (2, 3, 4), (17, 6)], ids=str)
+@each("dtype", ["f4", "f8"])
+@each("odd", [np.nan, np.inf, -np.inf])
+@each("shape", [(5,), (9, 4), (2, 3, 4), (17, 6)], ids=str)
 def test_a_factor_that_is_no_number_shows(shape, odd, dtype):
     """The first one too, which multiplies the zero that stands before the first element."""
     for axis in range(len(shape)):

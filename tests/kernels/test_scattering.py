@@ -6,6 +6,7 @@ import pytest
 from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels.indexing import gathering_loops, scattering_loops
 from gradspec.kernels.indexing.scattering import add_at
+from tests.asked import each
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128, np.int64, np.int32, np.float16, np.bool_, ">f8"]
 
@@ -52,8 +53,8 @@ def indices_of(shape):
         yield (slice(None), integers(m, 30), None)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(7,), (5, 3), (4, 6, 5), (300, 16), (3, 1), (40, 0)])
+@each("dtype", DTYPES)
+@each("shape", [(7,), (5, 3), (4, 6, 5), (300, 16), (3, 1), (40, 0)])
 def test_add_at_is_that_of_numpy(shape, dtype):
     for index in indices_of(shape):
         try:
@@ -69,8 +70,8 @@ def test_add_at_is_that_of_numpy(shape, dtype):
                     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(7,), (5, 3), (4, 6, 5), (60, 40)])
+@each("dtype", DTYPES)
+@each("shape", [(7,), (5, 3), (4, 6, 5), (60, 40)])
 def test_elements_are_taken_and_added_across_an_axis(shape, dtype):
     for axis in range(-len(shape), len(shape)):
         n = shape[axis]
@@ -92,8 +93,8 @@ def test_elements_are_taken_and_added_across_an_axis(shape, dtype):
                     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, np.longdouble, "S3", object])
-@pytest.mark.parametrize("shape", [(7,), (7, 3), (5, 40), (3, 2, 5), (1, 1), (4, 0), (0, 4)])
+@each("dtype", [*DTYPES, np.longdouble, "S3", object])
+@each("shape", [(7,), (7, 3), (5, 40), (3, 2, 5), (1, 1), (4, 0), (0, 4)])
 def test_rows_are_taken_as_numpy_takes_them(shape, dtype):
     x = numbers(shape, float).astype(dtype)
     before = get_num_threads()
@@ -193,8 +194,8 @@ def threads(request):
     set_num_threads(before)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
+@each("dtype", DTYPES)
+@each(
     "shape, axis", [((7,), 0), ((5, 4), 0), ((5, 4), 1), ((3, 4, 5), 1), ((300, 200), 1), ((200, 300), 0), ((1, 70000), 1)]
 )
 def test_across_an_axis_as_one_after_the_other(shape, axis, dtype, threads):

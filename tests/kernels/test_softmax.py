@@ -5,6 +5,7 @@ import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
 from gradspec.kernels.rows import class_losses, softmax
+from tests.asked import each
 
 SHAPES = [(5, 3), (3, 40), (2, 3000), (4, 7, 9), (2, 33, 70), (3, 2, 2, 5), (1, 1), (600, 20), (30, 9, 200)]
 DTYPES = [np.float32, np.float64, np.float16, np.longdouble, ">f8"]
@@ -43,8 +44,8 @@ def same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
+@each("dtype", DTYPES)
+@each("shape", SHAPES)
 def test_results_are_those_of_the_expressions(shape, dtype):
     x, g = arrays(shape, dtype, 2)
     for axis in axes_of(shape):
@@ -74,8 +75,8 @@ def targets(length, shape):
     yield np.where(classes % 3, classes, length + 7), length + 7
 
 
-@pytest.mark.parametrize("dtype", DTYPES[:3])
-@pytest.mark.parametrize("shape", SHAPES)
+@each("dtype", DTYPES[:3])
+@each("shape", SHAPES)
 def test_cross_entropies_are_those_of_the_expression(shape, dtype):
     x = arrays(shape, dtype)
     for axis in range(-1, len(shape) - 1):
@@ -102,8 +103,8 @@ def test_what_is_not_counted_counts_for_nothing_even_where_it_is_nan():
     np.testing.assert_array_equal(slope.T, [[-0.75, 0.25, 0.25, 0.25], [0, 0, 0, 0], [0.25, 0.25, 0.25, -0.75]])
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 129, 511, 512, 513, 1000, 40000])
+@each("dtype", [np.float32, np.float64])
+@each("n", [1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 129, 511, 512, 513, 1000, 40000])
 def test_sums_are_as_accurate_as_numpys(n, dtype):
     x = np.abs(arrays((37, n), dtype))
     exact = softmax.logsumexp(x.astype(np.longdouble), -1, False)

@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
 
 from gradspec.kernels import solve_triangular
+from tests.asked import each
 
 LAYOUTS = {
     "plain": lambda a: a,
@@ -17,9 +17,9 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", "fdFD")
-@pytest.mark.parametrize("n", [0, 1, 2, 5, 16, 17, 40, 64, 65, 129, 520])
+@each("layout", LAYOUTS)
+@each("dtype", "fdFD")
+@each("n", [0, 1, 2, 5, 16, 17, 40, 64, 65, 129, 520])
 def test_systems_are_solved(n, dtype, layout):
     rng = np.random.default_rng(n)
     parts = rng.normal(size=(2, n, n)) / (20 + n)
@@ -38,9 +38,9 @@ def test_systems_are_solved(n, dtype, layout):
         assert np.array_equal(a, before[0]) and np.array_equal(b, before[1])
 
 
-@pytest.mark.parametrize("dtype", "fdFD")
-@pytest.mark.parametrize("n", [4, 20, 150])
-@pytest.mark.parametrize("shape", [(1,), (6,)])
+@each("dtype", "fdFD")
+@each("n", [4, 20, 150])
+@each("shape", [(1,), (6,)])
 def test_nothing_is_known_beyond_a_zero(n, dtype, shape):
     a, b = (np.eye(n) + np.triu(np.ones((n, n))) / n).astype(dtype), np.ones((n, *shape), dtype)
     a[2, 2] = a[1, 1] = 0
@@ -51,9 +51,9 @@ def test_nothing_is_known_beyond_a_zero(n, dtype, shape):
     assert not np.isnan(solve_triangular(a, b, False, True)).any()
 
 
-@pytest.mark.parametrize("dtype", "fdFD")
-@pytest.mark.parametrize("n", [33, 200])
-@pytest.mark.parametrize("lower", [True, False])
+@each("dtype", "fdFD")
+@each("n", [33, 200])
+@each("lower", [True, False])
 def test_residuals_are_those_of_one_division_a_row(n, dtype, lower):
     """Backward error: |a| |y| bounds what is left over, in units of eps, however the blocks lie and however many sides there are."""
     rng = np.random.default_rng(n)

@@ -6,6 +6,7 @@ import pytest
 import gradspec as gs
 from gradspec import kernels
 from gradspec.kernels.reductions.sorting_loops import select_along_rows
+from tests.asked import each
 
 
 def layouts(x):
@@ -43,9 +44,9 @@ def test_rows_are_selected_from():
     assert select_along_rows(np.zeros((3, 5), np.float16), 2, True) is None
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, ">f8"])
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("descending", [False, True])
+@each("dtype", [np.float32, np.float64, np.int64, ">f8"])
+@each("ties", [False, True])
+@each("descending", [False, True])
 def test_orders_are_stable_whether_elements_are_equal_or_not(descending, ties, dtype):
     rng = np.random.default_rng(0)
     for shape in ((2000,), (3, 500), (300, 4), (0, 3), (200, 0)):

@@ -8,6 +8,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad, gradcheck, gradgradcheck
 from gradspec.kernels.loops.strides import _repeats, as_strided_backward, own_layout
+from tests.asked import each
 
 RANDOM = np.random.default_rng(7)
 
@@ -177,16 +178,16 @@ def written(base, view, kind, z, w):
     return (y * y).sum() + (seen * 3).sum() * y.sum() + (y * y * y).sum()
 
 
-@pytest.mark.parametrize("kind", ["copy_", "mul_", "setitem"])
-@pytest.mark.parametrize("base", REAL_BASES)
-@pytest.mark.parametrize("view", REAL_VIEWS)
+@each("kind", ["copy_", "mul_", "setitem"])
+@each("base", REAL_BASES)
+@each("view", REAL_VIEWS)
 def test_writes_through_views_of_real_tensors(view, base, kind):
     check_write(REAL_BASES[base], REAL_VIEWS[view], kind, float)
 
 
-@pytest.mark.parametrize("kind", ["copy_", "mul_", "setitem"])
-@pytest.mark.parametrize("base", REAL_BASES)
-@pytest.mark.parametrize("view", COMPLEX_VIEWS)
+@each("kind", ["copy_", "mul_", "setitem"])
+@each("base", REAL_BASES)
+@each("view", COMPLEX_VIEWS)
 def test_writes_through_views_of_complex_tensors(view, base, kind):
     check_write(REAL_BASES[base], COMPLEX_VIEWS[view], kind, complex)
 
@@ -316,7 +317,7 @@ def test_unsafe_lists_are_copies():
 # Overlap: told from the steps alone where they tell, and added to slice by slice.
 
 
-@pytest.mark.parametrize("seed", range(200))
+@each("seed", range(200))
 def test_repeated_places_are_seen(seed):
     rng = np.random.default_rng(seed)
     ndim = int(rng.integers(1, 4))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
+from tests.asked import each
 
 SHAPES = [(3, 3), (4, 7), (7, 4), (1, 1), (2, 3, 3), (70, 70), (2, 0, 3, 3), (3, 0), (0, 0)]
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128, np.float16, np.longdouble, np.int32, np.uint8, bool, ">f8"]
@@ -31,8 +32,8 @@ def same(found, expected):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES)
+@each("dtype", DTYPES)
+@each("shape", SHAPES)
 def test_triangles(shape, dtype):
     x = matrices(shape, dtype)
     for laid in layouts(x):
@@ -41,8 +42,8 @@ def test_triangles(shape, dtype):
             same(kernels.triu(laid, k), np.triu(x, max(min(k, 99), -99)))
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in DTYPES if dtype is not bool])
-@pytest.mark.parametrize("shape", SHAPES)
+@each("dtype", [dtype for dtype in DTYPES if dtype is not bool])
+@each("shape", SHAPES)
 def test_halves(shape, dtype):
     x = matrices(shape, dtype)
     for laid in layouts(x):

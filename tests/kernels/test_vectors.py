@@ -13,6 +13,7 @@ import gradspec as gs
 from gradspec.kernels.program.ufunc import Ufunc
 from gradspec.kernels.program.vectors import chosen, chosen_of_two
 from tests import ulps
+from tests.asked import each
 
 NAMES = sorted(chosen())
 OURS = [(name, dtype) for name in NAMES for dtype, owner in chosen()[name].items() if owner == "gradspec"]
@@ -47,8 +48,8 @@ def warned(call):
     return y, sorted(str(warning.message) for warning in found)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("name", NAMES)
+@each("dtype", [np.float32, np.float64])
 def test_special_values_and_warnings_are_those_of_numpy(name, dtype):
     """One by one and all at once; what is finite and normal may differ by the last digits."""
     for x in (*special(dtype)[:, None], special(dtype)):
@@ -58,8 +59,8 @@ def test_special_values_and_warnings_are_those_of_numpy(name, dtype):
         np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps, atol=2 * np.finfo(dtype).smallest_subnormal)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("name", NAMES)
+@each("dtype", [np.float32, np.float64])
 def test_the_result_depends_on_the_argument_alone(name, dtype):
     """Not on neighbours, length, strides, alignment, threads, or on the way: alone, in place, into `out`, in a program."""
     rng = np.random.default_rng(1)
@@ -87,13 +88,13 @@ def test_the_result_depends_on_the_argument_alone(name, dtype):
         np.testing.assert_array_equal(getattr(np, name)(gs.tensor(x)).numpy().view(np.uint8), y.view(np.uint8))
 
 
-@pytest.mark.parametrize("name", [name for name, dtype in OURS if dtype == "float32"])
+@each("name", [name for name, dtype in OURS if dtype == "float32"])
 def test_floats_of_every_exponent(name):
     """A sample of those that `python -m tests.ulps --all` tries."""
     assert ulps.worst_of_floats(name, stride=4099) < 1
 
 
-@pytest.mark.parametrize("name", [name for name, dtype in OURS if dtype == "float64"])
+@each("name", [name for name, dtype in OURS if dtype == "float64"])
 def test_doubles_are_within_one_ulp(name):
     assert ulps.worst_of_doubles(name, 20000) < 1
 
@@ -189,7 +190,7 @@ def test_hard_doubles():
             assert ulps.errors(function(name)(np.array([x])), [getattr(mpmath, name)(mpmath.mpf(x))]).max() < 1, (name, x)
 
 
-@pytest.mark.parametrize("name, dtype", OURS)
+@each("name, dtype", OURS)
 def test_ends_of_every_range(name, dtype):
     """The largest and the least numbers, and what stands on both sides of each power of two."""
     dtype = np.dtype(dtype).type

@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def is_about(item: pytest.Item) -> bool:
-    """Whether a parameter of a test is a chosen entry, or its name."""
+    """Whether a parameter of a test is a chosen entry, its name, or a family of it alone."""
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    names = (value.name if isinstance(value, OpInfo) else value for value in parameters if isinstance(value, (str, OpInfo)))
+    names = (value if isinstance(value, str) else value.name for value in parameters if isinstance(value, (str, OpInfo, questions.Family)))
     return any(name in questions.chosen for name in names)

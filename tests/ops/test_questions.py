@@ -7,9 +7,10 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import forward_ad
 from gradspec.generated.op_info import OPS
+from tests.asked import LEFT_OUT
 
 from .calls import BY_NAME, samples_of
-from .questions import LEFT_OUT, names_asked, of_each, of_entries, of_samples
+from .questions import Family, families, names_asked, of_each, of_entries, of_samples
 
 TANH = BY_NAME["tanh"]
 
@@ -19,11 +20,11 @@ class Properties(list):
         self.append((name, value))
 
 
-def asked(question, op=TANH, **fixtures):
-    """What a question reports of one entry: the text of its failure, and the properties."""
+def asked(question, *ops, **fixtures):
+    """What a question reports of some entries: the text of its failure, and the properties."""
     properties = Properties()
     try:
-        question(op=op, record_property=properties, **fixtures)
+        question(family=Family("some", list(ops or [TANH])), record_property=properties, **fixtures)
     except AssertionError as error:
         return str(error), properties
     return "", properties
@@ -62,7 +63,7 @@ def test_the_first_wrong_answer_is_the_cause():
         raise ValueError(number)
 
     with pytest.raises(AssertionError) as caught:
-        of_entries(number=[3, 4])(question)(op=TANH, record_property=Properties())
+        of_entries(number=[3, 4])(question)(family=Family("some", [TANH]), record_property=Properties())
     assert isinstance(caught.value.__cause__, ValueError) and caught.value.__cause__.args == (3,)
     assert "tanh, number=3" in str(caught.value) and "tanh, number=4" in str(caught.value)
 
@@ -80,6 +81,32 @@ def test_what_is_left_out_keeps_its_reason():
 
     with pytest.raises(pytest.skip.Exception, match="of all"):
         asked(of_samples()(nothing))
+
+
+def test_no_entry_of_a_family_hides_another():
+    """Of each that is wrong there is the text that it has alone; what is left out counts as it does alone."""
+    exp, sin = BY_NAME["exp"], BY_NAME["sin"]
+    left_out = [(LEFT_OUT, "nothing of sin")] * 2 * len(sin.samples)
+
+    def question(case):
+        if case.op is sin:
+            pytest.skip("nothing of sin")
+        assert case.op is exp or case.index
+
+    def wrong(case):
+        assert case.index
+
+    assert asked(of_samples()(question), exp, sin) == ("", left_out)
+    text, properties = asked(of_samples()(question), sin, TANH, exp)
+    assert text == asked(of_samples()(question), TANH)[0] != "" and properties == left_out
+    assert asked(of_samples()(wrong), sin, TANH)[0] == "\n".join(asked(of_samples()(wrong), op)[0] for op in (sin, TANH))
+    with pytest.raises(pytest.skip.Exception, match="nothing of sin"):
+        asked(of_samples()(question), sin)
+
+
+def test_every_entry_is_of_one_family():
+    found = [op.name for parameter in families(list(OPS)) for op in parameter.values[0].ops]
+    assert sorted(found) == sorted(op.name for op in OPS) and len(families(list(OPS))) < 40
 
 
 @pytest.mark.parametrize("leave, said", [

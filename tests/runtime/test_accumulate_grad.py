@@ -12,6 +12,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, get_gradient_edge
+from tests.asked import each
 
 
 def leaf(*values):
@@ -260,8 +261,8 @@ LAYOUTS = {
 DTYPES = ["float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble"]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("made", ["plain", "expanded", "recorded"])
+@each("layout", LAYOUTS)
+@each("made", ["plain", "expanded", "recorded"])
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_layout_contract(layout, made):
     """Leaf non-overlapping and dense -> the leaf's strides (also for broadcast grads); otherwise row-major contiguous."""
@@ -291,8 +292,8 @@ def test_a_grad_of_another_shape_than_the_new_data():
         same(x.grad, np.zeros(old))
 
 
-@pytest.mark.parametrize("replace", ["data", "set_", "resize_"])
-@pytest.mark.parametrize("old, new", [((3,), (1,)), ((2, 3), (3,)), ((4,), ()), ((1,), (3,)), ((2, 2), (4,))])
+@each("replace", ["data", "set_", "resize_"])
+@each("old, new", [((3,), (1,)), ((2, 3), (3,)), ((4,), ()), ((1,), (3,)), ((2, 2), (4,))])
 def test_data_of_another_shape_after_the_forward(old, new, replace):
     """An old graph's gradient is never summed to a shape that its leaf did not have."""
     x = gs.ones(old, requires_grad=True)
@@ -390,8 +391,8 @@ def run_together(work, count=8):
         raise errors[0]
 
 
-@pytest.mark.parametrize("layout", ["contiguous", "transposed", "sliced and transposed", "reversed"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("layout", ["contiguous", "transposed", "sliced and transposed", "reversed"])
+@each("dtype", DTYPES)
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_eight_threads_into_shared_leaves(dtype, layout):
     """N Python threads backward into one leaf: .grad is the exact sum, from the first gradient on."""
@@ -470,9 +471,9 @@ def test_one_accumulator_for_a_leaf_in_all_threads():
         assert len({id(node) for node in nodes}) == 1
 
 
-@pytest.mark.parametrize("shape", [(5,), (2, 2), (1, 3), (), (3, 1)])
-@pytest.mark.parametrize("replace", ["data", "set_"])
-@pytest.mark.parametrize("create_graph", [False, True])
+@each("shape", [(5,), (2, 2), (1, 3), (), (3, 1)])
+@each("replace", ["data", "set_"])
+@each("create_graph", [False, True])
 def test_an_accumulator_that_is_held_refuses_the_gradient_of_another_shape(shape, replace, create_graph):
     x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
     edge = get_gradient_edge(x)

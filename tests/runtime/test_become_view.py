@@ -11,6 +11,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import Function, grad
 from gradspec.generated.op_info import OPS
+from tests.asked import each
 
 MODES = {"enabled": gs.enable_grad, "no_grad": gs.no_grad, "inference": gs.inference_mode}
 # What each does to an array of shape (1, 2, 3).
@@ -78,9 +79,9 @@ def test_all_operators_are_here():
     assert set(LOOKS) == {op.name for op in OPS if op.view and "inplace" in op.variants} - writes
 
 
-@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-@pytest.mark.parametrize("name", LOOKS)
-@pytest.mark.parametrize("kind", KINDS)
+@each("mode", MODES.values(), ids=MODES)
+@each("name", LOOKS)
+@each("kind", KINDS)
 def test_what_has_a_history_keeps_it_and_its_creation(kind, name, mode):
     x, y = pair(kind)
     refused = KINDS[kind]
@@ -109,9 +110,9 @@ def test_what_has_a_history_keeps_it_and_its_creation(kind, name, mode):
         np.testing.assert_array_equal(found.numpy().reshape(-1), 2 * expected)
 
 
-@pytest.mark.parametrize("mode", ["no_grad", "inference"])
-@pytest.mark.parametrize("name", LOOKS)
-@pytest.mark.parametrize("times", [1, 2])
+@each("mode", ["no_grad", "inference"])
+@each("name", LOOKS)
+@each("times", [1, 2])
 def test_a_leaf_stays_one(name, mode, times):
     w = gs.tensor(VALUES.copy(), requires_grad=True)
     early = w[0, 1]
@@ -151,8 +152,8 @@ def test_a_view_taken_in_no_grad_stays_one(name, mode):
             view.mul_(2)
 
 
-@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-@pytest.mark.parametrize("name", LOOKS)
+@each("mode", MODES.values(), ids=MODES)
+@each("name", LOOKS)
 def test_views_of_what_it_was_follow_later_writes(name, mode):
     x, y = recorded()
     early, silent = y[0, 1], taken_in_no_grad(y)

@@ -10,6 +10,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import Function
 from gradspec.autograd import forward_ad as fwAD
+from tests.asked import each
 
 
 def leaf(*values):
@@ -84,10 +85,10 @@ WRITES = {
 }
 
 
-@pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
-@pytest.mark.parametrize("when", ["result", "leaf", "asked later"])
+@each("write", WRITES)
+@each("view", VIEWS)
+@each("mode", ["no_grad", "inference_mode"])
+@each("when", ["result", "leaf", "asked later"])
 def test_no_write_goes_unrecorded_through_a_view_made_where_nothing_is(mode, view, write, when):
     """Such a view requires grad if its base does, so that a write to it is seen: it is refused, and nothing is written."""
     x = gs.tensor(np.arange(6.0).reshape(3, 2), requires_grad=when != "asked later")

@@ -11,6 +11,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.support.docstrings import LEAF, OUT, docstring
+from tests.asked import each
 
 ROOT = Path(__file__).parents[2]
 SECTIONS = ["Parameters", "Returns", "Notes", "References", "Examples"]
@@ -65,7 +66,7 @@ Examples
     assert docstring("Zero.", notes="zero() -> y") == "Zero.\n\nReturns\n-------\ny : Tensor\n\nNotes\n-----\nzero() -> y"
 
 
-@pytest.mark.parametrize("module, node", FUNCTIONS)
+@each("module, node", FUNCTIONS)
 def test_a_function_has_every_section_and_its_parameters(module, node):
     text = inspect.getdoc(getattr(module, node.name))
     first, *parts = re.split(r"\n\n(\w+)\n-+\n", text)
@@ -82,7 +83,7 @@ def test_a_function_has_every_section_and_its_parameters(module, node):
     assert (len(returned) > 1) == ("_results." in ast.unparse(node.returns))
 
 
-@pytest.mark.parametrize("node", METHODS, ids=lambda node: node.name)
+@each("node", METHODS, ids=lambda node: node.name)
 def test_a_method_says_what_the_stub_says(node):
     first = one_line(inspect.getdoc(getattr(gs.Tensor, node.name)).partition("\n\n")[0])
     assert first == one_line(ast.get_docstring(node)) and first.endswith(".")

@@ -15,6 +15,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.support import elsewhere, hints
+from tests.asked import each
 
 LISTS = sorted((Path(__file__).parents[1] / "elsewhere").glob("*.txt"))
 # Where somebody looks for what another library has in a module that is not here.
@@ -46,7 +47,7 @@ def namespace(path):
     return importlib.import_module(f"gradspec.{path}".rstrip("."))
 
 
-@pytest.mark.parametrize(("module", "names"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
+@each(("module", "names"), list(modules()), ids=lambda value: value if isinstance(value, str) else "")
 def test_each_name_of_another_library_is_here_or_is_answered(module, names):
     place = namespace(home(module))
     without = [name for name in names if not hasattr(place, name) and "; write " not in hints.of_name(place, name)
@@ -74,7 +75,7 @@ def test_each_row_is_needed():
     assert len(rows) == len(set(rows))
 
 
-@pytest.mark.parametrize("answer", [*elsewhere.NAMES, *elsewhere.ATTRIBUTES])
+@each("answer", [*elsewhere.NAMES, *elsewhere.ATTRIBUTES])
 def test_an_answer_names_what_is_there(answer):
     x = gs.asarray([[1.0]])
     for root, path in re.findall(r"\b(gs|np|x|y)\.((?:\w+\.)*\w+)", answer):
@@ -120,7 +121,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "expected"), CASES)
+@each(("line", "expected"), CASES)
 def test_the_error_says_what_to_write(line, expected):
     with pytest.raises((AttributeError, ImportError)) as caught:
         exec(line, {"gs": gs})

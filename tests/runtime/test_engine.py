@@ -15,6 +15,7 @@ import gradspec as gs
 from gradspec.autograd import Function, GradientEdge, backward, forward_ad, get_gradient_edge, grad, graph
 from gradspec.engine import worker
 from gradspec.engine.engine import current_graph_task_id, queue_callback, will_engine_execute_node
+from tests.asked import each
 
 
 def leaf(*values):
@@ -678,7 +679,7 @@ def random_graph(rng, ran):
     return leaves, values[3:-3], values
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_the_execution_order_is_predicted(seed):
     """_current_graph_task_execution_order() predicts exactly that order (stable for several roots)."""
     rng = np.random.default_rng(seed)

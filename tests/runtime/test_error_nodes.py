@@ -12,6 +12,7 @@ import gradspec as gs
 from gradspec.autograd import Function, forward_ad, grad, once_differentiable, set_missing_derivative
 from gradspec.autograd.graph import make_dot
 from gradspec.core.error_nodes import DelayedError, NotImplementedRule, UndefinedGrad
+from tests.asked import each
 
 bessel = NotImplementedRule("bessel")
 
@@ -114,8 +115,8 @@ MAKERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("maker", MAKERS.values(), ids=MAKERS)
-@pytest.mark.parametrize("kinds", ["".join(kinds) for n in range(1, 5) for kinds in itertools.product("lrc", repeat=n)])
+@each("maker", MAKERS.values(), ids=MAKERS)
+@each("kinds", ["".join(kinds) for n in range(1, 5) for kinds in itertools.product("lrc", repeat=n)])
 def test_edges_lead_where_a_gradient_is_needed(maker, kinds):
     made = {"l": lambda: leaf(1.0), "r": lambda: leaf(1.0) * 2, "c": lambda: gs.tensor([1.0])}
     inputs = [made[kind]() for kind in kinds]

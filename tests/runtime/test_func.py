@@ -10,6 +10,7 @@ import pytest
 import gradspec as gs
 from gradspec import func
 from gradspec.autograd import forward_ad
+from tests.asked import each
 
 # Each takes a function of one number and gives its derivative, another such function.
 DERIVATIVES = {
@@ -39,7 +40,7 @@ def of_sine(order):
     return np.sin(POINT + order * np.pi / 2)
 
 
-@pytest.mark.parametrize("word", list(itertools.product(DERIVATIVES, repeat=3)), ids="-".join)
+@each("word", list(itertools.product(DERIVATIVES, repeat=3)), ids="-".join)
 def test_derivatives_of_derivatives_of_derivatives(word):
     f = gs.sin
     for name in word:
@@ -47,7 +48,7 @@ def test_derivatives_of_derivatives_of_derivatives(word):
     same(f(POINT), of_sine(3))
 
 
-@pytest.mark.parametrize("word", list(itertools.product(SECOND, DERIVATIVES)), ids="-".join)
+@each("word", list(itertools.product(SECOND, DERIVATIVES)), ids="-".join)
 def test_second_derivatives_inside_and_outside(word):
     second, first = SECOND[word[0]], DERIVATIVES[word[1]]
     same(second(first(gs.sin))(POINT), of_sine(3))
@@ -55,7 +56,7 @@ def test_second_derivatives_inside_and_outside(word):
     same(second(second(gs.sin))(POINT), of_sine(4))
 
 
-@pytest.mark.parametrize("word", list(itertools.product(DERIVATIVES, repeat=2)), ids="-".join)
+@each("word", list(itertools.product(DERIVATIVES, repeat=2)), ids="-".join)
 def test_perturbations_are_not_confused(word):
     """d/dx of x d/dy of g(x, y): what is differentiated inside is not what is differentiated outside."""
     outer, inner = (DERIVATIVES[name] for name in word)
@@ -66,7 +67,7 @@ def test_perturbations_are_not_confused(word):
          np.exp(POINT) * (np.cos(POINT) - POINT * np.sin(POINT) + POINT * np.cos(POINT)))  # fmt: skip
 
 
-@pytest.mark.parametrize("word", list(itertools.product(DERIVATIVES, repeat=2)), ids="-".join)
+@each("word", list(itertools.product(DERIVATIVES, repeat=2)), ids="-".join)
 def test_what_is_outside_sees_a_derivative(word):
     """A tensor that requires grad, as argument or from around the function; the tangent of a level; at any depth."""
     derivative = DERIVATIVES[word[1]](DERIVATIVES[word[0]](gs.sin))
@@ -273,7 +274,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@each("case", REFUSED)
 def test_what_is_refused(case):
     call, error, message = REFUSED[case]
     with pytest.raises(error, match=message) as caught:
@@ -317,9 +318,9 @@ def nodes_behind(tensor):
     return len(found)
 
 
-@pytest.mark.parametrize("through_view", [False, True])
-@pytest.mark.parametrize("used", [False, True])
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@each("through_view", [False, True])
+@each("used", [False, True])
+@each("call", CALLS.values(), ids=CALLS)
 def test_no_graphs_pile_up_behind_what_a_function_writes_to(call, used, through_view):
     x, w = gs.tensor([1.0, 2.0]), gs.tensor([1.0, 1.0])
     base = gs.zeros((3, 2))

@@ -8,6 +8,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 from gradspec.support.dispatch import ops
+from tests.asked import each
 
 
 def leaf(*values):
@@ -63,8 +64,8 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("kind", ARRAYS)
-@pytest.mark.parametrize("name", ["tanh", "negative", "log", "conj"])
+@each("kind", ARRAYS)
+@each("name", ["tanh", "negative", "log", "conj"])
 def test_unary_ufuncs_in_place(name, kind):
     x = gs.tensor(ARRAYS[kind]())
     memory, expected = x.numpy(), getattr(np, name)(ARRAYS[kind]())
@@ -72,7 +73,7 @@ def test_unary_ufuncs_in_place(name, kind):
     np.testing.assert_allclose(memory, expected, rtol=1e-6 if kind == "float32" else 1e-15)
 
 
-@pytest.mark.parametrize(("left", "right"), [*itertools.product(ARRAYS, [2, 0.5, True, "same", "0-d"])])
+@each(("left", "right"), [*itertools.product(ARRAYS, [2, 0.5, True, "same", "0-d"])])
 def test_binary_ufuncs_in_place(left, right):
     array = ARRAYS[left]()
     other = ARRAYS[right]() if right == "0-d" else ARRAYS[left]()[...] * 2 if right == "same" else right
@@ -130,9 +131,9 @@ def test_a_shape_that_does_not_fit_is_refused_and_changes_nothing():
 # The value that is written over.
 
 
-@pytest.mark.parametrize("needs_a", [True, False])
-@pytest.mark.parametrize("needs_b", [True, False])
-@pytest.mark.parametrize("name", ["multiply", "pow", "divide", "atan2", "add", "copysign", "hypot"])
+@each("needs_a", [True, False])
+@each("needs_b", [True, False])
+@each("name", ["multiply", "pow", "divide", "atan2", "add", "copysign", "hypot"])
 def test_gradients_of_whatever_reads_the_old_value(name, needs_a, needs_b):
     a, b = (gs.tensor(np.array(v), requires_grad=n) for v, n in (([0.5, 2.0], needs_a), ([1.5, 0.7], needs_b)))
     target = a * 1

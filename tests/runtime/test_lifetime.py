@@ -10,6 +10,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, forward_ad, grad, saved_tensors_hooks
+from tests.asked import each
 
 
 def leaf(*values):
@@ -508,9 +509,9 @@ def test_what_a_function_wrote_to_a_view_and_saved_is_differentiated_again():
     assert first.tolist() == [1.0, 6.0] and second.tolist() == [0.0, 2.0]
 
 
-@pytest.mark.parametrize("passes", [0, 1, 2])
-@pytest.mark.parametrize("keeps", ["attribute", "metadata", "hook"])
-@pytest.mark.parametrize("function", [False, True])
+@each("passes", [0, 1, 2])
+@each("keeps", ["attribute", "metadata", "hook"])
+@each("function", [False, True])
 def test_a_node_that_keeps_what_it_saved_is_collected(function, keeps, passes):
     """What a node gives of its saved values leads back to it, so the collector has to see it."""
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from gradspec.tracing.literals import array_literal, literal
+from tests.asked import each
 
 NAMES = {"np": np, "b64decode": b64decode}
 
 
-@pytest.mark.parametrize("value", [
+@each("value", [
     None, True, 3, -2.5, 0.1, 1e300, "a'b", (1,), (), [1, (2.0, None)], {"a": 1}, ..., slice(1, None, -2), complex(1, -0.0), float, bool,
     np.float64, np.dtype("int8"), (slice(None), ..., 3),
 ])  # fmt: skip

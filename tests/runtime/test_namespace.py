@@ -12,6 +12,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, functional, graph
+from tests.asked import each
 
 ROOT = Path(__file__).parents[2]
 NAMESPACES = sorted(path.stem for path in (ROOT / "generated/namespaces").glob("*.pyi"))
@@ -61,7 +62,7 @@ PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize("module", PUBLIC, ids=lambda m: m.__name__)
+@each("module", PUBLIC, ids=lambda m: m.__name__)
 def test_dir_holds_public_names_and_nothing_else(module):
     assert shown(module) == set(module.__all__)
     assert len(module.__all__) == len(set(module.__all__))

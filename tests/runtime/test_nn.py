@@ -9,6 +9,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.nn.utils import parameters_to_vector, vector_to_parameters
+from tests.asked import each
 
 
 def test_functional_holds_the_functions_of_nn():
@@ -92,8 +93,8 @@ class TestRunningStatistics:
         with pytest.raises(ValueError, match="more than 1 value per channel"):
             gs.nn.batch_norm([[1.0]], None, gs.ones(1), training=True)
 
-    @pytest.mark.parametrize("name", ["batch_norm", "instance_norm"])
-    @pytest.mark.parametrize("refused", [
+    @each("name", ["batch_norm", "instance_norm"])
+    @each("refused", [
         np.zeros(3), np.zeros((1, 2)), np.zeros(2, int), np.zeros(2, complex), gs.zeros(3), "read-only", "inference", [0.0, 0.0],
     ])  # fmt: skip
     def test_neither_moves_where_one_is_refused(self, name, refused):

@@ -11,6 +11,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.methods.numpy_calls import nearest
+from tests.asked import each
 
 
 def leaf(*values):
@@ -89,8 +90,8 @@ class TestMethods:
 
     X = np.array([[1.0, 3.0, 2.0], [4.0, 0.5, 5.0]])
 
-    @pytest.mark.parametrize("name", ["add", "multiply", "maximum", "minimum", "subtract", "divide", "logaddexp", "hypot"])
-    @pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat", "outer", "at"])
+    @each("name", ["add", "multiply", "maximum", "minimum", "subtract", "divide", "logaddexp", "hypot"])
+    @each("method", ["reduce", "accumulate", "reduceat", "outer", "at"])
     def test_as_on_arrays(self, name, method):
         arguments = {"outer": (np.array([2.0, 1.0]),), "reduceat": ([0, 1, 1], 1), "at": ([1, 1, 0], self.X[0])}.get(method, (1,))
         call = getattr(getattr(np, name), method)
@@ -285,7 +286,7 @@ class TestNumpysParametersOfMethods:
 
     X = np.arange(12.0).reshape(3, 4) ** 2
 
-    @pytest.mark.parametrize(
+    @each(
         "call",
         [
             "sum(axis=0, dtype='float32')", "sum(initial=2.0)", "sum(axis=1, where=m)", "mean(where=m)", "std(ddof=1)", "std(axis=1, ddof=1, keepdims=True)",

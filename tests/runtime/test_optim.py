@@ -5,6 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.optim import SGD, Adam, AdamW, Optimizer
+from tests.asked import each
 
 TORCH = "compares with PyTorch's optimisers, and torch is not installed"
 
@@ -87,8 +88,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("name, options", CASES)
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@each("name, options", CASES)
+@each("dtype", ["float32", "float64", "complex128"])
 def test_same_as_torch(name, options, dtype):
     torch = pytest.importorskip("torch", reason=TORCH)
     rng = np.random.default_rng(0)
@@ -439,7 +440,7 @@ class TestStateDict:
             SGD([q], momentum=0.9).load_state_dict(optimizer.state_dict())
 
 
-@pytest.mark.parametrize(
+@each(
     "make, error, message",
     [
         (lambda p: SGD([]), ValueError, "optimizer got an empty parameter list"),

@@ -8,6 +8,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import gradcheck, gradgradcheck
+from tests.asked import each
 
 RANDOM = np.random.default_rng(0)
 A, B = RANDOM.normal(size=(3, 4)), RANDOM.normal(size=(3, 4))
@@ -67,7 +68,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_calls_of_numpy(name):
     function, arrays = CALLS[name]
     for y, z in zip(flat(function(*leaves(*arrays))), flat(function(*arrays)), strict=True):

@@ -5,6 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad, gradcheck, gradgradcheck
+from tests.asked import each
 
 scipy_special = pytest.importorskip("scipy.special")
 
@@ -20,8 +21,8 @@ ANGLES = {  # at cos(t)
 NAMES = [name for name in gs.special.__all__ if "_polynomial_" in name]
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 5, 12])
-@pytest.mark.parametrize("name", SCIPY)
+@each("n", [0, 1, 2, 5, 12])
+@each("name", SCIPY)
 def test_values_of_scipy(name, n):
     x = np.linspace(-1.5, 2.5, 17)
     expected = getattr(scipy_special, SCIPY[name])(n, x)
@@ -38,8 +39,8 @@ def test_closed_forms(name, n):
     np.testing.assert_allclose(shifted.numpy(), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("n", [-1, 0, 1, 2])
-@pytest.mark.parametrize("name", NAMES)
+@each("n", [-1, 0, 1, 2])
+@each("name", NAMES)
 def test_every_degree_depends_on_x(name, n):
     """By a constant, where the degree is 0 or less: the gradient is zero, and NaN and infinities do not count."""
     x = gs.tensor([0.3, np.nan, np.inf], requires_grad=True)
@@ -53,8 +54,8 @@ def test_every_polynomial_is_compared():
     assert {*SCIPY, *ANGLES, *(f"shifted_{name}" for name in ANGLES)} == {*NAMES} and len(NAMES) == 12
 
 
-@pytest.mark.parametrize("n", [0, 1, 4])
-@pytest.mark.parametrize("name", NAMES)
+@each("n", [0, 1, 4])
+@each("name", NAMES)
 def test_derivatives_in_every_mode(name, n):
     x = gs.tensor([-0.7, 0.2, 1.3], requires_grad=True)
     assert gradcheck(lambda x: getattr(gs.special, name)(x, n) + 0 * x, x, check_forward_ad=True)

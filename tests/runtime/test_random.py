@@ -6,6 +6,7 @@ import scipy.stats
 
 import gradspec as gs
 from gradspec import _random
+from tests.asked import each
 
 # Arguments that are neither 0 nor 1, and the distribution that SciPy has under another name or other parameters.
 DISTRIBUTIONS = {
@@ -62,7 +63,7 @@ def test_counts_are_those_of_the_distribution(name):
     assert np.abs(np.mean(drawn[:, None] <= values, axis=0) - expected.cdf(values)).max() < 0.03
 
 
-@pytest.mark.parametrize("name", sorted(_random.__all__))
+@each("name", sorted(_random.__all__))
 def test_a_generator_has_it_as_a_method(name):
     arguments = {**DISTRIBUTIONS, **SEVERAL_AT_ONCE, **DISCRETE}.get(name, ((np.arange(4.0),) if name[0] in "cp" else (3,),))[0]
     one, other = (getattr(gs.random.default_rng(seed), name)(*arguments) for seed in (3, np.random.default_rng(3)))

@@ -7,6 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad, gradcheck, gradgradcheck
+from tests.asked import each
 
 CELLS = {"rnn_tanh": (gs.nn.rnn_tanh_cell, 1), "rnn_relu": (gs.nn.rnn_relu_cell, 1), "gru": (gs.nn.gru_cell, 3), "lstm": (gs.nn.lstm_cell, 4)}
 
@@ -45,8 +46,8 @@ def by_cells(name, x, states, params, layers, sides, each):
     return [x, *map(gs.stack, behind)]
 
 
-@pytest.mark.parametrize("name", CELLS)
-@pytest.mark.parametrize(("layers", "bidirectional", "biases", "shape"), [
+@each("name", CELLS)
+@each(("layers", "bidirectional", "biases", "shape"), [
     (1, False, True, (4, 2)), (2, True, True, (3, 2)), (3, False, False, (2,)), (2, True, False, (1, 1)),
 ])  # fmt: skip
 def test_a_network_is_its_cells_one_after_the_other(name, layers, bidirectional, biases, shape):

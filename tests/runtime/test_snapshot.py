@@ -6,6 +6,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import graph
+from tests.asked import each
 
 
 def leaf(*values):
@@ -105,9 +106,9 @@ PLACES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("written", PLACES)
-@pytest.mark.parametrize("saved", PLACES)
-@pytest.mark.parametrize("before", [0, 1, 2])
+@each("written", PLACES)
+@each("saved", PLACES)
+@each("before", [0, 1, 2])
 def test_what_is_saved_of_a_buffer_is_what_its_place_held(saved, written, before):
     """Whatever view is saved and whatever view is written to, after so many writes before."""
     x = gs.tensor(np.arange(1.0, 13.0).reshape(3, 4), requires_grad=True)

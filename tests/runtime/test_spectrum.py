@@ -7,6 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import gradcheck, gradgradcheck
+from tests.asked import each
 
 SIGNAL = np.random.default_rng(0).normal(size=(2, 23))
 
@@ -30,8 +31,8 @@ def test_stft_is_the_transform_of_each_stretch(n_fft, hop, center, onesided):
     np.testing.assert_allclose(scaled.numpy(), expected / np.sqrt(n_fft), atol=1e-13)
 
 
-@pytest.mark.parametrize("keywords", [{}, {"normalized": True}, {"onesided": False}, {"win_length": 6}, {"hop_length": 3}])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@each("keywords", [{}, {"normalized": True}, {"onesided": False}, {"win_length": 6}, {"hop_length": 3}])
+@each("dtype", [np.float64, np.float32, np.complex128])
 def test_istft_gives_the_signal_back(keywords, dtype):
     x = (SIGNAL + 1j * SIGNAL[::-1] if dtype is np.complex128 else SIGNAL).astype(dtype)
     window = np.hanning(keywords.get("win_length", 8) + 2)[1:-1].astype(np.float32 if dtype is np.float32 else np.float64)
@@ -76,9 +77,9 @@ GIVEN = {"general_cosine": {"a": [0.4, 0.5, 0.1]}, "kaiser": {"beta": 5.0}, "gau
          "general_hamming": {"alpha": 0.6}}  # fmt: skip
 
 
-@pytest.mark.parametrize("sym", [True, False])
-@pytest.mark.parametrize("M", [0, 1, 2, 7, 12])
-@pytest.mark.parametrize("name", gs.signal.windows.__all__)
+@each("sym", [True, False])
+@each("M", [0, 1, 2, 7, 12])
+@each("name", gs.signal.windows.__all__)
 def test_windows_of_scipy(name, M, sym):
     windows = pytest.importorskip("scipy.signal").windows
     given = GIVEN.get(name, {})

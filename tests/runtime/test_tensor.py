@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.asked import each
 
 
 def leaf(*values):
@@ -238,8 +239,8 @@ def test_a_new_empty_array_and_a_new_tensor():
         x.new_tensor(x)
 
 
-@pytest.mark.parametrize("shape", ["abc", 1.5, (2, "a"), [1.5], None, {2}], ids=repr)
-@pytest.mark.parametrize("name", ["resize_", "reshape", "view", "expand", "new_zeros", "new_ones", "new_empty", "tile"])
+@each("shape", ["abc", 1.5, (2, "a"), [1.5], None, {2}], ids=repr)
+@each("name", ["resize_", "reshape", "view", "expand", "new_zeros", "new_ones", "new_empty", "tile"])
 def test_what_is_no_shape_is_refused_by_name(name, shape):
     with pytest.raises(TypeError, match=name):
         getattr(gs.ones((2,)), name)(shape)

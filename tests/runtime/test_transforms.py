@@ -7,6 +7,7 @@ import gradspec as gs
 from gradspec import func
 from gradspec.autograd import Function, forward_ad, functional, grad
 from gradspec.autograd.checkpoint import checkpoint
+from tests.asked import each
 
 POINT = np.array([0.3, 0.7])
 
@@ -204,8 +205,8 @@ PLACES = {
 
 
 @pytest.mark.filterwarnings("ignore:Anomaly")
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
+@each("place", PLACES.values(), ids=PLACES)
+@each("transform", TRANSFORMS.values(), ids=TRANSFORMS)
 def test_a_transform_gives_the_same_everywhere(transform, place):
     expected = transform(gs.tensor(POINT)).numpy()
     assert np.abs(expected).min() > 0.01

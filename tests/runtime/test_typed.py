@@ -11,6 +11,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.generated.op_info import OPS
+from tests.asked import each
 
 X = np.arange(1.0, 7.0).reshape(2, 3) / 4
 
@@ -24,7 +25,7 @@ def functions():
             yield pytest.param(function, [name for name, *_ in op.arguments], id=op.name)
 
 
-@pytest.mark.parametrize(("function", "names"), list(functions()))
+@each(("function", "names"), list(functions()))
 def test_a_misspelt_keyword_is_answered_with_the_nearest(function, names):
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -63,8 +64,8 @@ def test_keywords_of_methods_and_calls_with_too_much():
 SHAPES = {"ints": ((2, 3), {}), "a tuple": (((2, 3),), {}), "a list": (([2, 3],), {}), "a keyword": ((), {"shape": (2, 3)})}
 
 
-@pytest.mark.parametrize("name", ["zeros", "ones", "empty", "randn"])
-@pytest.mark.parametrize("given", SHAPES)
+@each("name", ["zeros", "ones", "empty", "randn"])
+@each("given", SHAPES)
 def test_shapes_as_ints_or_as_a_tuple(name, given):
     ints, keyword = SHAPES[given]
     x = getattr(gs, name)(*ints, dtype=np.float32, requires_grad=True, **keyword)
@@ -162,7 +163,7 @@ CALLS = {  # of those that take more than a matrix and numbers
 }
 
 
-@pytest.mark.parametrize("op", SEVERAL, ids=lambda op: op.name)
+@each("op", SEVERAL, ids=lambda op: op.name)
 def test_results_of_several_arrays_have_names(op):
     a = gs.tensor(X[:, :2] @ X[:, :2].T + np.eye(2), requires_grad=True)
     function = getattr(getattr(gs, op.namespace) if op.namespace else gs, op.name)
