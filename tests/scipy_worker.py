@@ -6,6 +6,7 @@ where a plain number came out of it; or its gradient is "undefined", which is Na
 
 import importlib
 import json
+import re
 import sys
 import warnings
 
@@ -65,9 +66,13 @@ def outcome(call, names):
             weighted(recorded).backward()
         except NotImplementedError as error:
             return "refused", str(error)
+    named = set(re.findall(r"\w+", call))
     for name in OPERANDS:
         found = np.zeros_like(OPERANDS[name]) if leaves[name].grad is None else leaves[name].grad.numpy()
-        wanted = differences_of(lambda arrays: values(run(call, {**CONSTANTS, **arrays}, names)), OPERANDS, name)
+        if name in named:
+            wanted = differences_of(lambda arrays: values(run(call, {**CONSTANTS, **arrays}, names)), OPERANDS, name)
+        else:
+            wanted = np.zeros_like(OPERANDS[name])  # the call cannot depend on it
         if not np.isfinite(found).all():
             return "undefined", f"gradient of {name}: {found}"
         if not np.allclose(found, wanted, rtol=1e-4, atol=1e-6):

@@ -92,14 +92,22 @@ def go(k):
             h.register_hook(lambda g: go(k - 1))
         (h * 2).sum().backward()
 
+def interrupted(number, frame):
+    taken.release()
+    while frame is not None:  # no signal ends this program where it stands between two passes
+        if frame.f_code is go.__code__:
+            raise KeyboardInterrupt
+        frame = frame.f_back
+
 def interrupt():
     for _ in range(15):
         time.sleep(random.uniform(0.01, 0.04))
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        taken.acquire()
     over.append(True)
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started this may ignore it
-over, depth = [], int(sys.argv[1])
+signal.signal(signal.SIGINT, interrupted)  # whoever started this may ignore it
+over, taken, depth = [], threading.Semaphore(0), int(sys.argv[1])
 random.seed(depth)
 threading.Thread(target=interrupt, daemon=True).start()
 while not over:
