@@ -16,6 +16,7 @@ from typing import Any
 from .model import Formula, Location, Span, Text
 
 _OURS = __name__.removesuffix("spec.packed")
+_NAMES = ("codegen.", "gradspec.codegen.")  # in a checkout and installed: what is packed by one name is read by the other
 _PARTS = ("ast", "_ast", "builtins", "functools")  # beside our own modules: those of the classes that a spec is made of
 
 
@@ -63,6 +64,8 @@ class _Unpacker(pickle.Unpickler):
         self.first = first
 
     def find_class(self, module: str, name: str) -> Any:
+        prefix = next((prefix for prefix in _NAMES if module.startswith(prefix)), None)
+        module = _OURS + module.removeprefix(prefix) if prefix else module
         if module == __name__ and name in (_place.__name__, _text.__name__):
             return functools.partial(globals()[name], first=self.first)
         if not (module.startswith(_OURS) or module in _PARTS):

@@ -89,3 +89,14 @@ def test_what_is_no_part_of_a_spec_is_not_made():
 def test_calls_are_those_of_the_tree():
     tree = ast.parse("f(g(x), np.h(y), k=m(1))", mode="eval").body
     assert Formula("", tree, Location("", 1, 1)).calls == {"f", "g", "m"}
+
+
+def test_what_the_package_packed_by_one_name_it_reads_by_the_other():
+    """`python -m codegen` and `python -m gradspec.codegen` keep the same file."""
+    installed = pytest.importorskip("gradspec.codegen.spec.packed")
+    from gradspec.codegen.spec import model
+
+    for place in (Location("a.yaml", 3, 4), model.Location("a.yaml", 3, 4)):
+        data = (packed if isinstance(place, Location) else installed.packed)(place, "a.yaml", 2)
+        ours, theirs = unpacked(data, 7), installed.unpacked(data, 7)
+        assert (type(ours), type(theirs)) == (Location, model.Location) and ours.line == theirs.line == 8

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gradspec.codegen.analysed import analysed
 from gradspec.codegen.package import Package
-from gradspec.codegen.rules.analyze import analyze
-from gradspec.codegen.spec.reader import read
 
 prove = pytest.importorskip("gradspec.codegen.verify.prove", reason="sympy is not installed")
 PACKAGE = Package(Path(__file__).parents[2])
@@ -18,7 +17,7 @@ PACKAGE = Package(Path(__file__).parents[2])
 
 @pytest.fixture(scope="module")
 def spec():
-    return analyze(read(PACKAGE.path(PACKAGE.spec)), PACKAGE)
+    return analysed(PACKAGE)
 
 
 def test_most_partials_are_proved(spec):
