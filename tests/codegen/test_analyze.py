@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from codegen.spec.formula import formulas_of
+from tests.asked import each
 
 
 def test_formulas_by_key(small):
@@ -512,7 +513,7 @@ derivatives.yaml:15:12: error: f: inplace: the op has no variant 'inplace'
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("analyze", entry) == message

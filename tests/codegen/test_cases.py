@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import ast
 
-import pytest
 from conftest import HEADER, PRELUDE
 
 from codegen.spec.cases import case_of
 from codegen.spec.reader import read_text
 from codegen.write.files import render
+from tests.asked import each
 
 ENTRY = """\
 - op: f(x, int n=0) -> y
@@ -117,7 +117,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+@each("case", REFUSED.values(), ids=REFUSED)
 def test_refusals_name_the_case(small, case):
     step, entry, message = case
     assert message in small.refusal(step, entry)

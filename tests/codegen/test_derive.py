@@ -7,6 +7,7 @@ import pytest
 from codegen.rules.derive import tangents_in
 from codegen.spec.model import Spec
 from codegen.write.spelling import Spelling
+from tests.asked import each
 
 
 class Rules:
@@ -32,7 +33,7 @@ def derived(small, signature: str, *lines: str, dtype: str = "any") -> Rules:
     return Rules(small.analyze(entry + samples))
 
 
-@pytest.mark.parametrize(
+@each(
     ("partial", "vjp", "jvp"),
     [
         ("1", "grad", "x_t"),

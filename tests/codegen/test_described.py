@@ -183,7 +183,7 @@ derivatives.yaml:16:3: error: _f: numpy: a private operator is called by formula
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("read", entry) == message

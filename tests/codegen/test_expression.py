@@ -106,7 +106,7 @@ def test_names_are_replaced_and_places_kept(probe):
     assert (after.at, after.kind) == (before.at, before.kind)
 
 
-@pytest.mark.parametrize(
+@each(
     "source",
     ["x * n", "-x", "xs[1:]", "sum(x, keepdims=True)", "(n, n + 1)", "[x, y]",
      "x if n and n > 0 else -x", "n < n <= 3", "x is None", "x.shape[::2]", "2 * (x + y)", "n in (1, 2)"],

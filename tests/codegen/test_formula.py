@@ -10,6 +10,7 @@ import pytest
 from codegen.errors import SpecError
 from codegen.spec.formula import bind_call, calls_in, lets_in, names_in, parse_formula
 from codegen.spec.model import Text
+from tests.asked import each
 
 
 def parse(source: str):
@@ -155,7 +156,7 @@ derivatives.yaml:16:8: error: f: dy/dx: a lambda cannot stand in a formula
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("read", entry) == message

@@ -11,6 +11,7 @@ from codegen.errors import SpecErrors
 from codegen.package import Package
 from codegen.spec.given import alike, fitting
 from codegen.spec.reader import read_text
+from tests.asked import each
 
 ROOT = Path(__file__).parents[2]
 HEADER = """\
@@ -79,7 +80,7 @@ def test_the_calls_that_fit_the_dtype_and_the_types():
 LITERALS = ["1", "2.5", "True", "(0, 1)", "'up'", "None"]
 
 
-@pytest.mark.parametrize("type, taken", [
+@each("type, taken", [
     ("int", ["1"]), ("float", ["1", "2.5"]), ("Scalar", ["1", "2.5"]), ("Array", ["1", "2.5"]), ("bool", ["True"]),
     ("int[]", ["1", "(0, 1)"]), ("int[]?", ["1", "(0, 1)"]), ("int[2]", ["1"]), ("int[3]", ["1"]), ("float[]", ["1", "2.5"]),
     ("str", []), ("Index", []), ("Mask", []), ("DType", []),

@@ -12,6 +12,7 @@ from codegen.rules.analyze import analyze
 from codegen.spec import limits
 from codegen.spec.reader import read, read_text
 from codegen.verify.check import check
+from tests.asked import each
 
 SPEC = """\
 presets:
@@ -219,7 +220,7 @@ def test_the_spec_that_is_changed_is_right(tmp_path):
     run(SPEC, tmp_path)
 
 
-@pytest.mark.parametrize("name", LINES_OF_F)
+@each("name", LINES_OF_F)
 def test_line_is_refused_where_it_stands(name, tmp_path):
     key, line = LINES_OF_F[name]
     found = refuse(run, changed(key, line), tmp_path)
@@ -230,7 +231,7 @@ def test_line_is_refused_where_it_stands(name, tmp_path):
     assert lines & wanted, str(found)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each("name", TEXTS)
 def test_text_is_refused(name, tmp_path):
     refuse(run, TEXTS[name], tmp_path)
 
@@ -272,8 +273,8 @@ def test_memory_is_given_back():
     np.ones(2**24)
 
 
-@pytest.mark.parametrize("name", ["conj", "sin", "negative", "multiply"])
-@pytest.mark.parametrize("changed", ["", "- op: {}() -> y", "- op: {}(x, y, z) -> w", "- op: {}x(x) -> y"])
+@each("name", ["conj", "sin", "negative", "multiply"])
+@each("changed", ["", "- op: {}() -> y", "- op: {}(x, y, z) -> w", "- op: {}x(x) -> y"])
 def test_an_entry_that_others_need(name, changed, tmp_path):
     """Taken away or of another signature: refused, or not missed."""
     entry = re.search(rf"^- op: {name}\(.*?(?=^- |^---|\Z)", SPEC, re.MULTILINE | re.DOTALL)[0]

@@ -10,6 +10,7 @@ import pytest
 
 from codegen.errors import SpecErrors
 from codegen.verify.check import check
+from tests.asked import each
 
 SCAN = """\
 - op: twisted(x, int axis=-1) -> y
@@ -150,7 +151,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("how", WRONG)
+@each("how", WRONG)
 def test_a_kernel_that_is_right(small, how):
     """By itself, or with a rule that follows it in what it gets wrong, so that nothing but a law refuses it."""
     name, kernel, law = WRONG[how]

@@ -13,6 +13,7 @@ import pytest
 from codegen.spec.constants import CONSTANTS
 from codegen.spec.names import CALLED
 from codegen.write.files import render
+from tests.asked import each
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "codegen" / "write" / "templates"
@@ -34,7 +35,7 @@ def test_every_name_that_the_templates_import_is_reserved():
     assert imported() == {name for name in CALLED if not hasattr(builtins, name)} | modules
 
 
-@pytest.mark.parametrize("word", sorted(CALLED | {"op_x", "jvp_x", "forward_x", "tanh_ufunc", "TanhBackward"}))
+@each("word", sorted(CALLED | {"op_x", "jvp_x", "forward_x", "tanh_ufunc", "TanhBackward"}))
 def test_names_of_the_generated_code_are_refused(small, word):
     text = small.refusal("read", f"- op: f(x, {word}) -> y\n{ENTRY}")
     assert text.startswith(f"derivatives.yaml:12:12: error: f: op: '{word}' is a name of the generated code")

@@ -11,6 +11,7 @@ from codegen.spec.model import Text
 from codegen.spec.ranks import filled
 from codegen.spec.reader import read_text
 from codegen.spec.texts import entries
+from tests.asked import each
 
 ENTRY = """\
 - op: twice{n}d(x, int[{n}] size=1) -> y
@@ -85,7 +86,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+@each("case", REFUSED.values(), ids=REFUSED)
 def test_refused(small, case):
     text, message = case
     with pytest.raises(SpecErrors) as caught:

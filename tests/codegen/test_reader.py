@@ -12,6 +12,7 @@ from codegen.errors import SpecErrors
 from codegen.rules.analyze import analyze
 from codegen.spec.reader import read_text
 from codegen.verify.check import check
+from tests.asked import each
 
 
 def test_defaults_apply_where_the_entry_is_silent(small):
@@ -116,7 +117,7 @@ def test_further_samples_may_be_the_only_ones():
     assert len(spec.ops["tanh"].samples) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "file, text, message",
     [
         ("tested", "tahn:\n  samples:\n  - f(x(5))\n", "1:1: error: no operator 'tahn' in the family; did you mean 'tanh'?\ntahn:\n^"),
@@ -620,7 +621,7 @@ derivatives.yaml:16:13: error: f: dy/dx: not a Python expression
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("read", entry) == message

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from codegen.spec.expression import Sequence
+from tests.asked import each
 
 HELPER = """\
 def first(shape):
@@ -62,7 +61,7 @@ WINDOW = """\
 """
 
 
-@pytest.mark.parametrize("given, several", [
+@each("given, several", [
     ("2", True), ("n", True), ("x.ndim", True), ("x.size", True), ("n + 1", True), ("2 * n - x.ndim", True), ("n // 2 % 3", True),
     ("x.shape", False), ("x.shape + (1,)", False), ("(n, 2)", False), ("n / 2", False), ("n == 2", False), ("w", False),
     ("2 * x.shape", False), ("x.dtype", False), ("True", False),
@@ -517,7 +516,7 @@ derivatives.yaml:15:14: error: f_: dy/dx: 'x' is overwritten by the op: only its
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("analyze", entry) == message

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from codegen.spec.results import result_dtype
+from tests.asked import each
 
 ENTRY = """\
 - op: f({arguments}) -> {outputs}
@@ -36,7 +36,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@each("case", REFUSED)
 def test_refused(small, case):
     arguments, outputs, dtype, (place, message) = REFUSED[case]
     text = small.refusal("read", ENTRY.format(arguments=arguments, outputs=outputs, dtype=dtype))
@@ -80,7 +80,7 @@ PROMISED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "outputs", "dtype", "inputs", "statics", "expected"), PROMISED)
+@each(("arguments", "outputs", "dtype", "inputs", "statics", "expected"), PROMISED)
 def test_promised(small, arguments, outputs, dtype, inputs, statics, expected):
     op = small.read(ENTRY.format(arguments=arguments, outputs=outputs, dtype=dtype)).ops["f"]
     assert [result_dtype(op, i, inputs, statics) for i in range(len(expected))] == expected

@@ -68,8 +68,8 @@ def test_strides():
     assert x.shape == (2, 4) and min(x.strides) < 0
 
 
-@pytest.mark.parametrize("domain", ["x > 0", "-1 < x < 1", "abs(x) > 1", "x > 0 and x < 1", "x < -1 or x > 1"])
-@pytest.mark.parametrize("dtype", [float, complex])
+@each("domain", ["x > 0", "-1 < x < 1", "abs(x) > 1", "x > 0 and x < 1", "x < -1 or x > 1"])
+@each("dtype", [float, complex])
 def test_values_lie_in_the_domain_by_a_margin(domain, dtype):
     (x,) = arrays("f(x(4, 5).T)", domain=domain, dtype=dtype, parameters=["x"])
     assert np.all(satisfied(ast.parse(domain, mode="eval").body, {"x": x}))

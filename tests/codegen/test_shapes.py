@@ -312,7 +312,7 @@ derivatives.yaml:19:8: error: f: vjp: b: has the shape (..., m, k), and 'b' has 
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("read", entry) == message

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from codegen.rules.sharing import shared_inputs
+from tests.asked import each
 
 
 def shared(small, entries: str) -> dict[str, set[str]]:
@@ -29,7 +28,7 @@ VIEW = """\
 """
 
 
-@pytest.mark.parametrize("signature, composite, let, inputs", [
+@each("signature, composite, let, inputs", [
     ("f(x)", "sin(x)", "", set()),
     ("f(x)", "x", "", {"x"}),
     ("f(x, b)", "b", "", {"b"}),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from codegen.spec.model import Text, Type
 from codegen.spec.signature import parse_signature
+from tests.asked import each
 
 
 def signature(source: str):
@@ -354,7 +353,7 @@ derivatives.yaml:12:12: error: f: op: 'int axis n' is not `type name`
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("read", entry) == message

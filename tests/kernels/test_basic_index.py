@@ -5,11 +5,12 @@ import pytest
 
 from gradspec import kernels
 from gradspec.kernels.indexing import indexing
+from tests.asked import each
 
 INDICES = [1, -1, slice(None), slice(3, None, -2), None, Ellipsis, (1, 2), (slice(1, 3), None, 0), (..., 0), (0, ..., 1), (), (2, 3, ...)]
 
 
-@pytest.mark.parametrize("index", INDICES, ids=str)
+@each("index", INDICES, ids=str)
 def test_an_element_is_a_view_too(index):
     x = np.arange(20.0).reshape(4, 5)
     found = kernels.getitem(x, index)
@@ -18,7 +19,7 @@ def test_an_element_is_a_view_too(index):
     np.testing.assert_array_equal(found, indexing.getitem(x, index), strict=True)
 
 
-@pytest.mark.parametrize("index", INDICES, ids=str)
+@each("index", INDICES, ids=str)
 def test_the_adjoints_are_those_of_every_index(index):
     x = np.arange(20.0).reshape(4, 5)
     grad = np.asarray(x[index]) + 1

@@ -31,8 +31,8 @@ def test_where_is_numpys(size, dtype):
     same(kernels.where(mask[::-1], a[::-1], b), np.where(mask[::-1], a[::-1], b))
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
-@pytest.mark.parametrize("size", [0, 7, 40, 20000])
+@each("dtype", ["f4", "f8", "i4"])
+@each("size", [0, 7, 40, 20000])
 def test_clip_is_numpys(size, dtype):
     x = some(size, dtype, 0)
     if x.dtype.kind == "f":

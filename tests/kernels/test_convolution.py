@@ -228,8 +228,8 @@ def test_bias_views_and_mixed_dtypes_of_small_ones():
     np.testing.assert_allclose(mixed, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["stride", "padding", "dilation"])
-@pytest.mark.parametrize("numbers", [(), (1,), (1, 1, 1)])
+@each("name", ["stride", "padding", "dilation"])
+@each("numbers", [(), (1,), (1, 1, 1)])
 def test_a_number_for_each_axis(name, numbers):
     """The loops read as many as there are axes, whatever they are given."""
     x, weight, y = np.ones((1, 2, 4, 4)), np.ones((3, 2, 2, 2)), np.zeros((1, 3, 3, 3))

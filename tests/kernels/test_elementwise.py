@@ -89,8 +89,8 @@ def test_values_of_pairs_are_those_of_mpmath(name, dtype):
             np.testing.assert_array_equal(ours(other, a), ours(np.full(a.shape, other, dtype), a))
 
 
-@pytest.mark.parametrize("name", PLAIN)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("name", PLAIN)
+@each("dtype", [np.float32, np.float64])
 def test_special_values_are_those_of_the_expression(name, dtype):
     x = np.array(SPECIAL, dtype)
     with np.errstate(all="ignore"):
@@ -143,8 +143,8 @@ def test_a_product_with_a_logarithm():
         np.testing.assert_array_equal(kernels.xlogy(2, b[2:3].astype(dtype)), found[2:3])
 
 
-@pytest.mark.parametrize("name", ["sigmoid", "sigmoid_slope", "tanh_slope", "erf", "erfc", "logaddexp"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("name", ["sigmoid", "sigmoid_slope", "tanh_slope", "erf", "erfc", "logaddexp"])
+@each("dtype", [np.float32, np.float64])
 def test_a_result_depends_on_its_argument_alone(name, dtype):
     """Not on length, alignment or strides, nor on the neighbours, which may be saturated, infinite, subnormal or no number."""
     rng = np.random.default_rng(0)

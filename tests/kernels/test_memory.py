@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.asked import each
 
 SMALL, LARGE = 8, 100_000  # elements of arrays that are kept whole, and of those whose memory comes back
 
@@ -34,8 +35,8 @@ def test_an_array_that_dies_is_the_next_result(n):
     assert fresh(n).numpy().ctypes.data == address
 
 
-@pytest.mark.parametrize("n", [SMALL, LARGE])
-@pytest.mark.parametrize(
+@each("n", [SMALL, LARGE])
+@each(
     "hold",
     [
         lambda x: x.numpy(),

@@ -7,6 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec import kernels
+from tests.asked import each
 
 SHAPE = (40, 6, 8)
 INDICES = {
@@ -23,7 +24,7 @@ INDICES = {
 }
 
 
-@pytest.mark.parametrize("name", INDICES)
+@each("name", INDICES)
 def test_whole_and_added(name):
     index, rng = INDICES[name], np.random.default_rng(0)
     x = rng.normal(size=np.zeros(SHAPE)[index].shape)

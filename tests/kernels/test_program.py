@@ -175,8 +175,8 @@ def test_threads_and_blocks_change_nothing(dtype):
         assert found[0][1] == np.where(np.abs(near) > 0.5, np.divide(near, 3), small).tobytes()
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "divide", "pow", "multiply"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("name", ["exp", "log", "sqrt", "divide", "pow", "multiply"])
+@each("dtype", ["float32", "float64"])
 def test_one_loop_warns_as_numpy_does(name, dtype):
     function = getattr(gs, name)
     for value in (1000.0, -1000.0, 0.0, -1.0, 1e38, np.inf, np.nan):

@@ -134,8 +134,8 @@ def test_reductions_are_numpys(shape, dtype):
                         np.testing.assert_array_equal(found, expected, strict=isinstance(found, np.ndarray))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(1,), (2,), (33,), (5, 70), (300, 40), (7, 3, 50)])
+@each("dtype", [np.float32, np.float64])
+@each("shape", [(1,), (2,), (33,), (5, 70), (300, 40), (7, 3, 50)])
 def test_nan_wins_wherever_it_stands(shape, dtype):
     random = np.random.default_rng(1)
     for place in (0, 1, -1, *random.integers(0, np.prod(shape), 12)):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from gradspec.kernels.elementwise import slopes
+from tests.asked import each
 
 SMALL = [0.0, 1e-300, 1e-30, 1e-8, 1e-3, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999999]
 LARGE = [1.000001, 1.01, 1.5, 2.0, 5.0, 30.0, 1e3, 1e10, 1e100, 1e200]
@@ -36,8 +37,8 @@ def close(name, x, ulps):
         assert abs(result - expected) <= bound, (value, result, expected)
 
 
-@pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@each("name", EXACT)
+@each("dtype", ["f4", "f8"])
 def test_real_arguments(name, dtype):
     points = np.array([sign * p for p in REAL[name] for sign in (1, -1)])
     information = np.finfo(dtype)
@@ -46,8 +47,8 @@ def test_real_arguments(name, dtype):
     close(name, points.astype("f8")[:1].astype(dtype), 6)
 
 
-@pytest.mark.parametrize("name", sorted(EXACT.keys() - {"softsign"}))
-@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@each("name", sorted(EXACT.keys() - {"softsign"}))
+@each("dtype", ["c8", "c16"])
 def test_complex_arguments(name, dtype):
     sizes = [1e-8, 1e-3, 0.1, 0.5, 0.9, 0.99, 1.01, 1.4, 2.0, 7.0]
     points = np.array([size * np.exp(1j * turn) for size in sizes for turn in TURNS], dtype)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradspec import get_num_threads, kernels, set_num_threads
+from tests.asked import each
 
 FUNCTIONS = {
     "cholesky": lambda x: x @ np.swapaxes(x, -2, -1).conj() + np.eye(x.shape[-1], dtype=x.dtype),
@@ -23,8 +24,8 @@ def layouts(x):
     yield x.astype(x.dtype.newbyteorder())
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("dtype", [np.float32, np.float64, np.complex128])
+@each("name", FUNCTIONS)
 def test_as_numpy_has_it(name, dtype):
     random = np.random.default_rng(0)
     for n in (1, 2, 3, 4, 7, 8, 9):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.asked import each
 
 SIZES = [(1 << 17) - 1, 1 << 17, (1 << 17) + 1, 400_003]
 UNARY = ["exp", "tanh", "log1p", "sqrt", "sin", "erf", "negative", "sigmoid"]
@@ -21,8 +22,8 @@ def threads():
     gs.set_num_threads(before)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
-@pytest.mark.parametrize("size", SIZES)
+@each("dtype", ["float32", "float64", "complex64"])
+@each("size", SIZES)
 def test_results_are_those_of_one_thread_to_the_bit(size, dtype):
     rng = np.random.default_rng(size)
     data = rng.uniform(0.1, 2, (2, size)).astype(dtype)

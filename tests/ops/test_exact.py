@@ -11,6 +11,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
 from gradspec.support.dispatch import ops
+from tests.asked import each
 
 from .calls import array
 
@@ -191,7 +192,7 @@ class TestSpecial:
         ("sinc", lambda x: mpmath.sincpi(x), [0.0, 1e-5, 0.5, 2.25]), ("cbrt", mpmath.cbrt, [0.2, 8.0]),
     ]  # fmt: skip
 
-    @pytest.mark.parametrize("name, exact, points", CASES, ids=[name for name, *_ in CASES])
+    @each("name, exact, points", CASES, ids=[name for name, *_ in CASES])
     def test_values_and_three_derivatives(self, name, exact, points):
         function = getattr(gs, name)
         with mpmath.workdps(40):

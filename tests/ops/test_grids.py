@@ -11,6 +11,7 @@ import pytest
 import gradspec as gs
 from gradspec import nn
 from gradspec.autograd import grad
+from tests.asked import each
 
 
 def tap(plane, place, padding, aligned):
@@ -60,7 +61,7 @@ CASES = [(shape, *words) for shape in [(2, 2, 3, 4), (1, 1, 1, 3), (2, 1, 2, 3, 
          if not (words[0] == "bicubic" and len(shape) == 5)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("shape", "mode", "padding", "aligned"), CASES)
+@each(("shape", "mode", "padding", "aligned"), CASES)
 def test_it_is_its_definition(shape, mode, padding, aligned):
     random = np.random.default_rng(0)
     x = random.normal(size=shape)

@@ -10,6 +10,7 @@ import pytest
 import gradspec as gs
 from gradspec import kernels
 from gradspec.autograd import forward_ad, grad
+from tests.asked import each
 
 from .calls import array
 
@@ -75,8 +76,8 @@ class TestEqualValues:
         y = vectors @ gs.diag(values * values) @ vectors.T
         np.testing.assert_allclose(array(grad(y[0, 1] + y[1, 0], x)[0]), [[2, 5], [5, 2]])
 
-    @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3)])
-    @pytest.mark.parametrize("dtype", DTYPES)
+    @each("shape", [(0, 3), (3, 0), (2, 0, 3)])
+    @each("dtype", DTYPES)
     def test_nothing(self, shape, dtype):
         assert gs.linalg.svdvals(np.zeros(shape, dtype)).shape == (*shape[:-2], 0)
 
@@ -101,10 +102,10 @@ def exact_substitution(a, b, lower, unit):
 
 
 class TestTriangles:
-    @pytest.mark.parametrize("n", [1, 5, 17, 40, 70])
-    @pytest.mark.parametrize("lower", [True, False])
-    @pytest.mark.parametrize("unit", [True, False])
-    @pytest.mark.parametrize("transposed", [True, False])
+    @each("n", [1, 5, 17, 40, 70])
+    @each("lower", [True, False])
+    @each("unit", [True, False])
+    @each("transposed", [True, False])
     def test_backward_error_of_random_triangles(self, n, lower, unit, transposed):
         """Substitution solves a triangle that differs by a few ulp in each element, whatever its condition."""
         random = np.random.default_rng(n)
@@ -130,8 +131,8 @@ class TestTriangles:
         exact = np.array([[float(v) for v in row] for row in exact_substitution(a, b, lower, False)])
         np.testing.assert_allclose(array(gs.linalg.solve_triangular(a, b, lower=lower)), exact, rtol=1e-13)
 
-    @pytest.mark.parametrize("dtype", DTYPES)
-    @pytest.mark.parametrize("n", [3, 33, 130])
+    @each("dtype", DTYPES)
+    @each("n", [3, 33, 130])
     def test_every_dtype_and_layout(self, dtype, n):
         random = np.random.default_rng(n)
         a = (random.normal(size=(2, 1, n, n)) / n + np.eye(n)).astype(dtype)
@@ -164,8 +165,8 @@ class TestScales:
 
     SCALES = [1e-307, 1e-200, 1.0, 1e160, 1e307]
 
-    @pytest.mark.parametrize("scale", SCALES)
-    @pytest.mark.parametrize("function, x, value, slope", [
+    @each("scale", SCALES)
+    @each("function, x, value, slope", [
         (gs.norm, [3.0, 4.0], 5, [0.6, 0.8]),
         (gs.linalg.vector_norm, [3.0, -4.0], 5, [0.6, -0.8]),
         (lambda x: gs.norm(x, 4), [1.0, 1.0], 2**0.25, [2**-0.75] * 2),
@@ -200,8 +201,8 @@ class TestScales:
             np.testing.assert_allclose(directions(gs.logsumexp, np.array(x)), 1 / 3, rtol=1e-15)
 
 
-@pytest.mark.parametrize("scale", [1e300, -1e300, 1e16, 1e3, -1e3, 0.0])
-@pytest.mark.parametrize("steps", [(0, 0, 0), (0, 2, -2), (3, 0, 0), (-800, 0, 1)])
+@each("scale", [1e300, -1e300, 1e16, 1e3, -1e3, 0.0])
+@each("steps", [(0, 0, 0), (0, 2, -2), (3, 0, 0), (-800, 0, 1)])
 def test_shares_of_sums_of_exponentials(scale, steps):
     """The sum of a few equal numbers is lost in such a result, but not in what each of them has of it."""
     x = scale + np.array(steps, float)
@@ -244,9 +245,9 @@ def test_wide_qr_is_that_of_its_first_columns():
     np.testing.assert_array_equal(np.tril(r, -1), np.tril(np.zeros_like(r)) + np.tril(r, -1) * 0)
 
 
-@pytest.mark.parametrize("size", [1, 7, 1023, 1024, 1025, 5000])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("name, scale", [("sigmoid_slope", 1), ("tanh_slope", 2)])
+@each("size", [1, 7, 1023, 1024, 1025, 5000])
+@each("dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128])
+@each("name, scale", [("sigmoid_slope", 1), ("tanh_slope", 2)])
 def test_logistic_slopes_block_by_block(name, scale, dtype, size):
     x = np.linspace(-12, 12, size).astype(dtype) if size > 1 else np.asarray(0.5, dtype)
     x = np.asarray(x + 0.25j * x if np.iscomplexobj(x) else x)
@@ -294,8 +295,8 @@ HOMOGENEOUS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("function", HOMOGENEOUS.values(), ids=HOMOGENEOUS)
+@each("dtype", [np.float32, np.float64])
+@each("function", HOMOGENEOUS.values(), ids=HOMOGENEOUS)
 def test_slopes_of_what_grows_with_its_argument_are_those_of_the_subnormal_too(function, dtype):
     """f(c * x) == c * f(x), so that the derivative at c * x is that at x, in both modes; 1 / f is out of range there."""
     x = np.array([3, -4, 12], dtype)

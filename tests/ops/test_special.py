@@ -5,6 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.array_api import special as by_standard
+from tests.asked import each
 
 special = pytest.importorskip("scipy.special")
 mp = pytest.importorskip("mpmath")
@@ -26,15 +27,13 @@ DOORS = {
 }
 
 
-def offered():
-    for name in SHARED:
-        yield from ((name, door) for door in DOORS if door != "SciPy's function" or isinstance(getattr(special, name), np.ufunc))
-
-
-@pytest.mark.parametrize("name, door", [*offered()])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", SHARED)
+@each("door", DOORS)
+@each("dtype", [np.float32, np.float64])
 def test_values(name, door, dtype):
     """By whichever door: a name that another library has for something else (kl_div) means here what it means in SciPy."""
+    if door == "SciPy's function" and not isinstance(getattr(special, name), np.ufunc):
+        return  # it asks nobody
     arrays = [gs.tensor(np.roll(X, shift).astype(dtype), requires_grad=True) for shift in range(ARRAYS.get(name, 1))]
     arguments = (*ARGUMENTS.get(name, ()), *arrays)
     result = DOORS[door](name)(*arguments)
@@ -60,17 +59,17 @@ def differences(function, a, step=1e-4):
     return (8 * (function(a + step) - function(a - step)) - function(a + 2 * step) + function(a - 2 * step)) / (12 * step)
 
 
-@pytest.mark.parametrize("x", [1e-3, 0.4, 3.0, 30.0])
-@pytest.mark.parametrize("a", [0.4, 2.0, 30.0, 200.0])
+@each("x", [1e-3, 0.4, 3.0, 30.0])
+@each("a", [0.4, 2.0, 30.0, 200.0])
 def test_the_parameter_of_the_incomplete_gamma_function(a, x):
     order = gs.tensor(a, requires_grad=True)
     gs.special.gammainc(order, x).backward()
     np.testing.assert_allclose(order.grad.item(), differences(lambda t: special.gammainc(t, x), a), rtol=1e-6, atol=1e-11)
 
 
-@pytest.mark.parametrize("x", [1e-3, 0.3, 0.5, 0.8, 0.999])
-@pytest.mark.parametrize("b", [0.4, 3.0, 40.0])
-@pytest.mark.parametrize("a", [0.4, 3.0, 40.0])
+@each("x", [1e-3, 0.3, 0.5, 0.8, 0.999])
+@each("b", [0.4, 3.0, 40.0])
+@each("a", [0.4, 3.0, 40.0])
 def test_the_parameters_of_the_incomplete_beta_function(a, b, x):
     one, other = gs.tensor(a, requires_grad=True), gs.tensor(b, requires_grad=True)
     gs.special.betainc(one, other, x).backward()

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.asked import each
 
 
-@pytest.mark.parametrize("data", [3, 2.5, [1, 2], [[1.0], [2.0]], (True, False), np.arange(6).reshape(2, 3), np.float32(1), 1j, []], ids=repr)
+@each("data", [3, 2.5, [1, 2], [[1.0], [2.0]], (True, False), np.arange(6).reshape(2, 3), np.float32(1), 1j, []], ids=repr)
 def test_array_has_numpys_values_and_dtype(data):
     x = gs.array(data)
     assert isinstance(x, gs.Tensor) and x.dtype == np.array(data).dtype and np.array_equal(x, np.array(data))

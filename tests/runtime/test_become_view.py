@@ -140,8 +140,8 @@ def test_a_leaf_stays_one(name, mode, times):
     assert w.requires_grad and not w.is_leaf
 
 
-@pytest.mark.parametrize("mode", ["no_grad", "inference"])
-@pytest.mark.parametrize("name", LOOKS)
+@each("mode", ["no_grad", "inference"])
+@each("name", LOOKS)
 def test_a_view_taken_in_no_grad_stays_one(name, mode):
     for base in (recorded()[1], gs.tensor(VALUES.copy(), requires_grad=True)):
         view = taken_in_no_grad(base)

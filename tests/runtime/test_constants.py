@@ -3,15 +3,15 @@
 import math
 
 import numpy as np
-import pytest
 
 import gradspec as gs
 from gradspec.support import constants
+from tests.asked import each
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128"]
 
 
-@pytest.mark.parametrize("name", DTYPES)
+@each("name", DTYPES)
 def test_a_dtype_is_numpys_object(name):
     dtype = getattr(gs, name)
     assert isinstance(dtype, np.dtype) and dtype == np.dtype(name) and dtype.name == name

@@ -95,8 +95,8 @@ class Passing(Function):
         return (gradient,) * ctx.count + (None,)
 
 
-@pytest.mark.parametrize("count", range(1, 7))
-@pytest.mark.parametrize("recorded", [False, True])
+@each("count", range(1, 7))
+@each("recorded", [False, True])
 def test_a_second_derivative_of_what_has_only_one_is_refused(count, recorded):
     leaves = [leaf(1.0, 2.0) for _ in range(count)]
     gradient = leaf(1.0, 1.0) if recorded else gs.ones((2,))

@@ -6,6 +6,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import GradcheckError, grad, saved_tensors_hooks
 from gradspec.support.errors import describe, explain
+from tests.asked import each
 
 
 def leaf(*values):
@@ -122,7 +123,7 @@ PHRASES = {
 }
 
 
-@pytest.mark.parametrize("phrase", PHRASES)
+@each("phrase", PHRASES)
 def test_phrases_that_people_search_for(phrase):
     with pytest.raises(RuntimeError) as raised:
         PHRASES[phrase]()

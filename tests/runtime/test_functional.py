@@ -9,6 +9,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import Function, forward_ad, functional, grad
 from gradspec.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
+from tests.asked import each
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(3,)), RNG.normal(size=(2, 3))
@@ -75,9 +76,9 @@ def test_jacobian_of_several_outputs_by_several_inputs(strategy, create_graph):
     same(cubes_b, np.zeros((2, 3)))
 
 
-@pytest.mark.parametrize("strategy", MODES)
-@pytest.mark.parametrize("create_graph", [False, True])
-@pytest.mark.parametrize("vectorize", [False, True])
+@each("strategy", MODES)
+@each("create_graph", [False, True])
+@each("vectorize", [False, True])
 def test_hessian(strategy, create_graph, vectorize):
     options = {"create_graph": create_graph, "vectorize": vectorize}
     found = hessian(cubic, A, outer_jacobian_strategy=strategy, **options)
@@ -522,7 +523,7 @@ def test_strict_refuses_a_constant_hessian_with_create_graph(one):
         one(lambda x: (x * x).sum(), x, *arguments(one), create_graph=True, strict=True)
 
 
-@pytest.mark.parametrize(("one", "create_graph"), list(itertools.product(EVERY, [False, True])))
+@each(("one", "create_graph"), list(itertools.product(EVERY, [False, True])))
 def test_strict_lets_pass_what_depends(one, create_graph):
     options = {"create_graph": create_graph, "strict": True}
     found = one(lambda x: (x**4).sum(), A, *arguments(one), **options)
@@ -552,7 +553,7 @@ def programs(xp, one_axis):
     }
 
 
-@pytest.mark.parametrize("name", programs(np, "axis"))
+@each("name", programs(np, "axis"))
 def test_as_pytorch(name):
     torch = pytest.importorskip("torch", reason="compares with PyTorch's results, and torch is not installed")
     theirs, ours = programs(torch, "dim")[name], programs(gs, "axis")[name]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradspec
+from tests.asked import each
 
 IN_THE_MIDDLE = """
 import sys, threading
@@ -67,7 +68,7 @@ assert importlib.reload(gs.optim) is gs.optim
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("statement", [
+@each("statement", [
     "from gradspec.nn import relu", "from gradspec.nn.functional import relu", "import gradspec.nn.functional",
     "from gradspec.linalg import *; inv", "gs.dispatch.ops.conv2d", "import pickle; pickle.loads(pickle.dumps(gs.nn.relu))",
     "np.fft.fft(gs.ones(4))", "np.linalg.inv(gs.eye(2))", "gs.ones(4).relu()", "gs.ones(4).__array_namespace__().fft.fft",
@@ -146,8 +147,8 @@ assert not wrong, wrong
 """
 
 
-@pytest.mark.parametrize("interval", [5e-3, 1e-6])
-@pytest.mark.parametrize("names", [
+@each("interval", [5e-3, 1e-6])
+@each("names", [
     (".linalg", ".nn"), (".nn", ""), (".autograd", ".fft"), (".autograd.forward_ad", ".optim", ".random", ".nn.functional"),
     tuple(f".{name}" for name in NAMESPACES), ("", ".array_api", ".func", ".special"),
 ], ids=lambda names: "gradspec" + ",".join(names))  # fmt: skip

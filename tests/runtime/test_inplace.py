@@ -218,8 +218,8 @@ OVERLAPS = {
 }
 
 
-@pytest.mark.parametrize("overlap", OVERLAPS.values(), ids=OVERLAPS)
-@pytest.mark.parametrize("recorded", [False, True])
+@each("overlap", OVERLAPS.values(), ids=OVERLAPS)
+@each("recorded", [False, True])
 def test_a_write_reads_all_before_it_writes(overlap, recorded):
     """NumPy itself reads what it has just written in some of these."""
     expected = np.arange(6.0).reshape(2, 3)

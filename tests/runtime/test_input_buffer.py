@@ -5,6 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, grad
+from tests.asked import each
 
 
 def leaf(*values):
@@ -38,8 +39,8 @@ def arriving(x, value, **options):
 RECORDING = [{}, {"create_graph": True}]
 
 
-@pytest.mark.parametrize("options", RECORDING)
-@pytest.mark.parametrize(
+@each("options", RECORDING)
+@each(
     "shape, sent",
     [((2, 3), (4, 2, 3)), ((2, 1), (2, 3)), ((1, 3), (5, 2, 3)), ((), (2, 3)), ((2, 1), (2, 0)), ((1, 1), (2, 3))],
 )

@@ -33,7 +33,7 @@ def test_numpy_scalars(value):
 BASE = np.random.default_rng(0).normal(size=(4, 6))
 
 
-@pytest.mark.parametrize("array", [
+@each("array", [
     BASE, BASE.T, BASE[::-1, ::2], BASE[:2, :3], np.zeros((0, 3)), np.array(3.5), np.broadcast_to(BASE[0], (3, 6)),
     np.array([np.nan, np.inf, -0.0]), np.arange(3, dtype=np.int8), np.array([True, False]), np.array([1 + 2j, -0.0j]),
     np.array([0.1, 0.2], np.float32), np.float16([1.5, 2.5]),

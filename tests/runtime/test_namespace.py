@@ -120,7 +120,7 @@ def test_what_an_import_brings_along():
     assert not set(heavy.split()) & set(run(code).split())
 
 
-@pytest.mark.parametrize("name", DTYPES.split())
+@each("name", DTYPES.split())
 def test_dtypes_are_what_arrays_have(name):
     dtype = getattr(gs, name)
     x = gs.ones((2,), dtype=dtype)

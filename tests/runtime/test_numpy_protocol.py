@@ -367,7 +367,7 @@ def test_a_plot_names_the_users_line_and_is_drawn():
     pyplot.close()
 
 
-@pytest.mark.parametrize("settings", [
+@each("settings", [
     {"mode": "mean"}, {"mode": "maximum"}, {"mode": "minimum"}, {"mode": "median"}, {"mode": "linear_ramp"},
     {"mode": "mean", "stat_length": 2}, {"mode": "maximum", "stat_length": ((2, 9), (1, 3))}, {"mode": "minimum", "stat_length": (3, 2)},
     {"mode": "linear_ramp", "end_values": 2.5}, {"mode": "linear_ramp", "end_values": ((1, -1), (0, 4))},

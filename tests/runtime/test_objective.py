@@ -9,6 +9,7 @@ from scipy import optimize
 
 import gradspec as gs
 from gradspec.scipy import objective
+from tests.asked import each
 
 START = {"a": 0.5, "b": [np.array([[0.2, 0.1], [0.3, 0.4]]), (gs.tensor([1.5]),)]}
 TARGET = np.array([1.0, -2.0, 3.0, 0.5, 2.0, -1.0])
@@ -42,7 +43,7 @@ PRODUCTS = ["Newton-CG", "trust-constr", "trust-ncg", "trust-krylov"]
 SECOND = [*((name, "hess") for name in (*PRODUCTS, "dogleg", "trust-exact")), *((name, "hessp") for name in PRODUCTS)]
 
 
-@pytest.mark.parametrize(("method", "second"), SECOND)
+@each(("method", "second"), SECOND)
 def test_minimize_by_second_derivatives(method, second):
     o = objective(quartic, START)
     result = optimize.minimize(o.fun, o.x0, jac=o.jac, **{second: getattr(o, second)}, method=method)

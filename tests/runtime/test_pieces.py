@@ -36,7 +36,7 @@ NUMPY = {
 }
 
 
-@pytest.mark.parametrize("name", NUMPY)
+@each("name", NUMPY)
 def test_as_numpy(name):
     function, arrays = NUMPY[name]
     found = function(gs, *leaves(*arrays))
@@ -173,8 +173,8 @@ def test_questions():
 E, W = RANDOM.normal(size=(5, 3)), RANDOM.normal(size=6)
 
 
-@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
-@pytest.mark.parametrize("padding", [None, 2, -5])
+@each("mode", ["sum", "mean", "max"])
+@each("padding", [None, 2, -5])
 def test_bags(mode, padding):
     torch = pytest.importorskip("torch")
     places = np.array([0, 2, 1, 4, 4, 2])

@@ -29,8 +29,8 @@ def test_values_of_scipy(name, n):
     np.testing.assert_allclose(getattr(gs.special, name)(x, n).numpy(), expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 5, 12])
-@pytest.mark.parametrize("name", ANGLES)
+@each("n", [0, 1, 2, 5, 12])
+@each("name", ANGLES)
 def test_closed_forms(name, n):
     t = np.linspace(0.1, 3.0, 13)
     expected = ANGLES[name](t, n)
@@ -62,7 +62,7 @@ def test_derivatives_in_every_mode(name, n):
     assert gradgradcheck(lambda x: getattr(gs.special, name)(x, n) + 0 * x * x, x, check_fwd_over_rev=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_dtypes_and_degrees(name):
     function = getattr(gs.special, name)
     for n in (0, 1, 3):

@@ -13,6 +13,7 @@ import gradspec as gs
 from gradspec.autograd import Function, backward, grad
 from gradspec.autograd.checkpoint import checkpoint
 from gradspec.core import provenance
+from tests.asked import each
 
 
 def leaf(*values):
@@ -106,7 +107,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each("way", WAYS)
 def test_every_way_to_record_has_its_line(way):
     make = WAYS[way]
     (note,) = failing(make)

@@ -40,7 +40,7 @@ def test_the_tables_hold_every_distribution():
     assert {*DISTRIBUTIONS, *SEVERAL_AT_ONCE, *DISCRETE, *REST} == set(_random.__all__)
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
+@each("name", DISTRIBUTIONS)
 def test_numbers_are_those_of_the_distribution(name):
     arguments, expected = DISTRIBUTIONS[name]
     drawn = getattr(gs.random, name)(*arguments, size=4000, generator=7).numpy()

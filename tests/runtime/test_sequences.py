@@ -203,7 +203,7 @@ class TestCTC:
         assert loss.dtype == np.float32
         np.testing.assert_allclose(loss.numpy(), gs.nn.ctc_loss(self.X, self.TARGETS, self.STEPS, self.LENGTHS, reduction="none").numpy(), 1e-5)
 
-    @pytest.mark.parametrize(("change", "error"), [
+    @each(("change", "error"), [
         ({"blank": 3}, ValueError), ({"reduction": "all"}, ValueError), ({"input_lengths": [6] * 6}, ValueError),
         ({"input_lengths": [1.0] * 6}, TypeError), ({"target_lengths": [4] * 6}, ValueError), ({"target_lengths": [1]}, ValueError),
         ({"targets": np.full((6, 3), 3)}, ValueError), ({"targets": np.zeros((6, 3), int)}, ValueError),

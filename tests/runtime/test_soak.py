@@ -4,13 +4,15 @@ import sys
 
 import pytest
 
+from tests.asked import each
+
 from . import soak
 
 pytestmark = pytest.mark.skipif(not sys.getallocatedblocks(), reason="Python's own allocator, which counts, is switched off")
 ALLOWED = 100  # blocks that the interpreter may still take for itself: less than one for each step
 
 
-@pytest.mark.parametrize("feature", soak.FEATURES, ids=lambda feature: feature.__name__)
+@each("feature", soak.FEATURES, ids=lambda feature: feature.__name__)
 def test_nothing_is_left_of_a_step(feature):
     blocks, garbage, _ = soak.growth([feature], 200)
     assert blocks < ALLOWED and garbage == 0

@@ -18,9 +18,9 @@ def written_out(x, n_fft, hop, window, onesided):
     return np.stack([transform(frame) for frame in frames], -1)
 
 
-@pytest.mark.parametrize("center", [True, False])
-@pytest.mark.parametrize("onesided", [None, False])
-@pytest.mark.parametrize("n_fft, hop", [(8, 3), (5, 5), (4, None)])
+@each("center", [True, False])
+@each("onesided", [None, False])
+@each("n_fft, hop", [(8, 3), (5, 5), (4, None)])
 def test_stft_is_the_transform_of_each_stretch(n_fft, hop, center, onesided):
     window = np.hanning(n_fft + 2)[1:-1]
     x = np.pad(SIGNAL, ((0, 0), (n_fft // 2, n_fft // 2)), "reflect") if center else SIGNAL
