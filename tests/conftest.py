@@ -18,7 +18,8 @@ import pytest
 TESTS = Path(__file__).parent
 OPS = TESTS / "ops"
 # What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
-FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes")
+FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes",
+         "test_mutate", "test_fuzz", "test_shapes", "test_traces", "test_contributing", "test_install", "test_instructions")  # fmt: skip
 skipped: Counter[str] = Counter()
 
 

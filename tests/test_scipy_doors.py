@@ -5,12 +5,18 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("scipy", "1.15")
-pytest.importorskip("sklearn", "1.6")
+for library, least in (("scipy", (1, 15)), ("scikit-learn", (1, 6))):
+    try:
+        version = metadata.version(library)
+    except metadata.PackageNotFoundError:
+        pytest.skip(f"{library} is not installed", allow_module_level=True)
+    if tuple(map(int, version.split(".")[:2])) < least:
+        pytest.skip(f"{library} {version} does not ask for the array API of tensors", allow_module_level=True)
 HERE = Path(__file__).parent
 # Announced, and not ours to mend: the scaler divides 0 by 0 and masks it afterwards, of which any reverse mode makes NaN.
 UNDEFINED = {"preprocessing.StandardScaler().fit_transform(x)"}

@@ -10,8 +10,9 @@ import pytest
 
 from gradspec.codegen.analysed import analysed
 from gradspec.codegen.package import Package
+from tests.later import later
 
-prove = pytest.importorskip("gradspec.codegen.verify.prove", reason="sympy is not installed")
+prove = later("gradspec.codegen.verify.prove", "sympy is not installed", needs="sympy")
 PACKAGE = Package(Path(__file__).parents[2])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,11 +17,12 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.generated.op_info import OPS
+from tests.later import later
 
 from .calls import array, flat, in_place_only
 from .questions import of_samples
 
-torch = pytest.importorskip("torch", reason="PyTorch is the reference; it is installed by hand")
+torch = later("torch", "PyTorch is the reference; it is installed by hand")
 
 # Arguments that NumPy and PyTorch spell differently, everywhere.
 ARGUMENTS = {"axis": "dim", "keepdims": "keepdim", "axis1": "dim1", "axis2": "dim2", "axes": "dims", "x": "input",
@@ -30,8 +32,8 @@ ARGUMENTS_OF_FFT = {"axes": "dim"}
 
 # Where the name finds something else, and PyTorch has what is meant under another name.
 RENAMED = {
-    "equal": torch.eq,  # torch.equal compares whole tensors
-    "max": torch.amax, "min": torch.amin,  # torch.max takes one axis and gives positions too
+    "equal": "eq",  # torch.equal compares whole tensors
+    "max": "amax", "min": "amin",  # torch.max takes one axis and gives positions too
 }  # fmt: skip
 
 # Ops that are something else in PyTorch; their derivatives are held to differences like all others.
@@ -93,7 +95,7 @@ VALUE_OTHERWISE = {
 def reference(op):
     """PyTorch's function, or None."""
     if op.name in RENAMED:
-        return RENAMED[op.name]
+        return getattr(torch, RENAMED[op.name])
     places = {"": (torch, torch.special), "linalg": (torch.linalg,), "nn": (torch.nn.functional, torch), "fft": (torch.fft,),
               "special": (torch.special,), "random": (torch,)}[op.namespace]  # fmt: skip
     for name in (op.name, *op.aliases):
@@ -104,8 +106,14 @@ def reference(op):
     return None
 
 
-COMPARED = [op for op in OPS if reference(op) and op.name not in OTHERWISE and not in_place_only(op)]
-NAMES = {op.name for op in COMPARED}
+def comparable(op):
+    return op.name not in OTHERWISE and not in_place_only(op)
+
+
+@cache
+def compared():
+    """The names of the ops that PyTorch has; asked when a test runs, for collecting has no need of PyTorch."""
+    return {op.name for op in OPS if comparable(op) and reference(op)}
 
 
 def torch_wants(op, name):
@@ -157,8 +165,10 @@ def torch_list(results):
     return [torch.as_tensor(results)]  # allclose gives a bool
 
 
-@of_samples(lambda op: op.name in NAMES)
+@of_samples(comparable)
 def test_same_values_and_gradients(case):
+    if case.op.name not in compared():
+        return
     arguments = case.arguments()
     ours = case.leaves()
     theirs = [torch.tensor(a.copy(), requires_grad=True) for a in case.arrays]
@@ -218,7 +228,7 @@ def test_what_is_not_compared_is_known(record_property):
     """Nothing is left out silently: the ops that PyTorch lacks, and those that mean something else there."""
     lacking = sorted(op.name for op in OPS if reference(op) is None)
     record_property("no function in torch", ", ".join(lacking))
-    print(f"{len(COMPARED)} ops compared; {len(lacking)} that torch lacks: {', '.join(lacking)}")
+    print(f"{len(compared())} ops compared; {len(lacking)} that torch lacks: {', '.join(lacking)}")
     unknown = {*OTHERWISE, *GRADIENT_OTHERWISE, *VALUE_OTHERWISE} - {op.name for op in OPS}
     assert not unknown, f"OTHERWISE names ops that are gone: {unknown}"
-    assert len(COMPARED) > 100
+    assert len(compared()) > 100

@@ -5,12 +5,13 @@ import importlib
 
 import numpy as np
 import pytest
-from scipy import optimize
 
 import gradspec as gs
 from gradspec.scipy import objective
 from tests.asked import each
+from tests.later import later
 
+optimize = later("scipy.optimize")
 START = {"a": 0.5, "b": [np.array([[0.2, 0.1], [0.3, 0.4]]), (gs.tensor([1.5]),)]}
 TARGET = np.array([1.0, -2.0, 3.0, 0.5, 2.0, -1.0])
 
