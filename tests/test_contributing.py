@@ -128,8 +128,14 @@ def matches(shown, came):
     return re.fullmatch(re.escape(shown).replace(re.escape("[...]"), ".*"), came) is not None
 
 
+@pytest.fixture(scope="module")
+def checkouts(tmp_path_factory):
+    """Where there is a checkout for each kernel, which the lessons share: to analyse it takes most of their time."""
+    return tmp_path_factory.mktemp("checkouts")
+
+
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.partition("\n")[0].strip("# "))
-def test_entries_and_messages(lesson, tmp_path):
+def test_entries_and_messages(lesson, checkouts):
     family = re.search(r"family\s+`(\w+)`", lesson)[1]
     entry = kernel = ""
     compared = 0
@@ -141,13 +147,13 @@ def test_entries_and_messages(lesson, tmp_path):
         elif MESSAGE.search(content):
             for message, source in messages(content):
                 tried = changed(entry, source[0]) if source and source[0] not in entry else entry
-                came = refusals(tried, family, checkout(tmp_path / str(len(kernel)), kernel))
+                came = refusals(tried, family, checkout(checkouts / str(len(kernel)), kernel))
                 wanted = "\n".join([message, *source])
                 assert any(matches(wanted, text if source else text.partition("\n")[0]) for text in came), (
                     f"the page says\n{wanted}\nand what came is\n" + "\n".join(came)
                 )
                 compared += 1
-    assert refusals(entry, family, checkout(tmp_path / str(len(kernel)), kernel)) == []
+    assert refusals(entry, family, checkout(checkouts / str(len(kernel)), kernel)) == []
     assert compared >= 3
 
 
