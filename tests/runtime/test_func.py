@@ -254,6 +254,43 @@ def test_names_of_hips():
     same(func.grad(lambda a, b: (a * b).sum(), argnum=1)(v, x), v)
 
 
+def weighted(a, b, power=2):
+    """Linear in neither argument, and other by each."""
+    return (a**power * b * b).sum()
+
+
+NAMED = {  # what each gives at the arguments before `v`, by argument 0 and by argument 1
+    func.make_vjp: (lambda f, a, b, v, **words: f(a, b, **words)[0](v.sum()), lambda p, a, b, v: (p * a ** (p - 1) * b * b * v.sum(), 2 * a**p * b * v.sum())),
+    func.make_jvp: (lambda f, a, b, v, **words: f(a, b, **words)(v)[1], lambda p, a, b, v: ((p * a ** (p - 1) * b * b * v).sum(), (2 * a**p * b * v).sum())),
+    func.make_hvp: (lambda f, a, b, v, **words: f(a, b, **words)[0](v), lambda p, a, b, v: (p * (p - 1) * a ** (p - 2) * b * b * v, 2 * a**p * v)),
+    func.hessian_tensor_product: (lambda f, a, b, v, **words: f(a, b, v, **words), lambda p, a, b, v: (p * (p - 1) * a ** (p - 2) * b * b * v, 2 * a**p * v)),
+    func.vector_jacobian_product: (lambda f, a, b, v, **words: f(a, b, v.sum(), **words),
+                                   lambda p, a, b, v: (p * a ** (p - 1) * b * b * v.sum(), 2 * a**p * b * v.sum())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", NAMED, ids=lambda make: make.__name__)
+def test_names_of_hips_take_an_argument_and_keywords(make):
+    """The first argument unless another is named, with what the function takes besides; they are called as the function is."""
+    call, expected = NAMED[make]
+    a, b, v = np.array([0.3, 0.4]), np.array([1.5, -2.0]), np.array([1.0, 2.0])
+    for power in (2, 3):
+        words = {} if power == 2 else {"power": power}
+        by_a, by_b = expected(power, a, b, v)
+        same(call(make(weighted), a, b, v, **words), by_a)
+        same(call(make(weighted, 0), a, b, v, **words), by_a)
+        same(call(make(weighted, 1), a, b, v, **words), by_b)
+    assert make(weighted).__name__ == "weighted" and make(weighted).__doc__ == weighted.__doc__
+
+
+def test_gauss_newton_of_an_argument_and_of_another_loss():
+    a, b, v = np.array([0.3, 0.4]), np.array([1.5, -2.0]), np.array([1.0, 2.0])
+    product = func.make_ggnvp(lambda a, b, scale=1.0: scale * a * gs.sin(b), lambda y: (y**3).sum(), 1)
+    y, slope = 2 * a * np.sin(b), 2 * a * np.cos(b)
+    same(product(a, b, scale=2.0)(v), slope * 6 * y * slope * v)
+    assert func.make_ggnvp(weighted).__name__ == "weighted" and func.multigrad_dict(weighted).__name__ == "weighted"
+
+
 REFUSED = {
     "integers": (lambda: func.grad(lambda x: x * x)(3), TypeError, "grad: argument 0 .* has dtype int64"),
     "integers in a nest": (lambda: func.grad(of_nest)({"a": np.arange(2)}), TypeError, r"argument 0 .*\['a'\] has dtype int64"),

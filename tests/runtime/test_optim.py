@@ -385,6 +385,8 @@ class TestZeroGrad:
         p.grad = gs.tensor([2.0])
         SGD([p]).zero_grad()
         assert p.grad is None
+        SGD([p]).zero_grad(set_to_none=False)  # where there is none there is nothing to fill
+        assert p.grad is None
 
     def test_keeps_the_tensor_on_request(self):
         p = parameter([1.0])
@@ -431,6 +433,14 @@ class TestStateDict:
         three = SGD([{"params": parameter([1.0])}, {"params": parameter([1.0])}])
         with pytest.raises(ValueError, match="has 2 parameter groups, the optimizer has 1"):
             one.load_state_dict(three.state_dict())
+
+    def test_options_that_make_no_sense_are_refused_and_nothing_is_taken(self):
+        optimizer = SGD([parameter([1.0])], lr=0.5)
+        state = optimizer.state_dict()
+        state["param_groups"][0]["lr"] = -1.0
+        with pytest.raises(ValueError, match="Invalid learning rate: -1.0"):
+            optimizer.load_state_dict(state)
+        assert optimizer.param_groups[0]["lr"] == 0.5
 
     def test_wrong_shape(self):
         p, q = parameter([1.0]), parameter([1.0, 2.0])
