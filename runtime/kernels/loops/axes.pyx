@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
 """Views with other axes: new ones of length 1, and those along which an array is broadcast.
 
-Owns what NumPy does in Python, where its own work takes longer than making the view: shapes and strides of plain cases.  What
-does not fit goes to NumPy, which says so.
+Owns the shapes and strides of plain cases, which NumPy computes in Python and in more time than the view itself takes.  NumPy
+makes every other view, and raises the errors.
 """
 
 from cpython.ref cimport Py_INCREF, PyObject

@@ -1,4 +1,4 @@
-"""Functions that are not NumPy's: SciPy's where it is installed, those of `math` one element at a time where that does."""
+"""Functions that NumPy lacks: SciPy's if SciPy is installed, else a function of `math`, one element at a time, if any."""
 
 import functools
 

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
 """Arrays that come back: a fresh array costs more than small arithmetic, and its first pages more than large arithmetic.
 
-Owns two caches.  A small array that dies in the library's hands, and in nobody else's, is kept as it is for the next result
-of its dtype and shape.  The memory of a large one returns to a pool whenever the array dies, in whose hands ever, by way of
-the memory handler that NumPy calls for it.  Both are bounded and belong to the whole process, under the GIL.
+Owns two caches.  A small array that dies with the library as its only owner is kept whole for the next result of its dtype
+and shape.  The memory of a large array returns to a pool when the array is freed, whoever frees it, through NumPy's memory
+handler.  Both caches are bounded, belong to the whole process, and are guarded by the GIL.
 """
 
 from cpython.pycapsule cimport PyCapsule_New

@@ -1,7 +1,7 @@
 """Views by strides: an array's elements where they lie in memory, and the way back from what was read there.
 
-Of memory only here is anything known: a layout says where the elements of an array stand in it, so that another array of
-the same shape, however it is laid out, gives the elements that stand in the same places.
+No other module knows where elements lie in memory.  A layout records the places of an array's elements; another array of the
+same shape, in any order in memory, gives the elements at the same places.
 """
 
 import math

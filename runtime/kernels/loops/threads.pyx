@@ -1,9 +1,8 @@
 """Loops over large arrays on several threads.
 
-Owns the threads, which are started when a loop is first worth it, look out for the next loop for some microseconds, and
-then sleep.  What a loop computes does not depend on their number: each chunk is computed as it would be alone.  A loop
-that finds them at work for another thread of the program runs where it is, and so does one that ends before they have
-woken.  A process that was forked starts threads of its own.
+Owns the threads.  They start with the first loop that is large enough, spin for some microseconds after each loop, and then
+sleep.  A result does not depend on the number of threads: each chunk is computed as it would be alone.  If the threads work for
+another thread of the program, or wake too late, the loop runs on the calling thread.  A forked process starts its own threads.
 """
 
 import os

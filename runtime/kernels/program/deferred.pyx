@@ -1,7 +1,6 @@
-"""Values that stand for arrays which nobody has computed yet.
+"""Deferred arrays: values that stand for arrays not yet computed.
 
-Owns what ufuncs and programs, which meet such values in the place of arrays, need to know of them: that whoever put them off
-says what a call makes of them.
+Owns the interface of a deferred array: a ufunc or program that receives one asks it what the call returns.
 """
 
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE

@@ -1,10 +1,10 @@
-"""Fusion: calls of programs that are put off and computed as one.
+"""Fusion: deferred calls of programs, computed as one program.
 
-Owns the program that grows while ufuncs and programs are called on deferred values of one shape, and the moment at which it is
-computed: when somebody asks for a value, or when it is as long as a plan may be.  What is computed has the bits that the calls
-one after another would give: the loops and their operands are the same, what stands twice is computed once, and what nobody
-holds by then is neither computed nor stored.  That holds element by element; the result may lie in another order in memory,
-and a sum over it then adds in another order, which may change its last bit.  Knows nothing of autograd.
+Owns the program that grows with each call of a ufunc or program on deferred values of one shape, and the moment at which that
+program runs: when a value is asked for, or when the program is as long as a plan may be.  Every element has the bits that the
+separate calls would give, because the loops and their operands are the same.  A repeated expression is computed once; a value
+that nobody holds by then is neither computed nor stored.  A result may have another order in memory than the separate calls
+would give it: a sum over the result then adds in another order, which may change its last bit.  Knows nothing of autograd.
 """
 
 from cpython.list cimport PyList_GET_ITEM

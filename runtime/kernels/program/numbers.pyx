@@ -1,6 +1,6 @@
 """Python numbers beside arrays.
 
-Owns what such a number is in the dtype of the array that it meets, and that what numbers alone make is a number again.
+Owns the conversion of a Python number to the dtype of the array beside it.  The result of numbers alone stays a Python number.
 """
 
 from cpython.float cimport PyFloat_AS_DOUBLE

@@ -1,8 +1,9 @@
 """Plans: what a program does on operands of given kinds, as a table of steps over registers.
 
-Owns which loop each step calls, by NumPy's rules of promotion: a Python number takes the dtype of what it meets, and what is
-narrower is cast, as the ufunc would; which values are computed once for all elements; and which block of scratch memory each
-intermediate value has.  A plan that does not work says that NumPy has to compute step by step.  Knows no array.
+Owns three choices: the loop that each step calls, the values that are computed once for all elements, and the block of scratch
+memory of each intermediate value.  Loops follow NumPy's rules of promotion: a Python number takes the dtype of the array beside
+it, and a narrower operand is cast, as the ufunc would cast it.  Operands without a plan are computed by NumPy, step by step.
+Knows no array.
 """
 
 import numpy as np

@@ -1,10 +1,10 @@
 """Elementwise formulas as straight lines of inner loops, run block by block in cache.
 
-Owns programs, each a formula over operators that are ufuncs, and the two ways to run one, whose results are the same to the
-bit.  In blocks: where all arrays are plain and of one shape, or one element, row or column for all, each inner loop runs over a
-few thousand elements at a time, and what is half done stays in cache; large arrays take several threads, without the GIL.  Step
-by step: each ufunc on whole arrays; so is everything else computed, and again what raised a floating-point flag, so that NumPy
-warns as `numpy.errstate` says.  Knows nothing of autograd.
+Owns programs, each a formula over operators that are ufuncs, and two ways to run one, with the same results to the bit.  In
+blocks: each inner loop runs over a few thousand elements at a time, and intermediate values stay in cache; large arrays take
+several threads, without the GIL.  This way needs plain arrays of one shape; an array may also be one element, row or column for
+all.  Step by step: each ufunc runs on whole arrays.  All other operands take this way, and so does a block that raised a
+floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
 from cpython.ref cimport PyObject

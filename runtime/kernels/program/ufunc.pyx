@@ -1,8 +1,8 @@
 """NumPy ufuncs without their call overhead on plain operands.
 
 Owns the direct path: operands that are contiguous, aligned and of one inexact dtype go straight to the inner loop that
-NumPy itself would have picked, so results are NumPy's to the bit, but for elementary functions, whose loops are ours where
-program/vectors.pyx has some.  Everything else, and every call that raised a floating-point flag, goes through the ufunc, which
+NumPy itself would pick, so results are NumPy's to the bit.  Elementary functions are the exception: their loops are ours if
+program/vectors.pyx has some.  All other operands, and every call that raised a floating-point flag, go through the ufunc, which
 broadcasts, promotes, and warns as `numpy.errstate` says, with the same loops.
 Knows nothing of autograd.
 """

@@ -1,11 +1,10 @@
-"""NumPy's elementary functions, with loops over vectors where ours are as accurate as promised and quicker; a few choices, too.
+"""NumPy's elementary functions, with our vector loops where these keep the promised accuracy and are quicker; a few choices, too.
 
 Owns the choice of an inner loop for each function and dtype, which is made once, from what the processor has.  A function with
 loops of ours is a universal function of its own, with NumPy's loops for all other dtypes: it broadcasts, converts and warns as
-NumPy's.  An argument whose result is extreme goes through NumPy's loop, which has the special values and raises the flags; so
-the result depends on the argument alone, not on its neighbours, the length, the strides or the thread.  The promise is in
-docs/accuracy.md.  Loops that have NumPy's bits stand in for NumPy's where they are called directly, and
-nowhere else.  Knows no operator.
+NumPy's.  An argument whose result is extreme goes through NumPy's loop, which has the special values and raises the flags.  A
+result therefore depends on the argument alone, not on its neighbours, the length, the strides or the thread.  docs/accuracy.md
+states the promise.  Our loops that have NumPy's bits replace NumPy's in direct calls only.  Knows no operator.
 """
 
 import os
