@@ -15,7 +15,7 @@ import jinja2
 from ..package import Package
 from ..spec.library import offered_kernels
 from ..spec.model import Op, Spec
-from . import layout, maths, numpy_calls, op_info, sections, stubs
+from . import layout, maths, numpy_calls, numpy_forwards, op_info, sections, stubs
 from .modes import Modes
 from .programs import Elementwise
 from .wrapper import OpText
@@ -96,6 +96,8 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("results.py", "results.py.j2", ops=several)
     emit("results.pyi", "results.pyi.j2", ops=several, stubs=stubs)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
+    emit("numpy_forwards.py", "numpy_forwards.py.j2", families=spec.families, signatures=views.signatures,
+         numpy_forwards=numpy_forwards)  # fmt: skip
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops),
          special=numpy_calls.special(ops))  # fmt: skip
@@ -158,11 +160,11 @@ class _Views:
 
     def __init__(self, spec: Spec):
         self._ops = spec.by_spelling
-        self._signatures = {spelling: op.signature for spelling, op in self._ops.items()}
+        self.signatures = {spelling: op.signature for spelling, op in self._ops.items()}
         self._elementwise = Elementwise(self._ops)
 
     def __call__(self, op: Op) -> OpText:
-        return OpText(op, self._signatures, self._ops, self._elementwise)
+        return OpText(op, self.signatures, self._ops, self._elementwise)
 
 
 class _Templates:

@@ -1,0 +1,71 @@
+"""Forwards over NumPy: each operator as a Python function of arrays, for programs that need no gradspec.
+
+Owns how a formula reads there: operators call one another by name, Python's operators are NumPy's.  Decides nothing: the
+statements say what stands where.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+
+from ..rules.statements import forward_statements
+from ..spec.expression import Call
+from ..spec.model import Op, Signature
+from . import layout
+from .spelling import OnTensors, lines
+
+# What a formula asks of an array, which may be a Python number, or be a list of them.
+_ASKED = {"shape": "np.shape({})", "ndim": "np.ndim({})", "size": "np.size({})", "dtype": "np.result_type({})"}
+
+
+class OnNumPy(OnTensors):
+    """Through the functions of the other operators."""
+
+    def __init__(self, op: Op, signatures: Mapping[str, Signature]):
+        super().__init__(signatures)
+        self.lists = {a.name for a in op.signature.arguments if a.type.is_list and a.type.base == "Array"}
+
+    def op(self, name: str) -> ast.expr:
+        return ast.Name(name, ast.Load())
+
+    def metadata(self, name: str, attribute: str) -> ast.expr:
+        text = _ASKED[attribute]
+        if name in self.lists:
+            text = f"tuple([{text.format('part')} for part in {{}}])"
+        return ast.parse(text.format(name), mode="eval").body
+
+    def call(self, call: Call) -> ast.expr:
+        found = super().call(call)
+        signature = self.signatures[call.op] if call.op else None
+        if signature is None or signature.outputs == signature.visible:
+            return found
+        # A function gives the hidden outputs too, which a formula does not see.
+        count = len(signature.visible)
+        return ast.Subscript(found, ast.Constant(0) if count == 1 else ast.Slice(None, ast.Constant(count)), ast.Load())
+
+
+def function_text(op: Op, signatures: Mapping[str, Signature]) -> str:
+    """The function of an operator; of one that works in place too, where a kernel does that, a second one."""
+    spell = OnNumPy(op, signatures)
+    texts = [_function(op, op.name, lines(forward_statements(op), spell, op))]
+    if op.inplace and not op.inplace_only:
+        texts.append(_function(op, f"{op.name}_", [f"return {spell(op.inplace.expression)}"]))
+    return layout.broken("\n\n".join(texts))
+
+
+def _function(op: Op, name: str, body: list[str]) -> str:
+    """A definition, with the entry's parameters and its line of documentation."""
+    parameters: list[str] = []
+    for argument in op.signature.arguments:
+        if argument.keyword_only and "*" not in parameters:
+            parameters.append("*")
+        default = "" if argument.default is None else f"={_default(argument.default)}"
+        parameters.append(argument.name + default)
+    head = [f"def {name}({', '.join(parameters)}):", *(f"    {line}" for line in body)]
+    return "\n".join(head)
+
+
+def _default(source: str) -> str:
+    return f"math.{source}" if hasattr(math, source) else source
