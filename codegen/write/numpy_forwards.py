@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from ..rules.statements import forward_statements
 from ..spec.expression import Call
-from ..spec.model import Op, Signature
+from ..spec.model import Argument, Op, Signature
 from . import layout
 from .spelling import OnTensors, lines
 
@@ -26,9 +26,11 @@ class OnNumPy(OnTensors):
     def __init__(self, op: Op, signatures: Mapping[str, Signature]):
         super().__init__(signatures)
         self.lists = {a.name for a in op.signature.arguments if a.type.is_list and a.type.base == "Array"}
+        self.own = {*(a.name for a in op.signature.arguments), *op.lets}
 
     def op(self, name: str) -> ast.expr:
-        return ast.Name(name, ast.Load())
+        found = ast.Name(name, ast.Load())
+        return ast.Attribute(ast.Name("operators", ast.Load()), name, ast.Load()) if name in self.own else found
 
     def metadata(self, name: str, attribute: str) -> ast.expr:
         text = _ASKED[attribute]
@@ -61,11 +63,14 @@ def _function(op: Op, name: str, body: list[str]) -> str:
     for argument in op.signature.arguments:
         if argument.keyword_only and "*" not in parameters:
             parameters.append("*")
-        default = "" if argument.default is None else f"={_default(argument.default)}"
-        parameters.append(argument.name + default)
+        parameters.append(argument.name + ("" if argument.default is None else f"={_default(argument)}"))
     head = [f"def {name}({', '.join(parameters)}):", *(f"    {line}" for line in body)]
     return "\n".join(head)
 
 
-def _default(source: str) -> str:
+def _default(argument: Argument) -> str:
+    """A default as the operator hands it on: one int for `int[2]` is two."""
+    count, source = argument.type.length, argument.default
+    if count and isinstance(ast.literal_eval(source), int):
+        return f"({', '.join([source] * count)}{',' if count == 1 else ''})"
     return f"math.{source}" if hasattr(math, source) else source

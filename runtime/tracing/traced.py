@@ -23,6 +23,7 @@ from .drawing import dot_text, svg_text
 from .instructions import Instruction, straightened
 from .listening import Call, Recorder, place
 from .literals import literal
+from .numpy_program import numpy_text
 from .passes import with_folded_constants, without_common_subexpressions, without_dead_code, without_looks
 from .program import line_text, program_text
 from .values import Memory, Source, Value, copied, held, mapped, values_in
@@ -90,14 +91,25 @@ class Trace:
     def __repr__(self) -> str:
         return f"<Trace of {getattr(self.function, '__name__', 'a function')}: {len(self.instructions)} instructions>"
 
-    def python(self) -> str:
-        """The text of a Python module whose function `program` takes what the call took, and returns what it returned."""
-        return program_text(self)
+    def python(self, numpy: bool = False) -> str:
+        """The text of a Python module whose function `program` takes what the call took, and returns what it returned.
 
-    def compiled(self) -> Callable[..., Any]:
+        Parameters
+        ----------
+        numpy : bool
+            Whether it is to be of NumPy alone (and of SciPy where an operator is SciPy's): it takes and returns arrays.
+
+        Raises
+        ------
+        TypeError
+            An operator has no text over NumPy.
+        """
+        return numpy_text(self) if numpy else program_text(self)
+
+    def compiled(self, numpy: bool = False) -> Callable[..., Any]:
         """The function of `python()`."""
         names: dict[str, Any] = {}
-        exec(compile(self.python(), "<trace>", "exec"), names)
+        exec(compile(self.python(numpy), "<trace>", "exec"), names)
         return names["program"]
 
     def run(self, *args: Any, **generators: Any) -> Any:

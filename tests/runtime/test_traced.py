@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -18,6 +21,12 @@ COUNT = 40  # of each mode in a test run; python -m tests.runtime.traced_program
 def test_random_programs(mode):
     outcomes = [run(seed, mode) for seed in range(COUNT)]
     assert outcomes.count("refused") < COUNT // 10
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_random_programs_over_numpy(mode):
+    outcomes = [run(seed, mode, numpy=True) for seed in range(COUNT // 2)]
+    assert outcomes.count("equal") > COUNT // 4
 
 
 # What is in a trace.
@@ -221,3 +230,60 @@ def test_a_program_can_be_saved(tmp_path):
 def test_matrices_have_a_trace_too():
     assert gs.trace(np.arange(4.0).reshape(2, 2)).item() == 3.0
     assert gs.trace(np.arange(4.0).reshape(2, 2), offset=1).item() == 1.0
+
+
+# Over NumPy alone.
+
+
+def test_a_program_over_numpy_runs_without_this_library(tmp_path):
+    def f(x, w):
+        y = gs.tanh(x @ w)
+        y[0] += 1
+        return {"sum": y.sum(), "last": gs.nn.softmax(y, 1)[-1], "erf": gs.special.erf(y)}
+
+    x, w = np.linspace(-1, 1, 12).reshape(3, 4), np.ones((4, 2)) / 3
+    taken = gs.trace(f, x, w)
+    text = taken.python(numpy=True)
+    assert "v1 = np.tanh(v0)" in text and "np.matmul(x, w)" in text
+    (tmp_path / "saved.py").write_text(text + RUN)
+    np.savez(tmp_path / "given.npz", x=x, w=w)
+    subprocess.run([sys.executable, tmp_path / "saved.py", tmp_path], check=True)
+    found = np.load(tmp_path / "found.npz")
+    for name, wanted in f(gs.asarray(x), gs.asarray(w)).items():
+        np.testing.assert_allclose(found[name], wanted.numpy(), rtol=1e-14)
+
+
+RUN = """
+if __name__ == "__main__":
+    import pathlib, sys
+
+    sys.modules["gradspec"] = None
+    folder = pathlib.Path(sys.argv[1])
+    given = np.load(folder / "given.npz")
+    found = program(given["x"], given["w"])
+    assert found["sum"].shape == () and type(found["sum"]) is np.ndarray
+    np.savez(folder / "found.npz", **found)
+"""
+
+
+def test_a_program_over_numpy_refuses_what_it_was_not_traced_for():
+    taken = gs.trace(lambda x, n: x * n, np.ones(3), 2)
+    program = taken.compiled(numpy=True)
+    assert program([1.0, 2.0, 3.0], 2).tolist() == [2.0, 4.0, 6.0]
+    with pytest.raises(ValueError, match="was 2 when it was traced"):
+        program(np.ones(3), 3)
+    with pytest.raises(ValueError, match=r"x was float64\[3\] when it was traced"):
+        program(np.ones(4), 2)
+
+
+def test_a_program_over_numpy_draws_what_the_call_drew():
+    taken = gs.trace(lambda x: x + gs.randn(3), np.zeros(3))
+    gs.manual_seed(3)
+    assert taken.compiled(numpy=True)(np.zeros(3), np.random.default_rng(3)).tolist() == gs.randn(3).tolist()
+
+
+def test_an_operator_without_a_text_over_numpy_is_refused_by_name():
+    taken = gs.trace(lambda x: gs.exp(x), np.ones(3))
+    taken.instructions[0].name = "somebody_elses"
+    with pytest.raises(TypeError, match=r"somebody_elses has no text over NumPy alone; .*trace\.python\(\)"):
+        taken.python(numpy=True)

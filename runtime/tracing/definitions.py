@@ -1,0 +1,227 @@
+"""Definitions: functions of this library as text that stands by itself, with all that they call.
+
+Owns how a name of a module is followed to what it is (through imports, the table of kernels, the helpers of formulas, and
+from a compiled function to its NumPy expression), and what a definition is called among others.  Knows no traces.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from ..generated.kernel_names import COMPILED, PYTHON
+from ..support.errors import CallTypeError
+
+FORWARDS = "generated.numpy_forwards"
+PACKAGE = __name__.split(".")[0]
+Name = tuple[str, str]  # the module below the package, and the name in it; no module for what NumPy or Python has
+
+
+class Module:
+    """The text of a module, and what each of its names stands for.
+
+    Attributes
+    ----------
+    lines : list of str
+    nodes : dict of str to ast.stmt
+        The statement that binds each name.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.lines, self.nodes = name, text.splitlines(), {}
+        for node in ast.parse(text).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                self.nodes[node.name] = node
+            elif isinstance(node, ast.Assign):
+                names = [part for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+                self.nodes.update((part.id, node) for part in names)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.nodes.update((alias.asname or alias.name.split(".")[0], node) for alias in node.names)
+
+    def defines(self, name: str) -> bool:
+        """Whether a name is that of something written in this module."""
+        return name in self.nodes and not isinstance(self.nodes[name], (ast.Import, ast.ImportFrom))
+
+
+@cache
+def module(name: str) -> Module | None:
+    """A module of the package that is written in Python; None of a compiled one, or of what is none."""
+    try:
+        found = find_spec(f"{PACKAGE}.{name}")
+    except ModuleNotFoundError:
+        return None
+    if found is None or found.origin is None or not found.origin.endswith(".py"):
+        return None
+    with open(found.origin, encoding="utf-8") as file:
+        return Module(name, file.read())
+
+
+@cache
+def kernel(name: str) -> Name | None:
+    """The NumPy expression of a kernel."""
+    if module("kernels.expressions").defines(name):
+        return "kernels.expressions", name
+    for table in (COMPILED, PYTHON):
+        for place, names in table.items():
+            beside = f"kernels.{place.removesuffix('_loops')}"
+            if name in names and (found := module(beside)) is not None and found.defines(name):
+                return beside, name
+    return None
+
+
+@cache
+def helper(name: str) -> Name | None:
+    """A helper of formulas."""
+    package = module("formulas")
+    rest = ast.literal_eval(package.nodes["_REST"].value)
+    for place in ("shapes", *rest):
+        if module(f"formulas.{place}").defines(name):
+            return f"formulas.{place}", name
+    return None
+
+
+def followed(here: Module, path: tuple[str, ...]) -> tuple[Name | None, int]:
+    """What a dotted name in a module is, and how many of its parts say so.
+
+    A name of no module of the package is (``""``, the import that binds it); None where a program cannot have it.
+    """
+    node = here.nodes[path[0]]
+    if isinstance(node, ast.Import):
+        return ("", ast.unparse(node)), 1
+    if not isinstance(node, ast.ImportFrom):
+        return (here.name, path[0]), 1
+    alias = next(one for one in node.names if (one.asname or one.name) == path[0])
+    start = [PACKAGE, *here.name.split(".")][: -node.level] if node.level else []
+    parts = ".".join([*start, *filter(None, (node.module or "").split("."))]).split(".")
+    if parts[0] != PACKAGE:
+        return ("", f"from {node.module} import {ast.unparse(alias)}"), 1
+    place = ".".join(parts[1:])
+    if len(path) > 1 and not place and alias.name in ("kernels", "formulas"):
+        return (kernel if alias.name == "kernels" else helper)(path[1]), 2
+    if len(path) > 1 and (module(place) is None or alias.name not in module(place).nodes):
+        return defined(f"{place}.{alias.name}", path[1]), 2
+    return defined(place, alias.name), 1
+
+
+def defined(place: str, name: str) -> Name | None:
+    """What a module of the package calls by a name."""
+    found = module(place)
+    if found is not None and name in found.nodes:
+        node = found.nodes[name]
+        return followed(found, (name,))[0] if isinstance(node, (ast.Import, ast.ImportFrom)) else (place, name)
+    if place == "formulas":
+        return helper(name)
+    beside = module(place.removesuffix("_loops")) if place.endswith("_loops") else None
+    return (beside.name, name) if beside is not None and beside.defines(name) else kernel(name)
+
+
+class Definitions:
+    """The definitions that a program needs, in the order in which they can be written down.
+
+    Parameters
+    ----------
+    taken : set of str
+        Names that stand for something else.
+    """
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken | set(dir(builtins))
+        self.names: dict[Name, str] = {}
+        self.imports: dict[str, None] = {}
+        self.texts: list[str] = []
+
+    def want(self, wanted: Name, on_behalf_of: str) -> str:
+        """The name by which a program calls a definition, which is there from now on."""
+        found = self.names.get(wanted)
+        if found is not None:
+            return found
+        own = module(wanted[0])
+        node = own.nodes[wanted[1]]
+        name = self.free(wanted[1])
+        if isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name):
+            raise self.missing(on_behalf_of, wanted[1])
+        self.names[wanted] = name
+        text = self.text(own, node, name, on_behalf_of)
+        self.texts.append(text)
+        return name
+
+    def beside(self, name: str) -> str:
+        """Another name for a definition, for a function that has something of its own by the first."""
+        other = self.free(name)
+        self.texts.append(f"{other} = {name}")
+        return other
+
+    def free(self, name: str) -> str:
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def text(self, own: Module, node: Any, name: str, on_behalf_of: str) -> str:
+        """The lines of a definition, each name of its module put as the program has it, its docstring cut to a line."""
+        first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+        edits = [] if isinstance(node, ast.Assign) else [renaming(own, node, name)]
+        if isinstance(node, ast.Assign):
+            target = node.targets[0]
+            edits.append((target.lineno, target.col_offset, target.end_col_offset, name))
+        bound = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+        bound |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        inside: set[int] = set()
+        for part in ast.walk(node):
+            path = dotted(part)
+            if path is None or id(part) in inside or path[0] in bound or path[0] not in own.nodes:
+                continue
+            inside.update(id(below) for below in ast.walk(part) if below is not part)
+            target, count = followed(own, path)
+            if target is None:
+                raise self.missing(on_behalf_of, ".".join(path))
+            if not target[0]:
+                self.imports[target[1]] = None
+                continue
+            while len(path) > count:
+                part, path = part.value, path[:-1]
+            called = self.want(target, on_behalf_of)
+            edits.append((part.lineno, part.col_offset, part.end_col_offset, self.beside(called) if called in bound else called))
+        lines = own.lines[first - 1 : node.end_lineno]
+        for line, start, end, text in sorted(edits, reverse=True):
+            at = line - first
+            data = lines[at].encode()
+            lines[at] = (data[:start] + text.encode() + data[end:]).decode()
+        return "\n".join(without_long_docstring(lines, node, first))
+
+    @staticmethod
+    def missing(on_behalf_of: str, name: str) -> CallTypeError:
+        return refusal(on_behalf_of, f", for '{name}' is compiled")
+
+
+def refusal(name: str, why: str = "") -> CallTypeError:
+    return CallTypeError(f"trace: {name} has no text over NumPy alone{why}; write the program over gradspec, trace.python()")
+
+
+def dotted(node: ast.AST) -> tuple[str, ...] | None:
+    """`a.b.c` in its parts; None of what is no name."""
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return None if before is None else (*before, node.attr)
+    return None
+
+
+def renaming(own: Module, node: Any, name: str) -> tuple[int, int, int, str]:
+    """The edit that gives a function another name."""
+    line = own.lines[node.lineno - 1]
+    start = line.index(node.name, node.col_offset)
+    return node.lineno, start, start + len(node.name), name
+
+
+def without_long_docstring(lines: list[str], node: Any, first: int) -> list[str]:
+    """A docstring of several lines as its first one."""
+    head = node.body[0] if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None else None
+    if head is None or head.lineno == head.end_lineno:
+        return lines
+    start, end = head.lineno - first, head.end_lineno - first
+    return [*lines[:start], lines[start].rstrip() + '"""', *lines[end + 1 :]]
