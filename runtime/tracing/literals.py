@@ -26,6 +26,8 @@ def literal(item: Any) -> str:
     """
     if isinstance(item, (Value, Source)):
         return item.name
+    if isinstance(item, int) and type(item).__module__ != "builtins" and not isinstance(item, np.generic):
+        return str(item)  # a Size: the expression that it is
     if item is None or item is Ellipsis or isinstance(item, (bool, int, str, bytes)) and type(item).__module__ == "builtins":
         return "..." if item is Ellipsis else repr(item)
     if isinstance(item, np.generic):

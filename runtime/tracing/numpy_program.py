@@ -19,7 +19,8 @@ from .definitions import FORWARDS, Definitions, Module, dotted, followed, module
 from .entries import entry_of
 from .instructions import Instruction
 from .literals import array_literal, literal
-from .program import is_default, target_text
+from .program import entrance, is_default, parameters_text, target_text
+from .sizes import Size
 from .values import Source, Value
 
 
@@ -86,11 +87,11 @@ class Writer:
         if base == "int" and "[" in kind and not isinstance(value, Value):
             count = int(kind.partition("[")[2].partition("]")[0] or 1)
             several = hasattr(value, "__len__") and getattr(value, "shape", (1,)) != ()
-            return literal(tuple(operator.index(item) for item in value) if several else (operator.index(value),) * count)
+            return literal(tuple(whole(item) for item in value) if several else (whole(value),) * count)
         if isinstance(value, Value) and base in ("int", "float", "Scalar", "bool"):
             return f"{value.name}.tolist()" if "[" in kind else f"{value.name}.item()"
-        plain = {"int": operator.index, "float": float, "bool": bool}.get(base)
-        return literal(value if plain is None or "[" in kind else plain(value))
+        plain = {"int": whole, "float": float, "bool": bool}.get(base)
+        return literal(value if plain is None or "[" in kind or isinstance(value, Size) else plain(value))
 
     @staticmethod
     def array(value: Any) -> str:
@@ -151,6 +152,11 @@ class Writer:
         return Names().visit(expression)
 
 
+def whole(item: Any) -> int:
+    """An int of what users may write for one."""
+    return item if isinstance(item, Size) else operator.index(item)
+
+
 class Settled(ast.NodeTransformer):
     """Expressions without the questions that the arguments have answered: `x if 2 is None else y`."""
 
@@ -209,17 +215,11 @@ def numpy_text(trace: Any) -> str:
     found = [value for line in trace.instructions for value in (*line.read, *line.made)]
     named = {value.name for value in (*found, *trace.inputs, *trace.constants, *trace.sources)}
     constants = {f"_{value.name}" for value in trace.constants}
-    writer = Writer({"np", "math", "program", "b64decode", *trace.parameters, *named, *constants})
-    body: list[str] = []
-    for path, text in trace.fixed:
-        body.append(f"if {path} != {text}:")
-        body.append(f"    raise ValueError({f'program: {path} was {text} when it was traced, and is a part of it'!r})")
-    for source in trace.sources:
-        body.append(f"{source.name} = np.random.default_rng() if {source.name} is None else {source.name}")
-    for value, path in trace.unpacked:
-        body.append(f"{value.name} = np.asarray({path})")
-        body.append(f"if {value.name}.shape != {value.shape} or {value.name}.dtype != {value.dtype.name!r}:")
-        body.append(f"    raise ValueError({f'program: {path} was {value.type} when it was traced'!r})")
+    taken = {"np", "math", "program", "b64decode", *trace.parameters, *trace.keywords, *trace.symbols}
+    writer = Writer(taken | named | constants)
+    body = entrance(trace, "np")
+    for name in [source.name for source in trace.sources if not source.path]:
+        body.append(f"{name} = np.random.default_rng() if {name} is None else {name}")
     written = {line.target.memory for line in trace.instructions if line.target is not None}
     for value in trace.constants:
         body.append(f"{value.name} = _{value.name}{'.copy()' if value in written else ''}")
@@ -232,6 +232,5 @@ def numpy_text(trace: Any) -> str:
     if "b64decode(" in text or "b64decode(" in numbers:
         head.append("from base64 import b64decode")
     head = [*sorted(head), "import numpy as np"]
-    parameters = ", ".join([*trace.parameters, *(f"{source.name}=None" for source in trace.sources)])
     above = "".join(f"\n\n{one}\n" for one in writer.definitions.texts)
-    return "\n".join(head) + f"\n\n{numbers}{above}\n\ndef program({parameters}):\n{text}\n"
+    return "\n".join(head) + f"\n\n{numbers}{above}\n\ndef program({parameters_text(trace)}):\n{text}\n"

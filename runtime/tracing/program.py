@@ -72,16 +72,35 @@ def line_text(line: Instruction, write: Any = literal) -> str:
     return call if line.name.endswith(("_", ".out")) or not target else f"{target} = {call}"
 
 
-def program_text(trace: Any) -> str:
-    """A module with one function, `program`, of the parameters that the traced function has."""
+def entrance(trace: Any, module: str) -> list[str]:
+    """The statements with which a program of `gs` or `np` begins: what it was given, and the refusal of anything else."""
     body: list[str] = []
     for path, text in trace.fixed:
         body.append(f"if {path} != {text}:")
         body.append(f"    raise ValueError({f'program: {path} was {text} when it was traced, and is a part of it'!r})")
+    body += [f"{source.name} = {source.path}" for source in trace.sources if source.path not in ("", source.name)]
+    bound: set[str] = set()
     for value, path in trace.unpacked:
-        body.append(f"{value.name} = gs.asarray({path})")
-        body.append(f"if {value.name}.shape != {value.shape} or {value.name}.dtype != {value.dtype.name!r}:")
-        body.append(f"    raise ValueError({f'program: {path} was {value.type} when it was traced'!r})")
+        name, wrong = value.name, f"raise ValueError({f'program: {path} was {value.type} when it was traced'!r})"
+        body.append(f"{name} = {module}.asarray({path})")
+        symbols = {str(size): axis for axis, size in enumerate(value.shape) if type(size) is not int and str(size) not in bound}
+        if symbols:
+            body += [f"if {name}.ndim != {len(value.shape)}:", f"    {wrong}"]
+            body += [f"{symbol} = {name}.shape[{axis}]" for symbol, axis in symbols.items()]
+            bound |= {*symbols}
+        body += [f"if {name}.shape != {value.shape} or {name}.dtype != {value.dtype.name!r}:", f"    {wrong}"]
+    return body
+
+
+def parameters_text(trace: Any) -> str:
+    """The parameters of a program: the call's, and the generators that the call was not given."""
+    own = [f"{source.name}=None" for source in trace.sources if not source.path]
+    return ", ".join([*trace.parameters, *(["*"] if trace.keywords else []), *trace.keywords, *own])
+
+
+def program_text(trace: Any) -> str:
+    """A module with one function, `program`, of the parameters that the traced function has."""
+    body = entrance(trace, "gs")
     written = {line.target.memory for line in trace.instructions if line.target is not None}
     for value in trace.constants:
         body.append(f"{value.name} = gs.asarray(_{value.name}{'.copy()' if value in written else ''})")
@@ -94,6 +113,5 @@ def program_text(trace: Any) -> str:
         head.insert(0, "from base64 import b64decode\n")
     if "ops." in text:
         head.append("from gradspec.support.dispatch import ops")
-    parameters = ", ".join([*trace.parameters, *(f"{source.name}=None" for source in trace.sources)])
-    return "\n".join(head) + f"\n\n{constants}\n\ndef program({parameters}):\n{text}\n"
+    return "\n".join(head) + f"\n\n{constants}\n\ndef program({parameters_text(trace)}):\n{text}\n"
 

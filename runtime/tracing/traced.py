@@ -6,27 +6,24 @@ found among the values, and what was written down is run once and compared, bit 
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy, deepcopy
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
 from ..autograd.forward_ad import dual_level
-from ..autograd.nest import flatten, places, rebuild
-from ..core.operand import asarray
+from ..autograd.nest import flatten
 from ..support.errors import CallTypeError
 from .drawing import dot_text, svg_text
+from .inputs import TAKEN, Inputs, anew, keywords_of, parameters_of
 from .instructions import Instruction, straightened
 from .listening import Call, Recorder, place
 from .literals import literal
 from .numpy_program import numpy_text
 from .passes import with_folded_constants, without_common_subexpressions, without_dead_code, without_looks
 from .program import line_text, program_text
-from .values import Memory, Source, Value, copied, held, mapped, values_in
+from .sizes import find_sizes
+from .values import Memory, Source, Value, held, mapped, same_bits, values_in
 
 
 class Trace:
@@ -52,6 +49,9 @@ class Trace:
         self.sources: list[Source] = recorded["sources"]
         self.notes: list[str] = recorded["notes"]
         self.arguments: tuple = recorded["arguments"]
+        self.keywords: dict[str, Any] = recorded["keywords"]
+        self.shapes: Mapping[str, tuple] = {}
+        self.symbols: list[str] = []
         self.instructions: list[Instruction] = []
         self.constants: list[Value] = []
         self.take(lines)
@@ -60,7 +60,7 @@ class Trace:
         """Have these instructions, and name their values."""
         self.instructions = lines
         found = [value for line in lines for value in (*line.read, *line.made)] + values_in(self.results)
-        taken = {*self.parameters, *(named.name for named in (*self.inputs, *self.sources)), "np", "gs", "ops"}
+        taken = {*self.parameters, *self.keywords, *self.symbols, *TAKEN, *(one.name for one in (*self.inputs, *self.sources))}
         self.constants = list(dict.fromkeys(value for value in found if value.kind == "constant"))
         results = list(dict.fromkeys(value for value in found if value.kind == "result"))
         for letter, values in (("c", self.constants), ("v", results)):
@@ -80,7 +80,7 @@ class Trace:
     def __str__(self) -> str:
         head = [f"{value.name}: {value.type}" for value in self.inputs]
         lines = [f"# {note}" for note in self.notes]
-        lines.append(f"program({', '.join([*head, *(source.name for source in self.sources)])})")
+        lines.append(f"program({', '.join([*head, *(source.path or source.name for source in self.sources)])})")
         lines += [f"    {value.name}: {value.type} is a constant{origin(value)}" for value in self.constants]
         for line in self.instructions:
             types = ", ".join(value.type for value in line.made)
@@ -112,9 +112,13 @@ class Trace:
         exec(compile(self.python(numpy), "<trace>", "exec"), names)
         return names["program"]
 
-    def run(self, *args: Any, **generators: Any) -> Any:
-        """Run the program of other arguments.  Random numbers are drawn from `generator=`."""
-        return self.compiled()(*args, **generators)
+    def run(self, *args: Any, **keywords: Any) -> Any:
+        """Run the program of other arguments.  Random numbers that the call drew by default are drawn from `generator=`."""
+        return self.compiled()(*args, **keywords)
+
+    def states(self) -> dict[str, Any]:
+        """Copies of the generators that the call was not given, as they were before it."""
+        return {source.name: deepcopy(source.state) for source in self.sources if not source.path}
 
     def where(self, op: str) -> list[Instruction]:
         """The instructions of an operator, in any of its forms."""
@@ -150,8 +154,8 @@ class Trace:
             return named and (depth is None or level < depth)
 
         with dual_level():  # in which composites are computed by their parts, though nothing here has a tangent
-            generators = {source.name: deepcopy(source.state) for source in self.sources}
-            again = trace_call(self.with_generators(generators), *anew(self.arguments), check=False, apart=wanted)
+            again = trace_call(self.with_generators(self.states()), *anew(self.arguments), check=False, apart=wanted,
+                               shapes=self.shapes, keywords=anew(self.keywords))  # fmt: skip
         again.function, again.notes = self.function, self.notes
         for source, mine in zip(again.sources, self.sources):
             source.state = mine.state
@@ -162,8 +166,8 @@ class Trace:
         program = self.compiled()
 
         @wraps(program)
-        def run(*args: Any) -> Any:
-            return program(*args, **generators)
+        def run(*args: Any, **keywords: Any) -> Any:
+            return program(*args, **keywords, **generators)
 
         return run
 
@@ -171,7 +175,8 @@ class Trace:
         """The trace of the function's value and gradient, by the arguments `argnums`: its backward pass is operators, too."""
         from ..func.gradients import value_and_grad
 
-        return trace_call(value_and_grad(self.function, argnums), *anew(self.arguments))
+        function = value_and_grad(self.function, argnums)
+        return trace_call(function, *anew(self.arguments), shapes=self.shapes, keywords=anew(self.keywords))
 
     def without_dead_code(self) -> Trace:
         """The program without what no result depends on; writes to inputs and random draws stay."""
@@ -196,8 +201,9 @@ def origin(value: Value) -> str:
 
 
 def trace_call(
-    f: Callable[..., Any], *args: Any, check: bool = True, apart: Callable[[Call, int], bool] = lambda call, level: False
-) -> Trace:
+    f: Callable[..., Any], *args: Any, check: bool = True, apart: Callable[[Call, int], bool] = lambda call, level: False,
+    shapes: Mapping[str, tuple] | None = None, keywords: Mapping[str, Any] | None = None,
+) -> Trace:  # fmt: skip
     """What a call of `f` does, as a program of operators.
 
     Parameters
@@ -210,6 +216,11 @@ def trace_call(
         Run the program once, and compare all bits of its results with those of the call.
     apart : callable
         Which operators are to be replaced by their parts, asked with the call and how many operators it is inside of.
+    shapes : mapping of str to tuple, optional
+        Sizes that the program is to leave open, `{"x": ("n", 3)}`: by the name of the input, a name for each of them.
+        The call is traced at other sizes too, to know what depends on them.
+    keywords : mapping, optional
+        The keyword arguments of `f`.
 
     Returns
     -------
@@ -222,12 +233,14 @@ def trace_call(
     """
     memory = Memory()
     recorder = Recorder(memory)
-    parameters = parameters_of(f, len(args))
+    parameters, keywords = parameters_of(f, len(args)), dict(keywords or {})
+    memory.reserved = {*parameters, *keywords}
     inputs = Inputs(recorder)
     given = [inputs.tensors(parameter, argument) for parameter, argument in zip(parameters, args)]
+    named = {name: inputs.tensors(name, argument) for name, argument in keywords.items()}
     recorder.start()
     try:
-        outcome = f(*given)
+        outcome = f(*given, **named)
     finally:
         recorder.stop()
     if recorder.failure is not None:
@@ -236,63 +249,21 @@ def trace_call(
     results = mapped(outcome, final.leaf)
     recorded = {
         "inputs": inputs.values, "fixed": inputs.fixed, "parameters": parameters, "unpacked": inputs.unpacked, "results": results,
-        "notes": recorder.notes, "sources": list(memory.sources.values()), "arguments": tuple(inputs.before),
+        "notes": recorder.notes, "sources": list(memory.sources.values()), "arguments": tuple(inputs.before[: len(args)]),
+        "keywords": dict(zip(keywords, inputs.before[len(args) :])),
     }  # fmt: skip
     taken = Trace(f, straightened(recorder.root, values_in(results), apart), recorded)
     if check:
-        compare(taken, outcome, args)
+        compare(taken, outcome, [args, keywords])
+    if shapes:
+        find_sizes(taken, shapes, lambda args, named: trace_call(f, *args, check=check, apart=apart, keywords=named))
     return taken
 
 
-class Inputs:
-    """What a call is given: each array has a name, and is a tensor, so that operators hear of it.
-
-    Attributes
-    ----------
-    values : list of Value
-    unpacked : list of (Value, str)
-        Where each stands among the parameters.
-    fixed : list of (str, str)
-        Numbers and strings, which are parts of the program.
-    before : list
-        The arguments with copies of their arrays, as they were.
-    """
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-        self.values: list[Value] = []
-        self.unpacked: list[tuple[Value, str]] = []
-        self.before: list[Any] = []
-        self.fixed: list[tuple[str, str]] = []
-
-    def tensors(self, parameter: str, argument: Any) -> Any:
-        """An argument with tensors for its arrays, in the same memory."""
-        leaves, form = flatten(argument)
-        arrays = [held(leaf) for leaf in leaves]
-        self.before.append(rebuild(form, [leaf if array is None else copied(array) for leaf, array in zip(leaves, arrays)]))
-        for leaf, array, path in zip(leaves, arrays, places(form)):
-            if array is not None:
-                self.enter(array, parameter, path)
-            elif leaf is None or isinstance(leaf, (bool, int, float, complex, str)) and leaf == leaf:  # NaN is equal to nothing
-                self.fixed.append((parameter + path, literal(leaf)))
-        return rebuild(form, [asarray(leaf) if isinstance(leaf, np.ndarray) and array is not None else leaf
-                              for leaf, array in zip(leaves, arrays)])  # fmt: skip
-
-    def enter(self, array: np.ndarray, parameter: str, path: str) -> None:
-        memory = self.recorder.memory
-        value = memory.known(array)
-        if value is not None or memory.block(array) is not None:
-            self.recorder.notes.append(f"{parameter}{path} shares memory with another input, and has to where the program is run")
-        if value is None:
-            value = memory.enter(array, "input")
-            value.name = name_of(parameter, path)
-        self.values.append(value)
-        self.unpacked.append((value, parameter + path))
-
-
-def name_of(parameter: str, path: str) -> str:
-    """The name of what stands at a place in an argument: `params_w` of `params['w']`."""
-    return "_".join([parameter, *re.findall(r"\w+", path)])
+def trace_of(f: Callable[..., Any], *args: Any, **keywords: Any) -> Trace:
+    """`trace_call` as `gs.trace` calls it: `check` and `shapes` are the tracer's, all other keywords are the function's."""
+    rest = keywords_of(f, keywords, ("check", "shapes"))
+    return trace_call(f, *args, check=keywords.get("check", True), shapes=keywords.get("shapes"), keywords=rest)
 
 
 class Ending:
@@ -312,41 +283,14 @@ class Ending:
         return self.recorder.value(array, self)
 
 
-def parameters_of(f: Callable[..., Any], count: int) -> list[str]:
-    """The names of the positional parameters, as many as there are arguments."""
-    try:
-        names = [name for name, one in inspect.signature(f).parameters.items()
-                 if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    except (TypeError, ValueError):
-        names = []
-    names = [name for name in names[:count] if name not in ("np", "gs", "ops")]
-    return names + [f"x{number}" for number in range(len(names), count)]
-
-
-def compare(taken: Trace, outcome: Any, args: tuple) -> None:
-    """Run a program, and refuse it where it gives other bits than the call."""
-    again = anew(taken.arguments)
-    generators = {source.name: deepcopy(source.state) for source in taken.sources}
-    found = taken.run(*again, **generators)
+def compare(taken: Trace, outcome: Any, given: list) -> None:
+    """Run a program, and refuse it where it gives other bits than the call, or writes others to what it was given."""
+    again = [anew(taken.arguments), anew(taken.keywords)]
+    found = taken.run(*again[0], **again[1], **taken.states())
     pairs = list(zip(flatten(found)[0], flatten(outcome)[0]))
-    pairs += list(zip(flatten(list(again))[0], flatten(list(args))[0]))
+    pairs += list(zip(flatten(again)[0], flatten(given)[0]))
     for got, wanted in pairs:
         got, wanted = held(got), held(wanted)
         if wanted is not None and not same_bits(got, wanted):
             raise CallTypeError("trace: the program gives other bits than the call; does the call depend on what it left behind "
                                 "before, or on numbers that other code wrote?")  # fmt: skip
-
-
-def anew(tree: Any) -> Any:
-    """A tree with copies of its arrays."""
-    return mapped(tree, lambda leaf: copied(leaf) if isinstance(leaf, np.ndarray) else leaf)
-
-
-def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same dtype, shape and bits; NaN is NaN."""
-    if a is None or a.dtype != b.dtype or a.shape != b.shape:
-        return False
-    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-    if a.tobytes() == b.tobytes():
-        return True
-    return a.dtype.kind in "fc" and bool(np.all((a == b) & (np.signbit(a.real) == np.signbit(b.real)) | (a != a) & (b != b)))

@@ -16,7 +16,8 @@ import numpy as np
 from ..support.generator import Holder
 from .arrays import bounds, held, instances_in, key_of, mapped, owner_of
 
-__all__ = ["Memory", "Source", "Value", "bounds", "copied", "held", "held_generator", "key_of", "mapped", "owner_of", "values_in"]
+__all__ = ["Memory", "Source", "Value", "bounds", "copied", "held", "held_generator", "key_of", "mapped", "owner_of",
+           "same_bits", "values_in"]  # fmt: skip
 
 
 class Value:
@@ -65,10 +66,12 @@ class Source:
     name : str
     state : numpy.random.Generator
         A copy of it as it was before the first draw.
+    path : str
+        Where it stands among the arguments of the call, if it does: `generator`, `options['rng']`.
     """
 
     def __init__(self, generator: Any, name: str) -> None:
-        self.name, self.generator = name, generator
+        self.name, self.generator, self.path = name, generator, ""
         self.state = deepcopy(generator)
 
     def __repr__(self) -> str:
@@ -84,6 +87,7 @@ class Memory:
         self.starts: list[int] = []
         self.blocks: list[tuple[int, Value, np.ndarray]] = []
         self.sources: dict[int, Source] = {}
+        self.reserved: set[str] = set()  # names of parameters, which no generator of the program's own has
 
     def known(self, array: np.ndarray) -> Value | None:
         """The value that an array is, if the program has it."""
@@ -113,12 +117,16 @@ class Memory:
                 return block
         return None
 
-    def source(self, generator: Any) -> Source:
-        """The parameter that a generator is."""
+    def source(self, generator: Any, name: str = "") -> Source:
+        """The parameter that a generator is; of that name, where an argument is one."""
         found = self.sources.get(id(generator))
         if found is None:
-            count = len(self.sources)
-            found = self.sources[id(generator)] = Source(generator, "generator" if count == 0 else f"generator_{count + 1}")
+            taken = self.reserved | {source.name for source in self.sources.values()}
+            count = 1
+            while not name:
+                word = "generator" if count == 1 else f"generator_{count}"
+                count, name = count + 1, "" if word in taken else word
+            found = self.sources[id(generator)] = Source(generator, name)
         return found
 
 
@@ -138,6 +146,16 @@ def copied(array: np.ndarray) -> np.ndarray:
     result = np.ndarray(array.shape, array.dtype, np.zeros(high - low, np.uint8), first, array.strides)
     result[...] = array
     return result
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same dtype, shape and bits; NaN is NaN."""
+    if a is None or a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    if a.tobytes() == b.tobytes():
+        return True
+    return a.dtype.kind in "fc" and bool(np.all((a == b) & (np.signbit(a.real) == np.signbit(b.real)) | (a != a) & (b != b)))
 
 
 def values_in(tree: Any) -> list[Value]:
