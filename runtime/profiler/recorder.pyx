@@ -2,7 +2,8 @@
 """The recorder: a listener that writes what it hears into one array in C.
 
 Owns the rows, the clock, and which row of an open event waits for its end.  What is rare or expensive stands beside the rows and
-is kept once: names, shapes, stacks.  Knows nothing of how a profile is shown.
+is kept once: names, shapes, stacks.  Shapes and stacks are found again by numbers packed into bytes; their Python objects are made
+when they are new.  Knows nothing of how a profile is shown.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -18,10 +19,15 @@ from ..core.events cimport Event, Listener
 from ..core.grad_mode cimport thread_state
 from ..core.provenance cimport line_of
 from ..core.tensor cimport TensorBase
-from ..support.capi cimport NPY_ARRAY_OWNDATA, PyArray_FLAGS, PyThread_get_thread_ident, ndarray
+from ..support.capi cimport (
+    NPY_ARRAY_OWNDATA, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, PyThread_get_thread_ident, ndarray,
+)
 
 cdef extern from "gradspec/profiler/clock.h":
     long long gradspec_now() noexcept nogil
+
+cdef extern from "gradspec/profiler/stack.h":
+    Py_ssize_t gradspec_stack(uint64_t*, Py_ssize_t)
 
 cdef extern from "Python.h":
     object PyWeakref_NewRef(object, object)
@@ -44,6 +50,9 @@ cdef struct Change:
 cdef struct Open:
     PyObject* event         # borrowed; compared only
     int32_t row             # -1 of one that was dropped
+
+cdef enum:
+    NUMBERS = 64    # of the shapes that are packed
 
 # The fields of a row and of a change, as NumPy names them.
 ROW = [("start", "i8"), ("end", "i8"), ("sequence_nr", "i8"), ("origin", "u8"), ("thread", "u8"), ("bytes", "i8"), ("kind", "i4"),
@@ -85,19 +94,25 @@ cdef class Recorder(Listener):
     cdef PyObject* objects  # of the thread that was met last
     cdef uint64_t ident
     cdef dict idents        # address of a thread's objects -> the thread that they were met in first
-    cdef dict name_ids, kind_ids, shape_ids, stack_ids
+    cdef dict name_ids, kind_ids, shape_ids
+    cdef list stacks
+    cdef uint64_t* pairs    # of the stack that was looked at last
+    cdef Py_ssize_t pairs_room
+    cdef dict packed_shapes, packed_stacks  # what they are as bytes -> their number
     cdef dict alive         # address of an array -> weak reference
     cdef readonly Py_ssize_t dropped
 
     def __init__(self, *, shapes=False, memory=False, stack=False, Py_ssize_t limit=1 << 22):
         self.with_shapes, self.with_memory, self.with_stack, self.limit = shapes, memory, stack, limit
         self.idents = {}
-        self.name_ids, self.kind_ids, self.shape_ids, self.stack_ids, self.alive = {}, {}, {}, {}, {}
+        self.name_ids, self.kind_ids, self.shape_ids, self.alive = {}, {}, {}, {}
+        self.packed_shapes, self.packed_stacks, self.stacks = {}, {}, []
 
     def __dealloc__(self):
         free(self.rows)
         free(self.changes)
         free(self.opened)
+        free(self.pairs)
 
     cpdef begin(self, Event event):
         cdef int32_t place = -1
@@ -111,9 +126,9 @@ cdef class Recorder(Listener):
             row.origin, row.thread = event.origin, self.thread()
             row.sequence_nr = <int64_t> event.sequence_nr if event.node is not None else -1
             row.kind, row.name = number_of(self.kind_ids, event.kind), number_of(self.name_ids, event.name)
-            row.inputs = number_of(self.shape_ids, shapes_of(event.inputs)) if self.with_shapes else -1
+            row.inputs = self.number_of_shapes(event.inputs) if self.with_shapes else -1
             row.outputs = -1
-            row.stack = number_of(self.stack_ids, stack_of()) if self.with_stack else -1
+            row.stack = self.number_of_stack() if self.with_stack else -1
             self.count += 1
         if self.depth == self.opened_room:
             self.opened = <Open*> more(self.opened, &self.opened_room, sizeof(Open))
@@ -143,11 +158,34 @@ cdef class Recorder(Listener):
         if event.node is None and thread_state().sequence_nr > event.sequence_nr:
             row.sequence_nr = <int64_t> event.sequence_nr
         if self.with_shapes:
-            row.outputs = number_of(self.shape_ids, shapes_of(event.outputs))
+            row.outputs = self.number_of_shapes(event.outputs)
 
     cpdef note(self, Event event):
         if self.with_memory and event.kind == "made":
             self.hold(event.outputs, event.inputs)
+
+    cdef int32_t number_of_shapes(self, object values) except -1:
+        cdef int64_t[NUMBERS] packed
+        cdef Py_ssize_t count = pack_shapes(values, packed)
+        if count < 0:
+            return number_of(self.shape_ids, shapes_of(values))
+        key = PyBytes_FromStringAndSize(<char*> packed, count * sizeof(int64_t))
+        found = self.packed_shapes.get(key)
+        if found is None:
+            found = self.packed_shapes[key] = number_of(self.shape_ids, shapes_of(values))
+        return found
+
+    cdef int32_t number_of_stack(self) except -1:
+        cdef Py_ssize_t count = gradspec_stack(self.pairs, self.pairs_room)
+        while count > self.pairs_room:
+            self.pairs = <uint64_t*> more(self.pairs, &self.pairs_room, 2 * sizeof(uint64_t))
+            count = gradspec_stack(self.pairs, self.pairs_room)
+        key = PyBytes_FromStringAndSize(<char*> self.pairs, 2 * count * sizeof(uint64_t))
+        found = self.packed_stacks.get(key)
+        if found is None:
+            found = self.packed_stacks[key] = len(self.stacks)
+            self.stacks.append(stack_of())  # which keeps the code objects: no other ones get their addresses
+        return found
 
     cdef uint64_t thread(self) except? 0:
         """The thread whose program runs: a worker that lends a deep pass its stack has that thread's objects."""
@@ -186,7 +224,7 @@ cdef class Recorder(Listener):
         if is_among(array, inputs):  # it was written to
             return 0
         death = Death.__new__(Death)
-        death.recorder, death.address, death.nbytes = self, address, array.nbytes
+        death.recorder, death.address, death.nbytes = self, address, array.size * PyArray_ITEMSIZE(array)
         self.alive[address] = PyWeakref_NewRef(array, death)
         self.change(death.nbytes)
         return 0
@@ -213,7 +251,7 @@ cdef class Recorder(Listener):
         """The rows and the changes of memory, as bytes, and the tables that they refer to."""
         return (PyBytes_FromStringAndSize(<char*> self.rows, self.count * sizeof(Row)),
                 PyBytes_FromStringAndSize(<char*> self.changes, self.changed * sizeof(Change)),
-                list(self.kind_ids), list(self.name_ids), list(self.shape_ids), list(self.stack_ids))
+                list(self.kind_ids), list(self.name_ids), list(self.shape_ids), self.stacks)
 
 
 cdef inline int32_t number_of(dict numbers, object key) except -1:
@@ -256,10 +294,45 @@ cdef object shapes_of(object values):
     return None
 
 
+cdef Py_ssize_t pack_shapes(object values, int64_t* packed):
+    """What `shapes_of` says, as numbers, and how many; -1 where they are too many, or a list stands inside of the values."""
+    cdef Py_ssize_t count = 1
+    if not isinstance(values, tuple):
+        return pack_shape(values, packed, 0)
+    packed[0] = -2 - len(<tuple> values)
+    for value in <tuple> values:
+        count = -1 if isinstance(value, (tuple, list)) else pack_shape(value, packed, count)
+        if count < 0:
+            return -1
+    return count
+
+
+cdef inline Py_ssize_t pack_shape(object value, int64_t* packed, Py_ssize_t count):
+    """Put the number of axes and the lengths of an array behind what is packed, -1 of what is none."""
+    cdef ndarray array
+    cdef int i, ndim
+    if isinstance(value, list):
+        return -1
+    array = array_in(value)
+    ndim = -1 if array is None else PyArray_NDIM(array)
+    if count + ndim + 2 > NUMBERS:
+        return -1
+    packed[count] = ndim
+    for i in range(ndim):
+        packed[count + 1 + i] = PyArray_DIMS(array)[i]
+    return count + 1 + max(ndim, 0)
+
+
 cdef bint is_among(ndarray array, object values):
     """Whether an array is one of those that an operator took."""
     if isinstance(values, (tuple, list)):
-        return any([is_among(array, value) for value in values if not is_list_of_numbers(value)])
+        for value in values:
+            if isinstance(value, (tuple, list)):
+                if not is_list_of_numbers(value) and is_among(array, value):
+                    return True
+            elif array_in(value) is array:
+                return True
+        return False
     return array_in(values) is array
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import time
 
+import numpy as np
 import pytest
 
 import gradspec as gs
@@ -73,3 +74,35 @@ def test_the_counter_is_the_sum_of_what_came_and_went(tmp_path):
         live += change["Bytes"]
         assert live == change["Total Allocated"] == count >= 0
     assert max(counts) > 0
+
+
+def training(x, weights, labels):
+    """Steps with a checkpoint, a second derivative and an optimizer."""
+    optimizer = gs.optim.Adam(weights, lr=0.01)
+    for _ in range(3):
+        with gs.profiler.record_function("forward"):
+            hidden = gs.utils.checkpoint.checkpoint(lambda h: gs.tanh(h @ weights[0]), x, use_reentrant=False)
+            loss = gs.nn.cross_entropy(hidden @ weights[1], labels)
+        (slope,) = gs.autograd.grad(loss, weights[1:], create_graph=True)
+        optimizer.zero_grad()
+        (loss + slope.square().sum()).backward()
+        optimizer.step()
+
+
+def test_arrows_and_counters_of_training(tmp_path):
+    rng = np.random.default_rng(0)
+    weights = [gs.tensor(rng.normal(size=size), requires_grad=True) for size in ((8, 16), (16, 4))]
+    with gs.profiler.profile(profile_memory=True) as profiled:
+        training(rng.normal(size=(32, 8)), weights, rng.integers(0, 4, 32))
+    profiled.export_chrome_trace(tmp_path / "trace.json")
+    entries = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    slices = {(entry["tid"], entry["ts"]) for entry in entries if entry["ph"] == "X"}
+    ends = {phase: {entry["id"]: entry for entry in entries if entry["ph"] == phase} for phase in "sf"}
+    assert len(ends["s"]) == len(ends["f"]) == sum(entry["ph"] in "sf" for entry in entries) / 2 > 15
+    for number, start in ends["s"].items():
+        end = ends["f"][number]
+        assert start["ts"] < end["ts"] and {(start["tid"], start["ts"]), (end["tid"], end["ts"])} <= slices
+        assert (start["name"], start["cat"], start["pid"]) == (end["name"], end["cat"], end["pid"])
+    counts = [(entry["ts"], entry["args"]["bytes alive"]) for entry in entries if entry["ph"] == "C"]
+    assert len(counts) > 30 and min(count for _, count in counts) >= 0 and counts == sorted(counts, key=lambda count: count[0])
+    assert all(entry["dur"] >= 0 and entry["ts"] >= 0 for entry in entries if entry["ph"] == "X")

@@ -1,8 +1,11 @@
 """Profiles as users make them: `gs.autograd.profiler.profile` and `gs.profiler.profile`, ranges, pairs of calls and nodes, the sum."""
 
+import cProfile
 import doctest
 import importlib
+import pstats
 import re
+import sys
 import threading
 import time
 import warnings
@@ -130,6 +133,44 @@ def test_ranges_that_end_out_of_order_or_in_another_thread():
     times = {event.name: event.time_range for event in profiled.function_events}
     assert times["first"].end < times["exp"].start < times["exp"].end < times["second"].end
     assert all(event.cpu_time_total >= 0 for event in profiled.function_events)
+
+
+def test_pythons_own_tools():
+    """docs/observe.md: operators are not among what they are told of, but where a call by name is an event."""
+    def program():
+        for _ in range(20):
+            gs.exp(x @ x)
+
+    x, heard = gs.ones((64, 64)), []
+    timed = cProfile.Profile()
+    timed.runcall(program)
+    stats = pstats.Stats(timed)
+    functions = {name: row for (_, _, name), row in stats.stats.items()}
+    assert "program" in functions and not any("exp" in name or "matmul" in name for name in functions)
+    assert functions["program"][2] > 0.8 * stats.total_tt  # its own time has that of the operators
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: heard.append((event, frame.f_code.co_name)))
+    try:
+        program()
+    finally:
+        sys.setprofile(before)
+    assert ("call", "program") in heard and not any(event.startswith("c_") and name == "program" for event, name in heard[:-1])
+    if sys.version_info >= (3, 12):
+        assert "exp" in called_by_monitoring(program)
+
+
+def called_by_monitoring(program):
+    names, monitoring = [], sys.monitoring
+    monitoring.use_tool_id(monitoring.PROFILER_ID, "names")
+    monitoring.register_callback(monitoring.PROFILER_ID, monitoring.events.CALL,
+                                 lambda code, offset, function, argument: names.append(getattr(function, "__name__", "")))  # fmt: skip
+    monitoring.set_events(monitoring.PROFILER_ID, monitoring.events.CALL)
+    try:
+        program()
+    finally:
+        monitoring.set_events(monitoring.PROFILER_ID, 0)
+        monitoring.free_tool_id(monitoring.PROFILER_ID)
+    return names
 
 
 def test_a_profile_of_a_program_that_fails():
