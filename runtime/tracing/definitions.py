@@ -10,7 +10,7 @@ import ast
 import builtins
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..generated.kernel_names import COMPILED, PYTHON
 from ..support.errors import CallTypeError
@@ -138,14 +138,8 @@ class Definitions:
         found = self.names.get(wanted)
         if found is not None:
             return found
-        own = module(wanted[0])
-        node = own.nodes[wanted[1]]
-        name = self.free(wanted[1])
-        if isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name):
-            raise self.missing(on_behalf_of, wanted[1])
-        self.names[wanted] = name
-        text = self.text(own, node, name, on_behalf_of)
-        self.texts.append(text)
+        name = self.names[wanted] = self.free(wanted[1])
+        self.texts.append(self.text(wanted, name, on_behalf_of))
         return name
 
     def beside(self, name: str) -> str:
@@ -160,41 +154,73 @@ class Definitions:
         self.taken.add(name)
         return name
 
-    def text(self, own: Module, node: Any, name: str, on_behalf_of: str) -> str:
-        """The lines of a definition, each name of its module put as the program has it, its docstring cut to a line."""
-        first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
-        edits = [] if isinstance(node, ast.Assign) else [renaming(own, node, name)]
-        if isinstance(node, ast.Assign):
-            target = node.targets[0]
-            edits.append((target.lineno, target.col_offset, target.end_col_offset, name))
-        bound = {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
-        bound |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        inside: set[int] = set()
-        for part in ast.walk(node):
-            path = dotted(part)
-            if path is None or id(part) in inside or path[0] in bound or path[0] not in own.nodes:
-                continue
-            inside.update(id(below) for below in ast.walk(part) if below is not part)
-            target, count = followed(own, path)
-            if target is None:
-                raise self.missing(on_behalf_of, ".".join(path))
-            if not target[0]:
-                self.imports[target[1]] = None
-                continue
-            while len(path) > count:
-                part, path = part.value, path[:-1]
+    def text(self, wanted: Name, name: str, on_behalf_of: str) -> str:
+        """The lines of a definition, each name of its module put as the program has it."""
+        found = parts_of(*wanted)
+        if found.missing:
+            raise missing(on_behalf_of, found.missing)
+        self.imports.update(dict.fromkeys(found.imports))
+        edits = [(*found.place, name)]
+        for place, target in found.calls:
             called = self.want(target, on_behalf_of)
-            edits.append((part.lineno, part.col_offset, part.end_col_offset, self.beside(called) if called in bound else called))
-        lines = own.lines[first - 1 : node.end_lineno]
+            edits.append((*place, self.beside(called) if called in found.bound else called))
+        lines = found.lines[:]
         for line, start, end, text in sorted(edits, reverse=True):
-            at = line - first
-            data = lines[at].encode()
-            lines[at] = (data[:start] + text.encode() + data[end:]).decode()
-        return "\n".join(without_long_docstring(lines, node, first))
+            data = lines[line].encode()
+            lines[line] = (data[:start] + text.encode() + data[end:]).decode()
+        return "\n".join(line for number, line in enumerate(lines) if number not in found.dropped)
 
-    @staticmethod
-    def missing(on_behalf_of: str, name: str) -> CallTypeError:
-        return refusal(on_behalf_of, f", for '{name}' is compiled")
+
+class Parts(NamedTuple):
+    """What a definition is made of; places are (line, first byte, end)."""
+
+    lines: list[str]
+    place: tuple[int, int, int]  # of its name
+    calls: list[tuple[tuple[int, int, int], Name]]
+    imports: list[str]
+    bound: set[str]  # names of its own
+    dropped: range  # lines of the docstring but its first
+    missing: str  # what is compiled
+
+
+@cache
+def parts_of(place: str, name: str) -> Parts:
+    own = module(place)
+    node: Any = own.nodes[name]
+    first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", ()))])
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+        at = (target.lineno - first, target.col_offset, target.end_col_offset)
+        if not isinstance(target, ast.Name):  # one of several names that are assigned together
+            return Parts([], at, [], [], set(), range(0), name)
+    else:
+        start = own.lines[node.lineno - 1].index(name, node.col_offset)
+        at = (node.lineno - first, start, start + len(name))
+    lines, dropped = docstring_cut(own.lines[first - 1 : node.end_lineno], node, first)
+    parts = list(ast.walk(node))
+    bound = {part.arg for part in parts if isinstance(part, ast.arg)}
+    bound |= {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    found = Parts(lines, at, [], [], bound, dropped, "")
+    inside: set[int] = set()
+    for part in parts:
+        path = dotted(part)
+        if path is None or id(part) in inside or path[0] in bound or path[0] not in own.nodes:
+            continue
+        inside.update(id(below) for below in ast.walk(part) if below is not part)
+        target, count = followed(own, path)
+        if target is None:
+            return found._replace(missing=".".join(path))
+        if not target[0]:
+            found.imports.append(target[1])
+            continue
+        for _ in path[count:]:
+            part = part.value
+        found.calls.append(((part.lineno - first, part.col_offset, part.end_col_offset), target))
+    return found
+
+
+def missing(on_behalf_of: str, name: str) -> CallTypeError:
+    return refusal(on_behalf_of, f", for '{name}' is compiled")
 
 
 def refusal(name: str, why: str = "") -> CallTypeError:
@@ -211,17 +237,11 @@ def dotted(node: ast.AST) -> tuple[str, ...] | None:
     return None
 
 
-def renaming(own: Module, node: Any, name: str) -> tuple[int, int, int, str]:
-    """The edit that gives a function another name."""
-    line = own.lines[node.lineno - 1]
-    start = line.index(node.name, node.col_offset)
-    return node.lineno, start, start + len(node.name), name
-
-
-def without_long_docstring(lines: list[str], node: Any, first: int) -> list[str]:
-    """A docstring of several lines as its first one."""
+def docstring_cut(lines: list[str], node: Any, first: int) -> tuple[list[str], range]:
+    """The lines of a definition with a docstring of one line, and which of them are left over."""
     head = node.body[0] if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None else None
     if head is None or head.lineno == head.end_lineno:
-        return lines
+        return lines, range(0)
     start, end = head.lineno - first, head.end_lineno - first
-    return [*lines[:start], lines[start].rstrip() + '"""', *lines[end + 1 :]]
+    lines[start] = lines[start].rstrip() + '"""'
+    return lines, range(start + 1, end + 1)

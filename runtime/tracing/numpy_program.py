@@ -6,17 +6,15 @@ above the program.  What is written in place is assigned to; a number that NumPy
 
 from __future__ import annotations
 
-import ast
-import copy
 import operator
-import re
 from typing import Any
 
 import numpy as np
 
 from ..generated.op_info import OpInfo
-from .definitions import FORWARDS, Definitions, Module, dotted, followed, module, refusal
+from .definitions import FORWARDS, Definitions, module, refusal
 from .entries import entry_of
+from .inlining import WORD, filled, template
 from .instructions import Instruction
 from .literals import array_literal, literal
 from .program import entrance, is_default, parameters_text, target_text
@@ -103,53 +101,16 @@ class Writer:
 
     def call(self, name: str, given: tuple[list[str], dict[str, str]], entry: OpInfo) -> str:
         """The call of a forward: its expression where it has but one."""
-        own = module(FORWARDS)
-        if name not in own.nodes:
+        if name not in module(FORWARDS).nodes:
             raise refusal(name)
-        keywords = [ast.keyword(key, raw(text)) for key, text in given[1].items()]
-        call = ast.Call(ast.Name(name, ast.Load()), [raw(text) for text in given[0]], keywords)
-        text = ast.unparse(self.written(own, call, name)).replace(RAW, "")
-        text = ast.unparse(Settled().visit(ast.parse(text, mode="eval")))  # without the brackets that nothing needs
+        texts = [("", text) for text in given[0]] + [*given[1].items()]
+        form = template(name, tuple((key, WORD.fullmatch(text) is not None) for key, text in texts))
+        self.definitions.imports.update(dict.fromkeys(form.imports))
+        text = filled(form, [text for _, text in texts], [self.definitions.want(wanted, name) for wanted in form.definitions])
         count = len(entry.outputs)
         if "_" in [output.strip()[:1] for output in entry.signature.rpartition("->")[2].split(",")]:  # hidden ones come last
             text += "[0]" if count == 1 else f"[:{count}]"
         return text
-
-    def written(self, own: Module, expression: ast.expr, on_behalf_of: str) -> ast.expr:
-        """An expression of a module in the program's names; in the place of a function that is one expression stands that."""
-        writer = self
-
-        class Names(ast.NodeTransformer):
-            def visit_Call(self, node: ast.Call) -> ast.expr:
-                given = [self.visit(part) for part in node.args]
-                keywords = [ast.keyword(one.arg, self.visit(one.value)) for one in node.keywords]
-                path = dotted(node.func)
-                target = followed(own, path)[0] if path is not None and path[0] in own.nodes else None
-                if target is not None and target[0]:
-                    found = substituted(module(target[0]).nodes[target[1]], given, keywords)
-                    if found is not None:
-                        return writer.written(module(target[0]), found, on_behalf_of)
-                return ast.Call(self.visit(node.func), given, keywords)
-
-            def visit_Name(self, node: ast.Name) -> ast.expr:
-                return self.named(node)
-
-            def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-                return self.named(node)
-
-            def named(self, node: Any) -> ast.expr:
-                path = dotted(node)
-                if path is None or path[0] not in own.nodes:
-                    return self.generic_visit(node)
-                target, count = followed(own, path)
-                if target is None:
-                    raise writer.definitions.missing(on_behalf_of, ".".join(path))
-                if not target[0]:
-                    writer.definitions.imports[target[1]] = None
-                    return raw(".".join(path))
-                return raw(".".join([writer.definitions.want(target, on_behalf_of), *path[count:]]))
-
-        return Names().visit(expression)
 
 
 def whole(item: Any) -> int:
@@ -157,69 +118,17 @@ def whole(item: Any) -> int:
     return item if isinstance(item, Size) else operator.index(item)
 
 
-class Settled(ast.NodeTransformer):
-    """Expressions without the questions that the arguments have answered: `x if 2 is None else y`."""
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        left, right = node.left, node.comparators[0]
-        asked = isinstance(node.ops[0], (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None
-        if asked and isinstance(left, (ast.Constant, ast.Tuple, ast.List)):
-            is_none = isinstance(left, ast.Constant) and left.value is None
-            return ast.Constant(is_none == isinstance(node.ops[0], ast.Is))
-        return self.generic_visit(node)
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        test = self.visit(node.test)
-        if isinstance(test, ast.Constant):
-            return self.visit(node.body if test.value else node.orelse)
-        return ast.IfExp(test, self.visit(node.body), self.visit(node.orelse))
-
-
-RAW = "\0"  # begins a name that is text of the program, and none of the module whose expression it stands in
-
-
-def raw(text: str) -> ast.Name:
-    """Text of the program as a part of an expression."""
-    return ast.Name(RAW + (text if re.fullmatch(r"[\w.]+", text) else f"({text})"), ast.Load())
-
-
-def substituted(function: ast.stmt, given: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr | None:
-    """The expression that a function returns, of arguments; None where it does more, or would compute one of them twice."""
-    if not isinstance(function, ast.FunctionDef):
-        return None
-    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    spec = function.args
-    if len(body) != 1 or not isinstance(body[0], ast.Return) or function.decorator_list or spec.vararg or spec.kwarg:
-        return None
-    if any(isinstance(node, (ast.Lambda, ast.comprehension, ast.Starred)) for node in [*ast.walk(body[0]), *given]):
-        return None
-    positional = [one.arg for one in spec.args]
-    values = dict(zip(positional[len(positional) - len(spec.defaults) :], spec.defaults))
-    values |= {one.arg: default for one, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is not None}
-    values |= dict(zip([*positional, *(one.arg for one in spec.kwonlyargs)], given))
-    values |= {keyword.arg: keyword.value for keyword in keywords}
-    texts = {name: ast.unparse(value).replace(RAW, "") for name, value in values.items()}
-    uses = [node.id for node in ast.walk(body[0]) if isinstance(node, ast.Name)]
-    if any(uses.count(name) > 1 and not re.fullmatch(r"[\w.]+", text) for name, text in texts.items()):
-        return None
-
-    class Values(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return raw(texts[node.id]) if node.id in texts else node
-
-    return Values().visit(copy.deepcopy(body[0].value))
-
-
 def numpy_text(trace: Any) -> str:
     """A module with one function, `program`, of the parameters that the traced function has, over NumPy."""
     found = [value for line in trace.instructions for value in (*line.read, *line.made)]
     named = {value.name for value in (*found, *trace.inputs, *trace.constants, *trace.sources)}
     constants = {f"_{value.name}" for value in trace.constants}
-    taken = {"np", "math", "program", "b64decode", *trace.parameters, *trace.keywords, *trace.symbols}
+    taken = {"np", "math", "program", "b64decode", "default_rng", *trace.parameters, *trace.keywords, *trace.symbols}
     writer = Writer(taken | named | constants)
     body = entrance(trace, "np")
     for name in [source.name for source in trace.sources if not source.path]:
-        body.append(f"{name} = np.random.default_rng() if {name} is None else {name}")
+        writer.definitions.imports["from numpy.random import default_rng"] = None
+        body.append(f"{name} = default_rng() if {name} is None else {name}")
     written = {line.target.memory for line in trace.instructions if line.target is not None}
     for value in trace.constants:
         body.append(f"{value.name} = _{value.name}{'.copy()' if value in written else ''}")

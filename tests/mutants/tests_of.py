@@ -163,6 +163,7 @@ ELSEWHERE = {
     "runtime/support/named_result.py": ["tests/runtime/test_typed.py"],
     "runtime/kernels/expressions.py": ["tests/ops/test_traces.py"],
     "runtime/tracing/entries.py": ["tests/runtime/test_traced.py"],
+    "runtime/tracing/inlining.py": ["tests/runtime/test_traced.py", "tests/ops/test_traces.py"],
     "runtime/tracing/instructions.py": ["tests/runtime/test_traced.py"],
     "runtime/tracing/listening.py": ["tests/runtime/test_traced.py"],
     "runtime/tracing/numpy_program.py": ["tests/runtime/test_traced.py", "tests/ops/test_traces.py"],
