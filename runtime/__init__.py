@@ -59,9 +59,10 @@ _namespaces = (
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (
-    "elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product",
-    "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
-    "make_vjp", "multigrad_dict", "value_and_grad", "vector_jacobian_product", "vjp",
+    "associative_scan", "cond", "elementwise_grad", "fori_loop", "grad", "grad_and_aux", "grad_and_value", "grad_named",
+    "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
+    "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict", "scan", "switch",
+    "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
 )  # fmt: skip
 __getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit")})
 answer_imports()

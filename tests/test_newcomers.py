@@ -23,7 +23,7 @@ STOPS = {
     "jax/jitted_loss.py": "write f itself",
     "jax/pytree_sgd.py": "write the nest itself",
     "jax/random_keys.py": "write rng = gs.random.default_rng(seed)",
-    "jax/scanned_rnn.py": "functions are in the main namespace, and loops are Python's",
+    "jax/scanned_rnn.py": "write gs.func.scan, fori_loop",
     "numpy/heat_equation.py": "begin with a tensor",
     "numpy/normal_likelihood.py": "a list of tensors becomes one by gradspec.stack(list)",
     "numpy/solve_ivp.py": "a list of tensors becomes one by gradspec.stack(list)",

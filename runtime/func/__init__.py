@@ -2,12 +2,16 @@
 
 Each takes a function of arrays, numbers, or tuples, lists and dictionaries of them, and gives another, or a result, that can
 be differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `grad` inside the function that `grad` is given.
+Beside them stand JAX's loops and branches, `scan`, `fori_loop`, `while_loop`, `map`, `cond`, `switch`, which are differentiated
+as what they call is.
 """
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
+from .branches import cond, switch
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
+from .loops import associative_scan, fori_loop, map, scan, while_loop
 from .matrices import hessian, jacfwd, jacobian, jacrev
 from .named import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
 from .named import multigrad_dict, vector_jacobian_product
@@ -15,9 +19,10 @@ from .products import hvp, jvp, linearize, vjp
 from ..support.later import answer
 
 __all__ = [
-    "elementwise_grad", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product",
-    "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
-    "make_vjp", "multigrad_dict", "value_and_grad", "vector_jacobian_product", "vjp",
+    "associative_scan", "cond", "elementwise_grad", "fori_loop", "grad", "grad_and_aux", "grad_and_value", "grad_named",
+    "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
+    "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict", "scan", "switch",
+    "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
 ]  # fmt: skip
 answer(__name__)
 

@@ -57,9 +57,7 @@ NAMES = {
         "check_backward_validity detach_variable get_device_states set_device_states GraphExecGroup LoggingTensorMode "
         "capture_logs TorchDispatchMode"
     ),
-    "write a for loop: what Python runs is what is recorded": "scan fori_loop while_loop associative_scan",
-    "write if and else: what Python runs is what is recorded": "switch platform_dependent",
-    "write gs.stack([f(row) for row in x])": "map",
+    "write if and else: what Python runs is what is recorded": "platform_dependent",
     "write a subclass of gs.autograd.Function, with forward and backward": (
         "custom_vjp custom_jvp custom_gradient custom_derivatives custom_batching primitive defvjp defjvp defvjp_argnum "
         "defvjp_argnums defjvp_argnum defjvp_argnums def_linear notrace_primitive register_notrace extend library function "
@@ -92,7 +90,7 @@ NAMES = {
     "write gs.func.value_and_grad, which takes tuples, lists and dictionaries": "vspace VSpace SparseObject",
     # Modules of the other libraries.
     "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "numpy jnp anp numpy_wrapper",
-    "write gs.concat and so on: functions are in the main namespace, and loops are Python's": "lax",
+    "write gs.func.scan, fori_loop, while_loop, cond, switch or map, and gs.concat and so on for all else": "lax",
     "not there yet; write the density: -0.5 * ((x - m) / s)**2 - gs.log(s * (2 * gs.pi)**0.5) is norm.logpdf(x, m, s)": (
         "stats distributions Distribution Normal MultivariateNormal LowRankMultivariateNormal Uniform Laplace Cauchy "
         "Exponential Gamma Beta Dirichlet Poisson Bernoulli Binomial Categorical Multinomial Geometric NegativeBinomial "

@@ -89,6 +89,7 @@ ELSEWHERE = {
     "runtime/func/gradients.py": ["tests/runtime/test_func.py"],
     "runtime/func/matrices.py": ["tests/runtime/test_func.py"],
     "runtime/func/named.py": ["tests/runtime/test_func.py"],
+    "runtime/func/nests.py": ["tests/runtime/test_loops.py", "tests/runtime/test_branches.py"],
     "runtime/func/point.py": ["tests/runtime/test_func.py"],
     "runtime/func/products.py": ["tests/runtime/test_func.py"],
     "runtime/kernels/elementwise/complex_functions.py": ["tests/ops/test_hard_pairs.py"],

@@ -115,7 +115,7 @@ CASES = [
     ("from gradspec import vmap", "ImportError: cannot import name 'vmap' from 'gradspec'; not there yet; write f for"),
     ("from gradspec.nn import Module", "ImportError: cannot import name 'Module' from 'gradspec.nn'; not there yet"),
     ("from gradspec.linalg import invv", "ImportError: cannot import name 'invv' from 'gradspec.linalg'; did you mean 'inv'?"),
-    ("import gradspec.lax", "ModuleNotFoundError: No module named 'gradspec.lax'; write gs.concat and so on"),
+    ("import gradspec.lax", "ModuleNotFoundError: No module named 'gradspec.lax'; write gs.func.scan, fori_loop"),
     ("import gradspec.numpy as np", "ModuleNotFoundError: No module named 'gradspec.numpy'; write import gradspec as gs"),
     ("from gradspec.stats import norm", "ModuleNotFoundError: No module named 'gradspec.stats'; not there yet; write the density"),
 ]

@@ -1,0 +1,85 @@
+"""Branches: cond and switch, with JAX's signatures.
+
+Owns which function is called.  Only that one runs, and only its operators are recorded.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..support.errors import CallTypeError, CallValueError
+from .nests import NUMBERS, TensorBase, as_tensors
+
+
+def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
+    """What one of two functions returns: `true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`.
+
+    Parameters
+    ----------
+    pred : bool or number or Tensor
+        A single one; a number holds where it is not 0.
+    true_fun, false_fun : callable
+        Each takes the operands, and returns a nest of arrays, tensors and numbers.
+    *operands
+        Nests of arrays, tensors and numbers, which the function gets as tensors.
+
+    Returns
+    -------
+    nest
+        What the function returned, with tensors for its arrays and numbers.
+
+    Notes
+    -----
+    The other function is not called, so nothing compares the shapes of what the two return.  The derivative is that of the
+    function that was called; `gs.where` computes both sides, and chooses element by element.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.cond(True, gs.sin, gs.cos, 0.0).item()
+    0.0
+    """
+    if not isinstance(pred, (*NUMBERS, TensorBase)) or getattr(pred, "shape", ()) != ():
+        got = f"shape {tuple(pred.shape)}" if hasattr(pred, "shape") else type(pred).__name__
+        raise CallTypeError(f"cond: pred must be a single bool or number, got {got}; write gs.where(pred, a, b) for a choice "
+                            "element by element")  # fmt: skip
+    return chosen_one("cond", true_fun if pred else false_fun, operands)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """What one of several functions returns: `branches[index](*operands)`.
+
+    Parameters
+    ----------
+    index : int or Tensor
+        A single integer; one below 0 is taken for 0, one beyond the last for the last.
+    branches : sequence of callable
+        Each takes the operands, and returns a nest of arrays, tensors and numbers.
+    *operands
+        Nests of arrays, tensors and numbers, which the function gets as tensors.
+
+    Returns
+    -------
+    nest
+        What the function returned, with tensors for its arrays and numbers.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.switch(5, [gs.sin, gs.cos], 0.0).item()
+    1.0
+    """
+    if not branches:
+        raise CallValueError("switch: branches is empty: there is no function to call")
+    try:
+        number = operator.index(index)
+    except TypeError:
+        got = f"{index.dtype}{list(index.shape)}" if hasattr(index, "dtype") else type(index).__name__
+        raise CallTypeError(f"switch: index must be a single integer, got {got}") from None
+    return chosen_one("switch", branches[min(max(number, 0), len(branches) - 1)], operands)
+
+
+def chosen_one(caller, function, operands):
+    """What a function returns of the operands as tensors, as tensors."""
+    given = as_tensors(operands, caller, "operands")
+    return as_tensors(function(*given), caller, "the result")
