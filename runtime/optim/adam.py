@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from ..core.operand import asarray
+from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_real
+from .optimizer import Optimizer, as_given, as_real
 
 
 class Adam(Optimizer):
@@ -50,33 +50,32 @@ class Adam(Optimizer):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
 
-    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+    def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]
         if not state:
-            state["step"] = 0
-            state["exp_avg"] = np.zeros(array.shape, array.dtype)
-            state["exp_avg_sq"] = np.zeros(array.shape, array.dtype)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = np.zeros(array.shape, array.dtype)
+            state["step"] = ops.zeros((), dtype=float)
+            for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 2 + bool(group["amsgrad"])]:
+                state[name] = ops.zeros(param.shape, dtype=param.dtype)
         if decay and not self.decoupled_weight_decay:
-            grad = grad + decay * array
+            grad = grad + decay * param
 
-        state["step"] += 1
-        mean, square, grad = (as_real(values) for values in (state["exp_avg"], state["exp_avg_sq"], grad))
+        count = state["step"]
+        count += 1
+        mean, square, grad = as_real(state["exp_avg"]), as_real(state["exp_avg_sq"]), as_real(grad)
         mean += (1 - beta1) * (grad - mean)
         square *= beta2
         square += (1 - beta2) * (grad * grad)
         if group["amsgrad"]:
             largest = as_real(state["max_exp_avg_sq"])
-            np.maximum(largest, square, out=largest)
-            square = largest
+            square = ops.maximum(largest, square, out=largest)
 
-        bias1, bias2 = 1 - beta1 ** state["step"], 1 - beta2 ** state["step"]
-        step = mean / (np.sqrt(square) / bias2**0.5 + group["eps"])
-        step *= lr / bias1
-        step = step.view(array.dtype).reshape(array.shape)
+        rate = asarray(lr / (1 - beta1**count), dtype=mean.dtype)
+        root = asarray(ops.sqrt(1 - beta2**count), dtype=mean.dtype)
+        step = mean / (ops.sqrt(square) / root + group["eps"])
+        step *= rate
+        step = as_given(step, param)
         if decay and self.decoupled_weight_decay:
-            step += lr * decay * array
+            step += lr * decay * param
         return step
 
 

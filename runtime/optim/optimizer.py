@@ -1,7 +1,7 @@
 """Optimizer: what all optimisers share.
 
-Owns the state of an optimiser as ndarrays.  Knows a parameter only by its public face: its gradient's array, and an
-in-place write under `no_grad`, which tells every graph that saved the old value.
+Owns the state of an optimiser as tensors, step counts too.  A step is operators on them under `no_grad`: writes in place tell
+every graph that saved the old value, and a trace of the step holds no number that the next one changes.
 """
 
 from collections import defaultdict
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core.grad_mode import enable_grad, no_grad
+from ..core.operand import asarray
+from ..generated import ops
 from ..generated.tensor import Tensor
 
 
@@ -82,8 +84,8 @@ class Optimizer:
             if name in group and not group[name] >= 0:
                 raise ValueError(f"Invalid {title}: {group[name]}; it must be 0 or more")
 
-    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
-        """The step to subtract from a parameter, as a new array; `state` is the parameter's own and is changed."""
+    def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
+        """The step to subtract from a parameter, as a new tensor; `state` is the parameter's own and is changed."""
         raise NotImplementedError(f"{type(self).__name__} has no update()")
 
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
@@ -107,10 +109,9 @@ class Optimizer:
             for group in self.param_groups:
                 for param in group["params"]:
                     if param.grad is not None:
-                        grad = param.grad.numpy()
-                        grad = -grad if group.get("maximize") else grad
-                        change = self.update(param.numpy(), grad, self.state[param], group)
-                        param -= np.asarray(change, param.dtype)  # an option may be a float64 scalar
+                        grad = -param.grad if group.get("maximize") else param.grad
+                        change = self.update(param, grad, self.state[param], group)
+                        param -= asarray(change, dtype=param.dtype)  # an option may be a float64 scalar
         return loss
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -173,10 +174,12 @@ class Optimizer:
         for number, values in saved["state"].items():
             param = parameters[number]
             for name, value in values.items():
-                if isinstance(value, np.ndarray):
+                if name == "step" and isinstance(value, (int, float, np.ndarray, Tensor)):  # a Python number in older files
+                    values[name] = asarray(value, dtype=float)
+                elif isinstance(value, (np.ndarray, Tensor)):
                     if value.shape != param.shape:
                         raise ValueError(f"loaded {name} of parameter {number} has shape {value.shape}, not {param.shape}")
-                    values[name] = value.astype(param.dtype)
+                    values[name] = asarray(value, dtype=param.dtype)
             state[param] = values
         self.param_groups, self.state = groups, state
 
@@ -188,7 +191,11 @@ class Optimizer:
         return "\n".join([f"{type(self).__name__} (", *groups, ")"])
 
 
-def as_real(array: np.ndarray) -> np.ndarray:
-    """A complex array as its real and imaginary parts, each of which has moments of its own; at least one axis."""
-    array = np.atleast_1d(array)
-    return np.ascontiguousarray(array).view(array.real.dtype) if np.iscomplexobj(array) else array
+def as_real(x: Tensor) -> Tensor:
+    """A complex tensor as a view of its real and imaginary parts, each of which has moments of its own."""
+    return ops.view_as_real(x) if x.dtype.kind == "c" else x
+
+
+def as_given(x: Tensor, like: Tensor) -> Tensor:
+    """Real and imaginary parts as the complex tensor that they were."""
+    return ops.view_as_complex(x) if like.dtype.kind == "c" else x

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from ..core.operand import asarray
+from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_real
+from .optimizer import Optimizer, as_given, as_real
 
 
 class RMSprop(Optimizer):
@@ -51,14 +51,14 @@ class RMSprop(Optimizer):
             if not group[name] >= 0:
                 raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
 
-    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+    def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         if not state:
-            state["square_avg"] = np.zeros(array.shape, array.dtype)
+            state["square_avg"] = ops.zeros(param.shape, dtype=param.dtype)
             for name, wanted in (("momentum_buffer", group["momentum"]), ("grad_avg", group["centered"])):
                 if wanted:
-                    state[name] = np.zeros(array.shape, array.dtype)
+                    state[name] = ops.zeros(param.shape, dtype=param.dtype)
         if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * array
+            grad = grad + group["weight_decay"] * param
         grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])
         square *= alpha
         square += (1 - alpha) * (grad * grad)
@@ -67,13 +67,13 @@ class RMSprop(Optimizer):
             mean = as_real(state["grad_avg"])
             mean += (1 - alpha) * (grad - mean)
             variance = square - mean * mean
-        step = grad / (np.sqrt(variance) + group["eps"])
+        step = grad / (ops.sqrt(variance) + group["eps"])
         if group["momentum"]:
             buffer = as_real(state["momentum_buffer"])
             buffer *= group["momentum"]
             buffer += step
             step = buffer
-        return (group["lr"] * step).astype(step.dtype).view(array.dtype).reshape(array.shape)
+        return as_given(group["lr"] * step, param)
 
 
 class Adagrad(Optimizer):
@@ -115,16 +115,15 @@ class Adagrad(Optimizer):
             if not group[name] >= 0:
                 raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
 
-    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+    def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         if not state:
             start = group["initial_accumulator_value"]
-            state["step"] = 0
-            state["sum"] = np.full(array.shape, complex(start, start) if np.iscomplexobj(array) else start, array.dtype)
+            state["step"] = ops.zeros((), dtype=float)
+            state["sum"] = ops.full(param.shape, complex(start, start) if param.dtype.kind == "c" else start, dtype=param.dtype)
         if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * array
-        rate = group["lr"] / (1 + state["step"] * group["lr_decay"])
-        state["step"] += 1
-        grad, total = as_real(grad), as_real(state["sum"])
+            grad = grad + group["weight_decay"] * param
+        grad, total, count = as_real(grad), as_real(state["sum"]), state["step"]
+        rate = asarray(group["lr"] / (1 + count * group["lr_decay"]), dtype=total.dtype)
+        count += 1
         total += grad * grad
-        step = grad / (np.sqrt(total) + group["eps"])
-        return (rate * step).astype(step.dtype).view(array.dtype).reshape(array.shape)
+        return as_given(rate * (grad / (ops.sqrt(total) + group["eps"])), param)

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from ..generated import ops
 from ..generated.tensor import Tensor
 from .optimizer import Optimizer
 
@@ -49,14 +48,14 @@ class SGD(Optimizer):
         if group["nesterov"] and (group["momentum"] == 0 or group["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 
-    def update(self, array: np.ndarray, grad: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> np.ndarray:
+    def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         momentum = group["momentum"]
         if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * array
+            grad = grad + group["weight_decay"] * param
         if momentum:
             buffer = state.get("momentum_buffer")
             if buffer is None:
-                buffer = state["momentum_buffer"] = np.array(grad)
+                buffer = state["momentum_buffer"] = ops.copy(grad)
             else:
                 buffer *= momentum
                 buffer += (1 - group["dampening"]) * grad
