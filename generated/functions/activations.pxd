@@ -8,10 +8,6 @@ cdef class CeluBackward(Node):
     cdef readonly uint32_t version_x
     cdef readonly object saved_alpha
 
-cdef class DropoutBackward(Node):
-    cdef public object saved__mask
-    cdef readonly uint32_t version__mask
-
 cdef class EluBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -55,10 +51,6 @@ cdef class ReluBackward(Node):
 cdef class Relu6Backward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
-
-cdef class RreluBackward(Node):
-    cdef public object saved__slope
-    cdef readonly uint32_t version__slope
 
 cdef class SiluBackward(Node):
     cdef public object saved_x

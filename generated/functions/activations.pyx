@@ -8,12 +8,9 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops
 
 from gradspec.engine.input_buffer cimport conj_of
-from gradspec.kernels.program.by_name cimport Forward2, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
-
-cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 
 
 cdef Program celu_grad_x = Program("grad, x, alpha -> grad_x", """
@@ -41,28 +38,6 @@ cdef class CeluBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
-
-
-cdef class DropoutBackward(Node):
-    """dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y, _mask; dy/dx = _mask"""
-    saves = ("_mask",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        _mask = saved_array(self, self.saved__mask, self.version__mask, "_mask")
-        return forward_multiply(grad, _mask)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        _mask = saved_tensor(self, self.saved__mask, self.version__mask, "_mask")
-        return grad * _mask
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved__mask = True, None
 
 
 cdef Program elu_grad_x = Program("grad, x, alpha -> grad_x", """
@@ -360,31 +335,6 @@ cdef class Relu6Backward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
-
-
-cdef class RreluBackward(Node):
-    """rrelu(x, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, Generator? generator=None) -> y, _slope
-
-    dy/dx = _slope
-    """
-    saves = ("_slope",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        _slope = saved_array(self, self.saved__slope, self.version__slope, "_slope")
-        return forward_multiply(grad, _slope)
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        _slope = saved_tensor(self, self.saved__slope, self.version__slope, "_slope")
-        return grad * _slope
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved__slope = True, None
 
 
 cdef Program silu_grad_x = Program("grad, x -> grad_x", """

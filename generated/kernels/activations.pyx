@@ -32,7 +32,7 @@ cdef object forward_alpha_dropout(object x, object p, object training, object ge
         return forward_multiply(x, 0)
     low = 1.7580993408473766
     scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
-    kept = forward_dropout(forward_ones(shape_of(x), dtype_of(x)), p, True, generator)[0]
+    kept = forward_dropout(forward_ones(shape_of(x), dtype_of(x)), p, True, generator)
     return alpha_dropout_y.run((scale, 1 - p, x, kept, low, scale * low * p))
 
 cdef Program celu_y = Program("x, alpha -> y", """
@@ -44,10 +44,13 @@ cdef object forward_celu(object x, object alpha):
         raise explain(error_, "celu", x=x, alpha=alpha) from None
 
 cdef object forward_dropout(object x, object p, object training, object generator):
+    return forward_multiply(x, forward__dropout_factors(x, p, training, generator))
+
+cdef object forward__dropout_factors(object x, object p, object training, object generator):
     try:
-        return as_array(kernels.dropout(x, p, training, generator))
+        return as_array(kernels.dropout(x, p, training, generator)[1])
     except Exception as error_:
-        raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
+        raise explain(error_, "_dropout_factors", x=x, p=p, training=training, generator=generator) from None
 
 cdef object forward_dropout1d(object x, object p, object training, object generator):
     return forward__feature_dropout(x, p, training, 1, generator)
@@ -61,7 +64,7 @@ cdef object forward_dropout3d(object x, object p, object training, object genera
 cdef object forward__feature_dropout(object x, object p, object training, object axes, object generator):
     if training:
         return forward_multiply(
-            x, forward_dropout(forward_ones(formulas.feature_shape(shape_of(x), axes), dtype_of(x)), p, True, generator)[0]
+            x, forward_dropout(forward_ones(formulas.feature_shape(shape_of(x), axes), dtype_of(x)), p, True, generator)
         )
     return x
 
@@ -82,7 +85,7 @@ cdef object forward_feature_alpha_dropout(object x, object p, object training, o
         return forward_multiply(x, 0)
     low = 1.7580993408473766
     scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
-    kept = forward_dropout(forward_ones(shape_of(x)[:2] + (1,) * (ndim_of(x) - 2), dtype_of(x)), p, True, generator)[0]
+    kept = forward_dropout(forward_ones(shape_of(x)[:2] + (1,) * (ndim_of(x) - 2), dtype_of(x)), p, True, generator)
     return feature_alpha_dropout_y.run((scale, 1 - p, x, kept, low, scale * low * p))
 
 cdef object forward_gelu(object x, object approximate):
@@ -175,10 +178,13 @@ cdef object forward_relu6(object x):
         raise explain(error_, "relu6", x=x) from None
 
 cdef object forward_rrelu(object x, object lower, object upper, object training, object generator):
+    return forward_multiply(x, forward__rrelu_slope(x, lower, upper, training, generator))
+
+cdef object forward__rrelu_slope(object x, object lower, object upper, object training, object generator):
     try:
-        return as_array(kernels.rrelu(x, lower, upper, training, generator))
+        return as_array(kernels.rrelu(x, lower, upper, training, generator)[1])
     except Exception as error_:
-        raise explain(error_, "rrelu", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
+        raise explain(error_, "_rrelu_slope", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
 
 cdef Program selu_y = Program("x -> y", """
     y = multiply(1.0507009873554805, where(greater(x, 0), x, multiply(1.6732632423543772, expm1(minimum(x, 0)))))""")

@@ -151,7 +151,7 @@ cdef object forward_scaled_dot_product_attention(
         weights = forward__softmax_or_zero(forward_add(scores, attn_mask))
     if dropout_p == 0:
         return forward_matmul(weights, values)
-    return forward_matmul(forward_dropout(weights, dropout_p, True, generator)[0], values)
+    return forward_matmul(forward_dropout(weights, dropout_p, True, generator), values)
 
 cdef object forward__earlier(object rows, object columns):
     try:

@@ -15,6 +15,8 @@ import numpy as np
 from .. import _nn
 from ..core.grad_mode import is_inference_mode_enabled, no_grad
 from ..core.operand import asarray
+from ..core.told import array_of
+from ..generated import ops
 from ..generated.tensor import Tensor
 from ..support.hints import of_call
 
@@ -85,8 +87,7 @@ def batch_norm(
     _check_running("batch_norm", running_mean, running_var, x.shape, training)
     y = _nn.batch_norm(x, running_mean, running_var, weight, bias, training, eps=eps)
     if training and not (running_mean is None and running_var is None):
-        batch = x.detach().numpy()
-        _move("batch_norm", running_mean, running_var, batch, (0, *range(2, batch.ndim)), momentum)
+        _move("batch_norm", running_mean, running_var, x, (0, *range(2, x.ndim)), momentum)
     return y
 
 
@@ -134,8 +135,7 @@ def instance_norm(
     _check_running("instance_norm", running_mean, running_var, x.shape, use_input_stats)
     y = _nn.instance_norm(x, running_mean, running_var, weight, bias, use_input_stats, eps=eps)
     if use_input_stats and not (running_mean is None and running_var is None):
-        batch = x.detach().numpy()
-        _move("instance_norm", running_mean, running_var, batch, tuple(range(2, batch.ndim)), momentum)
+        _move("instance_norm", running_mean, running_var, x, tuple(range(2, x.ndim)), momentum)
     return y
 
 
@@ -156,31 +156,29 @@ def _check_running(op: str, mean: object, var: object, shape: tuple[int, ...], w
             raise ValueError(f"{op}: {name} must have a number for each of {shape[1]} channels, got shape {tuple(buffer.shape)}")
         if buffer.dtype.kind != "f":
             raise TypeError(f"{op}: {name} must be floating-point, got {buffer.dtype}")
-        array = buffer.detach().numpy() if isinstance(buffer, Tensor) else buffer
+        array = array_of(buffer) if isinstance(buffer, Tensor) else buffer
         if not array.flags.writeable:
             raise ValueError(f"{op}: {name} is written to and must not be read-only")
         if isinstance(buffer, Tensor) and buffer.is_inference() and not is_inference_mode_enabled():
             raise RuntimeError(f"{op}: {name} is an inference tensor, which cannot be written to outside inference_mode")
 
 
-def _move(op: str, mean: object, var: object, batch: np.ndarray, axes: tuple[int, ...], momentum: float) -> None:
+def _move(op: str, mean: object, var: object, batch: Tensor, axes: tuple[int, ...], momentum: float) -> None:
     """The buffers, a part `momentum` of the way towards the statistics along `axes`; an empty batch says nothing."""
     count = math.prod(batch.shape[axis] for axis in axes)
     if var is not None and count == 1:
         raise ValueError(f"{op}: expected more than 1 value per channel when training with a running variance")
     if batch.size == 0:
         return
-    moved = []
-    for buffer, statistics in ((mean, lambda: batch.mean(axes)), (var, lambda: batch.var(axes, ddof=1))):
-        if buffer is not None:
-            found = statistics()
-            towards = found if found.ndim == 1 else found.mean(0)
-            assert isinstance(buffer, (Tensor, np.ndarray))
-            held = buffer.detach().numpy() if isinstance(buffer, Tensor) else buffer
-            moved.append((buffer, (1 - momentum) * held + momentum * towards))
     with no_grad():
-        for buffer, value in moved:
-            buffer[...] = value
+        moved = []
+        for buffer, statistic in ((mean, ops.mean), (var, functools.partial(ops.var, correction=1))):
+            if buffer is not None:
+                held, found = asarray(buffer), statistic(batch, axes)
+                towards = found if found.ndim == 1 else ops.mean(found, 0)
+                moved.append((held, (1 - momentum) * held + momentum * towards))
+        for held, value in moved:
+            held[...] = value
 
 
 def __dir__() -> list[str]:
