@@ -77,3 +77,8 @@ def test_trace():
     assert "gs.tanh(" in text and number("its distance from the gradient", text) == 0
     before, after = re.search(r"(\d+) instructions, (\d+) after", text).groups()
     assert int(after) < int(before)
+
+
+def test_decay():
+    found = re.search(r"rates ([\d.]+) and ([\d.]+), .* made ([\d.]+) and ([\d.]+)", run("decay.py"))
+    assert [float(value) for value in found.group(1, 2)] == pytest.approx([float(value) for value in found.group(3, 4)], abs=0.02)

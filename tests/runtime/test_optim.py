@@ -1,5 +1,7 @@
 """optim: hand-computed steps, PyTorch's numbers where torch is installed, state and errors."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -426,6 +428,29 @@ class TestStateDict:
         step(other, p, [1.0])
         assert saved["state"][0]["momentum_buffer"] == [3.0]
 
+    @pytest.mark.parametrize("make", [lambda p: Adam(p, lr=0.1, amsgrad=True), lambda p: gs.optim.Adagrad(p, lr=0.1, lr_decay=0.5)])
+    @pytest.mark.parametrize("shape", [(2,), ()])
+    def test_files_go_on_the_same_path(self, make, shape):
+        """Those of older versions, too, whose buffers were ndarrays and whose step counts Python's."""
+        p = parameter(np.full(shape, 2.0))
+        optimizer = make([p])
+        for grad in (1.0, -0.5):
+            step(optimizer, p, np.full(shape, grad))
+        saved = optimizer.state_dict()
+        assert isinstance(saved["state"][0]["step"], gs.Tensor) and saved["state"][0]["step"].dtype == np.float64
+        older = {name: 2 if name == "step" else value.numpy() for name, value in saved["state"][0].items()}
+        file = pickle.dumps(saved)
+        others = []
+        for state in (pickle.loads(file), {**saved, "state": {0: older}}):
+            q = gs.tensor(p.detach().numpy(), requires_grad=True)
+            others.append((make([q]), q))
+            others[-1][0].load_state_dict(state)
+        for grad in (0.25, -2.0):
+            wanted = step(optimizer, p, np.full(shape, grad))
+            for other, q in others:
+                np.testing.assert_array_equal(step(other, q, np.full(shape, grad)), wanted)
+        assert older["step"] == 2
+
     def test_mismatches(self):
         one, two = SGD([parameter([1.0])]), SGD([parameter([1.0]), parameter([1.0])])
         with pytest.raises(ValueError, match=r"groups of \[2\] parameters, the optimizer has groups of \[1\]"):
@@ -482,11 +507,26 @@ def test_a_subclass_writes_only_update():
         def __init__(self, params, lr=1.0):
             super().__init__(params, {"lr": lr})
 
-        def update(self, array, grad, state, group):
+        def update(self, param, grad, state, group):
             return group["lr"] * np.sign(grad)
 
     p = parameter([0.0, 0.0])
     np.testing.assert_array_equal(step(SignDescent([p], lr=0.5), p, [3.0, -0.1]), [-0.5, 0.5])
+
+
+def test_a_subclass_may_keep_arrays():
+    class Averaged(Optimizer):
+        def __init__(self, params):
+            super().__init__(params, {"lr": 0.5})
+
+        def update(self, param, grad, state, group):
+            mean = state.setdefault("mean", np.zeros(param.shape))
+            mean += 0.5 * (grad - mean)
+            return group["lr"] * mean
+
+    p = parameter([0.0])
+    optimizer = Averaged([p])
+    assert [step(optimizer, p, [4.0]).item() for _ in range(2)] == [-1.0, -2.5]
 
 
 def test_repr_shows_the_options():
