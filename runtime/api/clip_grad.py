@@ -5,11 +5,10 @@ Owns nothing: gradients are written in place, so that every holder of one sees t
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from ..core.grad_mode import no_grad
-from ..core.operand import tensor
+from ..core.operand import asarray, tensor
 from ..generated.tensor import Tensor
+from ..support.dispatch import ops
 
 
 def gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -46,18 +45,17 @@ def clip_grad_norm_(
     if not grads:
         return tensor(0.0)
     with no_grad():
-        norms = [np.linalg.norm(grad.numpy().ravel(), norm_type) for grad in grads]
-        total = np.linalg.norm(np.array(norms), norm_type)
-        if error_if_nonfinite and not np.isfinite(total):
+        norms = [ops.vector_norm(grad, norm_type) for grad in grads]
+        total = ops.vector_norm(ops.stack(norms), norm_type)
+        if error_if_nonfinite and not ops.isfinite(total):
             raise RuntimeError(
                 f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
                 "clipped. To scale the gradients by it anyway, set `error_if_nonfinite=False`"
             )
-        scale = max_norm / (float(total) + 1e-6)
-        if not scale >= 1:  # NaN scales too: it must show
-            for grad in grads:
-                grad *= scale
-    return tensor(total)
+        scale = ops.minimum(max_norm / (asarray(total, dtype=float) + 1e-6), 1.0)  # NaN scales too: it must show
+        for grad, norm in zip(grads, norms):
+            grad *= asarray(scale, dtype=norm.dtype)  # by 1 where they are small enough: no number decides what is done
+    return total
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:

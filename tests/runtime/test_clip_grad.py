@@ -51,6 +51,13 @@ def test_generator_and_float32():
     assert ps[0].grad.dtype == np.float32
 
 
+def test_gradients_of_several_dtypes():
+    p, q = parameters([3.0], dtype=np.float32)[0], parameters([4j], dtype=np.complex128)[0]
+    assert clip_grad_norm_([p, q], max_norm=1.0).item() == 5.0
+    assert p.grad.dtype == np.float32 and q.grad.dtype == np.complex128
+    np.testing.assert_allclose([p.grad.item(), q.grad.item()], [0.6, 0.8j], rtol=1e-6)
+
+
 def test_nonfinite():
     ps = parameters([3.0], [np.nan])
     with pytest.raises(RuntimeError, match="non-finite, so it cannot be clipped"):

@@ -73,6 +73,24 @@ def test_a_schedule_writes_a_python_number():
     assert again.tolist() == [0.5] and w.tolist() == [0.5]
 
 
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, np.inf])
+def test_gradients_are_limited_by_their_own_norm(norm_type):
+    w = gs.tensor([3.0, 4.0], requires_grad=True)
+
+    def step(w_, x):
+        w.grad = None
+        (w * x).sum().backward()
+        norm = gs.clip_grad_norm_([w], 1.0, norm_type)
+        gs.clip_grad_value_([w], 0.7)
+        return norm, w.grad
+
+    taken = gs.trace(step, w, np.array([3.0, 4.0]))
+    assert taken.notes == []
+    for x in ([3.0, 4.0], [0.1, 0.2], [-5.0, 12.0], [np.nan, 1.0]):
+        assert agree(taken.run(w, np.array(x)), step(w, np.array(x)))
+    assert step(w, np.array([0.1, 0.2]))[1].tolist() == [0.1, 0.2]
+
+
 # Random numbers.
 
 
