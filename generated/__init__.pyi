@@ -61,6 +61,14 @@ from .api.pieces import r_ as r_
 from .api.pieces import real_if_close as real_if_close
 from .api.pieces import segment_reduce as segment_reduce
 from .api.pieces import unique_consecutive as unique_consecutive
+from .api.ranges import arange as arange
+from .api.ranges import full as full
+from .api.ranges import full_like as full_like
+from .api.ranges import geomspace as geomspace
+from .api.ranges import gradient as gradient
+from .api.ranges import linspace as linspace
+from .api.ranges import logspace as logspace
+from .api.ranges import pad as pad
 from .api.promotion import broadcast_shapes as broadcast_shapes
 from .api.promotion import can_cast as can_cast
 from .api.promotion import promote_types as promote_types
@@ -1370,8 +1378,6 @@ def convolve(a: Operand, b: Operand, mode: str = 'full') -> Tensor:
     """Convolution of two vectors."""
 def correlate(a: Operand, b: Operand, mode: str = 'valid') -> Tensor:
     """Cross-correlation of two vectors, the second one conjugated."""
-def gradient(x: Operand, spacing: Operand = 1.0, axis: int | None = None, edge_order: int = 1) -> Tensor:
-    """Derivative of sampled values along one axis, by central differences inside and one-sided ones at the ends. `axis` may be None for a vector."""
 def interp(x: Operand, xp: Operand, fp: Operand, left: Operand | None = None, right: Operand | None = None, *, period: float | None = None) -> Tensor:
     """Values at `x` of the function that is straight between known places, in any order, and constant beyond the last, or periodic."""
 def poly(x: Operand) -> Tensor:
@@ -1614,8 +1620,6 @@ def insert(x: Operand, index: Index, values: Operand, axis: int | None = None) -
     """A copy of `x` with `values` before the slices at `index` along `axis`."""
 def meshgrid(*arrays: Operand | Sequence[Operand], indexing: str = 'xy') -> list[Tensor]:
     """Coordinates of the points of a grid, an array for each axis."""
-def pad(x: Operand, pad_width: Index, mode: str = 'constant', *, constant_values: complex = 0) -> Tensor:
-    """Axes made longer at both ends; `mode` is constant, edge, reflect, symmetric or wrap."""
 def repeat(x: Operand, repeats: Index, axis: int | None = None) -> Tensor:
     """Every element, or every slice along `axis`, repeated in place."""
 def resize(x: Operand, shape: int | Sequence[int]) -> Tensor:
@@ -1676,8 +1680,6 @@ def unique_counts(x: Operand) -> _results.UniqueCountsResult:
     """The different elements and how often each occurs."""
 def unique_inverse(x: Operand) -> _results.UniqueInverseResult:
     """The different elements, and which of them each element is."""
-def arange(start: complex, stop: complex | None = None, step: complex = 1, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None."""
 def astype(x: Operand, dtype: npt.DTypeLike, *, copy: Any = None) -> Tensor:
     """A copy of `x` with another dtype."""
 def copy(x: Operand, *, order: Any = None) -> Tensor:
@@ -1688,14 +1690,6 @@ def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = N
     """An array of the shape and dtype of `x` that nobody has written to."""
 def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones on diagonal `k`, zeros elsewhere."""
-def full(shape: int | Sequence[int], fill_value: complex, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """One value everywhere."""
-def full_like(x: Operand, fill_value: complex, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None) -> Tensor:
-    """One value everywhere, in the shape and dtype of `x`."""
-def linspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = True, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Evenly spaced numbers from `start` to `stop`."""
-def logspace(start: complex, stop: complex, num: int = 50, *, endpoint: _bool = True, base: complex = 10.0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
-    """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`."""
 def ones(*shape: int | int | Sequence[int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones."""
 def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None) -> Tensor:

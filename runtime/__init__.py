@@ -40,6 +40,9 @@ from .api.pieces import (
     unique_consecutive,
 )
 from .api.promotion import broadcast_shapes, can_cast, promote_types, result_type, tril_indices, triu_indices
+from .api.ranges import geomspace
+from .api.ranges import arange as arange, full as full, full_like as full_like  # around the operators of these names
+from .api.ranges import gradient as gradient, linspace as linspace, logspace as logspace, pad as pad  # as well
 from .api.serialization import load, save
 from .api.spectrum import istft, multinomial, stft
 from .tracing import trace as trace  # around the operator of that name
@@ -75,7 +78,7 @@ __all__ = sorted([
     "is_nonzero", "is_same_size", "is_tensor", "istft", "jit", "load", "manual_seed", "memory_stats", "multinomial", "ndim",
     "no_grad", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
-    "unique_consecutive",
+    "unique_consecutive", "geomspace",
     *_func, *_namespaces, *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 

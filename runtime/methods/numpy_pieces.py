@@ -8,8 +8,10 @@ writes into its argument is in `numpy_calls`.
 import numpy as np
 
 from ..core.operand import asarray
+from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .numpy_parameters import values_of, write_into
+from .numpy_ranges import full_like, geomspace, linspace, logspace
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
@@ -155,18 +157,6 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return counts if density or weights is not None else ops.astype(counts, np.intp), edges
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
-    start, stop = ops.multiply(start, 1.0), ops.multiply(stop, 1.0)
-    span = ops.subtract(stop, start)
-    count = max(num - 1 if endpoint else num, 1)
-    ndim = span.ndim
-    share = np.arange(num).reshape((num,) + (1,) * ndim) / count
-    share = share.astype(np.real(np.ones(0, span.dtype)).dtype, copy=False)
-    y = ops.add(ops.multiply(1 - share, start), ops.multiply(share, stop))
-    y = ops.moveaxis(y if dtype is None else ops.astype(y, dtype), 0, axis)
-    return (y, ops.divide(span, count)) if retstep else y
-
-
 def lstsq(a, b, rcond=None):
     a, b = asarray(a), asarray(b)
     values, rows, columns = ops.svdvals(a), *a.shape
@@ -180,28 +170,42 @@ def lstsq(a, b, rcond=None):
     return x, squares if rank == columns < rows else ops.zeros((0,), dtype=values.dtype), rank, values
 
 
-def pad(array, pad_width, mode="constant", *, stat_length=None, end_values=0, **rest):
+def pad(array, pad_width, mode="constant", *, stat_length=None, constant_values=0, end_values=0, reflect_type="even"):
     array = asarray(array)
-    known = {} if mode == "linear_ramp" or mode in STATISTICS else {"constant_values"}
-    if callable(mode) or rest.keys() - known or known and stat_length is not None or array.dtype.kind not in "fc" and not known:
+    made = mode == "linear_ramp" or mode in STATISTICS
+    if callable(mode) or reflect_type != "even" or not made and stat_length is not None or made and array.dtype.kind not in "fc":
         return NotImplemented
-    if known:
-        return ops.pad(array, pad_width, mode, **rest)
-    pairs = pad_width, end_values, stat_length or 0
-    widths, ends, reaches = (np.broadcast_to(pair, (array.ndim, 2)).tolist() for pair in pairs)
-    for axis, (width, end, reach) in enumerate(zip(widths, ends, reaches)):
+    if isinstance(pad_width, dict):
+        pad_width = widths_by_axis(pad_width, array.ndim)
+    if not made and np.ndim(constant_values) == 0 and not isinstance(constant_values, TensorBase):
+        return ops.pad(array, pad_width, mode, constant_values=constant_values)
+    if not made and mode != "constant":
+        return ops.pad(array, pad_width, mode)
+    widths = np.broadcast_to(pad_width, (array.ndim, 2)).tolist()
+    values = ops.broadcast_to(end_values if made else constant_values, (array.ndim, 2))
+    reaches = np.broadcast_to(stat_length or 0, (array.ndim, 2)).tolist()
+    for axis, (width, end, reach) in enumerate(zip(widths, values, reaches)):
         length = array.shape[axis]
-        if mode == "linear_ramp":
+        if mode == "constant":
+            shapes = [[*array.shape[:axis], count, *array.shape[axis + 1 :]] for count in width]
+            first, last = (ops.astype(ops.broadcast_to(value, shape), array.dtype) for value, shape in zip(end, shapes))
+        elif mode == "linear_ramp":
             edges = ops.narrow(array, axis, 0, 1), ops.narrow(array, axis, length - 1, 1)
             first, last = (ramp(*sought, axis) for sought in zip(edges, end, width))
-            parts = first, array, ops.flip(last, axis)
+            last = ops.flip(last, axis)
         else:
             reach = [min(count, length) if stat_length is not None else length for count in reach]
             sides = ops.narrow(array, axis, 0, reach[0]), ops.narrow(array, axis, length - reach[1], reach[1])
             first, last = (ops.repeat(STATISTICS[mode](side, axis, True), count, axis) for side, count in zip(sides, width))
-            parts = first, array, last
-        array = ops.concat(parts, axis)
+        array = ops.concat((first, array, last), axis)
     return array
+
+
+def widths_by_axis(widths, ndim):
+    found = [(0, 0)] * ndim
+    for axis, width in widths.items():
+        found[axis] = tuple(np.broadcast_to(width, 2).tolist())
+    return found
 
 
 STATISTICS = {"maximum": ops.max, "mean": ops.mean, "median": ops.median, "minimum": ops.min}
@@ -233,6 +237,7 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 PIECED = {
     np.apply_along_axis: apply_along_axis, np.atleast_1d: at_least(ops.atleast_1d), np.atleast_2d: at_least(ops.atleast_2d),
     np.atleast_3d: at_least(ops.atleast_3d), np.block: block, np.choose: choose, np.cross: cross, np.einsum: einsum,
-    np.gradient: gradient, np.histogram: histogram, np.linalg.lstsq: lstsq, np.linspace: linspace, np.pad: pad,
-    np.piecewise: piecewise, np.real_if_close: real_if_close, np.select: select, np.unique: unique,
+    np.full_like: full_like, np.geomspace: geomspace, np.gradient: gradient, np.histogram: histogram,
+    np.linalg.lstsq: lstsq, np.linspace: linspace, np.logspace: logspace, np.pad: pad, np.piecewise: piecewise,
+    np.real_if_close: real_if_close, np.select: select, np.unique: unique,
 }  # fmt: skip

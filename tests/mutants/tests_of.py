@@ -128,6 +128,7 @@ ELSEWHERE = {
     "runtime/methods/lost_history.py": ["tests/runtime/test_numpy_protocol.py"],
     "runtime/methods/numpy_parameters.py": ["tests/ops/test_numpy.py"],
     "runtime/methods/numpy_pieces.py": ["tests/runtime/test_numpy_protocol.py", "tests/runtime/test_pieces.py"],
+    "runtime/methods/numpy_ranges.py": ["tests/runtime/test_ranges.py"],
     "runtime/methods/numpy_universal.py": ["tests/runtime/test_numpy_protocol.py"],
     "runtime/methods/pytorch_tensor.pyx": ["tests/runtime/test_typed.py"],
     "runtime/nn/attention.py": ["tests/runtime/test_pieces.py"],

@@ -149,7 +149,7 @@ def pad(x, pad_width, mode, constant_values):
     ndarray
     """
     if mode not in _MODES:
-        raise ValueError(f"mode is one of {', '.join(_MODES)}, not {mode!r}; np.pad of a tensor knows NumPy's others")
+        raise ValueError(f"mode is one of {', '.join(_MODES)}, linear_ramp, maximum, mean, median, minimum, not {mode!r}")
     widths = _widths(pad_width, x.ndim)
     if mode != "constant" or not np.isscalar(constant_values) or min(map(min, widths), default=0) < 0:
         return np.pad(x, widths, mode, **({"constant_values": constant_values} if mode == "constant" else {}))
