@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gradspec.generated import results as _results
 
 from . import autograd as autograd
+from . import extend as extend
 from . import func as func
 from . import fft as fft
 from . import linalg as linalg
@@ -21,6 +22,8 @@ from . import replay as replay
 from . import scipy as scipy
 from . import signal as signal
 from . import special as special
+from . import test_util as test_util
+from . import tree_util as tree_util
 from . import utils as utils
 from .api.arrays import array as array
 from .api.arrays import from_dlpack as from_dlpack

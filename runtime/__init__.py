@@ -58,14 +58,15 @@ __version__ = "0.1.0"
 # `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
 # waits for the rest.
 _namespaces = (
-    *ops.namespaces, "autograd", "func", "nn", "optim", "profiler", "random", "replay", "scipy", "signal", "special", "utils",
+    *ops.namespaces, "autograd", "extend", "func", "nn", "optim", "profiler", "random", "replay", "scipy", "signal", "special",
+    "test_util", "tree_util", "utils",
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (
-    "associative_scan", "cond", "elementwise_grad", "fori_loop", "grad", "grad_and_aux", "grad_and_value", "grad_named",
-    "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
-    "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict", "scan", "switch",
-    "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
+    "associative_scan", "cond", "custom_jvp", "custom_vjp", "elementwise_grad", "fori_loop", "grad", "grad_and_aux",
+    "grad_and_value", "grad_named", "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd",
+    "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict",
+    "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
 )  # fmt: skip
 __getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit")})
 answer_imports()

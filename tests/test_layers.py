@@ -38,7 +38,8 @@ RUNTIME = [
     ["profiler"],
     ["autograd", "nn", "optim", "signal", "special"],
     ["func", "random", "utils"],
-    ["scipy", "tracing"],
+    ["tree_util"],
+    ["extend", "scipy", "test_util", "tracing"],
     ["replay"],
     ["gradspec"],
 ]

@@ -10,6 +10,7 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from .branches import cond, switch
+from .custom import custom_jvp, custom_vjp
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
 from .loops import associative_scan, fori_loop, map, scan, while_loop
 from .matrices import hessian, jacfwd, jacobian, jacrev
@@ -19,10 +20,10 @@ from .products import hvp, jvp, linearize, vjp
 from ..support.later import answer
 
 __all__ = [
-    "associative_scan", "cond", "elementwise_grad", "fori_loop", "grad", "grad_and_aux", "grad_and_value", "grad_named",
-    "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd", "jacobian", "jacrev", "jvp",
-    "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict", "scan", "switch",
-    "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
+    "associative_scan", "cond", "custom_jvp", "custom_vjp", "elementwise_grad", "fori_loop", "grad", "grad_and_aux",
+    "grad_and_value", "grad_named", "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd",
+    "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict",
+    "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
 ]  # fmt: skip
 answer(__name__)
 

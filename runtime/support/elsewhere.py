@@ -59,8 +59,8 @@ NAMES = {
     ),
     "write if and else: what Python runs is what is recorded": "platform_dependent",
     "write a subclass of gs.autograd.Function, with forward and backward": (
-        "custom_vjp custom_jvp custom_gradient custom_derivatives custom_batching primitive defvjp defjvp defvjp_argnum "
-        "defvjp_argnums defjvp_argnum defjvp_argnums def_linear notrace_primitive register_notrace extend library function "
+        "custom_gradient custom_derivatives custom_batching defvjp_argnum "
+        "defvjp_argnums defjvp_argnum defjvp_argnums def_linear notrace_primitive register_notrace library function "
         "NestedIOFunction softmax_custom_jvp custom_root custom_linear_solve fwd_and_bwd"
     ),
     "write x.detach()": "stop_gradient detach_copy",
@@ -69,7 +69,7 @@ NAMES = {
     "write gs.func.grad of a real function: the gradient of abs(z)**2 is 2 * z, as in PyTorch": "holomorphic_grad",
     "write gs.func.vector_jacobian_product": "tensor_jacobian_product",
     "write gs.autograd.gradcheck(f, inputs)": (
-        "check_grads check_vjp check_jvp combo_check check_equivalent test_util unary_to_nary make_numerical_jvp scalar_close "
+        "check_vjp check_jvp combo_check check_equivalent unary_to_nary make_numerical_jvp scalar_close "
         "get_name"
     ),
     "write gs.autograd.detect_anomaly()": "debug_nans debug_infs set_anomaly_enabled anomaly_mode",
@@ -82,10 +82,11 @@ NAMES = {
     ),
     # Nests of containers.
     "write the nest itself: gs.func takes tuples, lists and dictionaries of arrays": (
-        "tree_util tree tree_* treedef_* all_leaves is_tree_node register_pytree* register_dataclass register_static Partial "
+        "tree_* treedef_* all_leaves is_tree_node register_pytree* register_dataclass register_static Partial "
         "PyTreeDef KeyEntry KeyPath DictKey SequenceKey GetAttrKey FlattenedIndexKey keystr flatten_one_level* default_registry "
-        "leaves structure leaves_with_path map_with_path flatten_with_path reduce_associative static builtins ravel_pytree"
+        "leaves structure leaves_with_path map_with_path flatten_with_path reduce_associative static builtins"
     ),
+    "write gs.tree_util.tree_map, tree_leaves and their kin": "tree",
     "write Python's own: containers need no wrapping": "dict list tuple isinstance type",
     "write gs.func.value_and_grad, which takes tuples, lists and dictionaries": "vspace VSpace SparseObject",
     # Modules of the other libraries.

@@ -35,7 +35,7 @@ KEYWORDS = {
 NAMESPACES = (
     "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
     "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "nn.utils", "profiler",
-    "autograd.profiler",
+    "autograd.profiler", "extend", "test_util", "tree_util",
 )  # fmt: skip
 
 

@@ -92,6 +92,7 @@ ELSEWHERE = {
     "runtime/func/nests.py": ["tests/runtime/test_loops.py", "tests/runtime/test_branches.py"],
     "runtime/func/point.py": ["tests/runtime/test_func.py"],
     "runtime/func/products.py": ["tests/runtime/test_func.py"],
+    "runtime/extend.py": ["tests/runtime/test_custom.py"],
     "runtime/kernels/elementwise/complex_functions.py": ["tests/ops/test_hard_pairs.py"],
     "runtime/kernels/elementwise/elementwise.py": ["tests/ops/test_hard_pairs.py"],
     "runtime/kernels/elementwise/logistic.pyx": ["tests/ops/test_limits.py"],
@@ -172,6 +173,7 @@ ELSEWHERE = {
     "runtime/tracing/program.py": ["tests/runtime/test_traced.py"],
     "runtime/tracing/values.py": ["tests/runtime/test_traced.py"],
     "runtime/utils/__init__.py": ["tests/runtime/test_checkpoint.py", "tests/runtime/test_elsewhere.py"],
+    "runtime/test_util.py": ["tests/runtime/test_check_grads.py"],
 }
 
 

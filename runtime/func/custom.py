@@ -1,0 +1,256 @@
+"""Functions with derivatives of their own, as JAX writes them: `custom_jvp` and `custom_vjp`.
+
+Owns how a rule on nests of arrays becomes an `autograd.Function`.  A rule is run again, recorded, where a derivative of the
+derivative is asked for, so it is differentiated as it stands.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..autograd import Function
+from ..autograd import grad as gradients
+from ..autograd.nest import flatten, rebuild
+from ..core.grad_mode import enable_grad, is_grad_enabled
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..support.dispatch import ops
+
+
+class _Custom:
+    """A function, and the numbers of those arguments that are no variables."""
+
+    def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun, self.rule = fun, None
+        self.fixed = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def split(self, args: tuple) -> tuple[list, list]:
+        """The arguments that are no variables, and those that are."""
+        return [args[i] for i in self.fixed], [arg for i, arg in enumerate(args) if i not in self.fixed]
+
+    def bound(self, args: tuple, kwargs: dict) -> tuple:
+        """The arguments by place, defaults included, as rules take them."""
+        import inspect
+
+        try:
+            found = inspect.signature(self.fun).bind(*args, **kwargs)
+        except ValueError:  # of a builtin
+            return args
+        found.apply_defaults()
+        return found.args
+
+    def joined(self, fixed: list, variables: list) -> list:
+        """All arguments, each in its place."""
+        found, rest = dict(zip(self.fixed, fixed)), iter(variables)
+        return [found[i] if i in found else next(rest) for i in range(len(fixed) + len(variables))]
+
+
+class custom_jvp(_Custom):
+    """A function whose tangents are computed by a rule of your own; backward passes transpose the rule.
+
+    Parameters
+    ----------
+    fun : callable
+        Of arrays, numbers, or nests of them.
+    nondiff_argnums : int or sequence of int
+        Arguments that are no variables: the rule gets them first, by themselves.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> @gs.custom_jvp
+    ... def log1pexp(x):
+    ...     return gs.log(1 + gs.exp(x))
+    >>> @log1pexp.defjvp
+    ... def rule(primals, tangents):
+    ...     (x,), (x_t,) = primals, tangents
+    ...     return log1pexp(x), (1 - 1 / (1 + gs.exp(x))) * x_t
+    >>> gs.grad(log1pexp)(100.0).item()
+    1.0
+    """
+
+    def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the rule.
+
+        Parameters
+        ----------
+        jvp : callable
+            Takes the arguments and their tangents, a tuple each, and returns the result and its tangent.
+
+        Returns
+        -------
+        callable
+            The rule.
+        """
+        self.rule = jvp
+        return jvp
+
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+        """Give a rule for each argument, which takes its tangent, the result and the arguments, and returns the tangent of the
+        result; None for an argument by which the derivative is 0."""
+
+        def jvp(primals: tuple, tangents: tuple) -> Any:
+            ans = self(*primals)
+            terms = [rule(tangent, ans, *primals) for rule, tangent in zip(jvps, tangents, strict=True) if rule is not None]
+            return ans, functools.reduce(ops.add, terms) if terms else ops.zeros_like(ans)
+
+        self.rule = jvp
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.rule is None:
+            raise AttributeError(f"{self.fun.__name__}: no rule is given; write @{self.fun.__name__}.defjvp above one")
+        fixed, variables = self.split(self.bound(args, kwargs))
+        return _applied(_ByTangents, self, fixed, variables)
+
+    def tangent(self, fixed: list, variables: list, tangents: list) -> list:
+        """The leaves of the tangent of the result."""
+        out = self.rule(*fixed, tuple(variables), tuple(tangents))
+        if not isinstance(out, (tuple, list)) or len(out) != 2:
+            raise TypeError(f"{self.fun.__name__}: its rule must return a pair: the result and the tangent of the result")
+        return [asarray(leaf) for leaf in flatten(out[1])[0]]
+
+
+class custom_vjp(_Custom):
+    """A function whose backward pass is of your own.
+
+    Parameters
+    ----------
+    fun : callable
+        Of arrays, numbers, or nests of them.
+    nondiff_argnums : int or sequence of int
+        Arguments that are no variables: the backward function gets them first, by themselves.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> @gs.custom_vjp
+    ... def clipped(x, limit):
+    ...     return x
+    >>> def forward(x, limit):
+    ...     return x, limit
+    >>> def backward(limit, g):
+    ...     return gs.clip(g, -limit, limit), None
+    >>> clipped.defvjp(forward, backward)
+    >>> gs.grad(lambda x: 5 * clipped(x, 1.0))(2.0).item()
+    1.0
+    """
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Give the two functions.
+
+        Parameters
+        ----------
+        fwd : callable
+            Takes the arguments, and returns the result and what the backward function wants of it.
+        bwd : callable
+            Takes that and the gradient of the result, and returns a tuple with the gradient of each argument, or None.
+        """
+        self.rule = fwd, bwd
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.rule is None:
+            raise AttributeError(f"{self.fun.__name__}: no rule is given; write {self.fun.__name__}.defvjp(forward, backward)")
+        fixed, variables = self.split(self.bound(args, kwargs))
+        return _applied(_ByGradients, self, fixed, variables)
+
+    def forward(self, fixed: list, variables: list) -> tuple:
+        out = self.rule[0](*self.joined(fixed, variables))
+        if not isinstance(out, (tuple, list)) or len(out) != 2:
+            raise TypeError(f"{self.fun.__name__}: its forward must return a pair: the result and what the backward wants of it")
+        return tuple(out)
+
+    def backward(self, fixed: list, kept: Any, grad: Any, count: int) -> tuple:
+        found = self.rule[1](*fixed, kept, grad)
+        if not isinstance(found, (tuple, list)) or len(found) != count:
+            raise TypeError(f"{self.fun.__name__}: its backward must return a tuple of {count}, a gradient or None for each "
+                            "argument")
+        return tuple(found)
+
+
+class _Rule(Function):
+    """What both kinds have in common: the leaves of the variables are the inputs, those of the result the outputs."""
+
+    @staticmethod
+    def keep(ctx, owner, fixed, form, found, leaves, result):
+        ctx.owner, ctx.fixed, ctx.form, ctx.kinds = owner, fixed, form, [isinstance(leaf, TensorBase) for leaf in leaves]
+        ctx.plain = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        ctx.save_for_backward(*(leaf for leaf in leaves if isinstance(leaf, TensorBase)))
+        ctx.save_for_forward(*(leaf for leaf in leaves if isinstance(leaf, TensorBase)))
+        outputs, out_form = flatten(result)
+        ctx.out_form = out_form
+        found.append(out_form)
+        return tuple(asarray(leaf) for leaf in outputs)
+
+    @staticmethod
+    def leaves(ctx):
+        tensors = iter(ctx.saved_tensors)
+        return [next(tensors) if kind else leaf for kind, leaf in zip(ctx.kinds, ctx.plain)]
+
+
+class _ByTangents(_Rule):
+    @staticmethod
+    def forward(ctx, owner, fixed, form, found, *leaves):
+        result = owner.fun(*owner.joined(fixed, rebuild(form, leaves)))
+        return _Rule.keep(ctx, owner, fixed, form, found, leaves, result)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        leaves, recorded = _Rule.leaves(ctx), is_grad_enabled()
+        with enable_grad():
+            zeros = [ops.zeros_like(leaf).requires_grad_(_is_variable(leaf)) for leaf in map(asarray, leaves)]
+            variables = leaves if recorded else [leaf.detach() if kind else leaf for kind, leaf in zip(ctx.kinds, leaves)]
+            tangents = ctx.owner.tangent(ctx.fixed, rebuild(ctx.form, variables), rebuild(ctx.form, zeros))
+            live = [(tangent, grad) for tangent, grad in zip(tangents, grads) if tangent.requires_grad]
+            wanted = [zero for zero, needed in zip(zeros, ctx.needs_input_grad[4:]) if needed]
+            if not live:
+                return (None,) * (4 + len(leaves))
+            found = iter(gradients([t for t, _ in live], wanted, [g for _, g in live], create_graph=recorded, allow_unused=True))
+        return None, None, None, None, *(next(found) if needed else None for needed in ctx.needs_input_grad[4:])
+
+    @staticmethod
+    def jvp(ctx, *tangents):
+        leaves = _Rule.leaves(ctx)
+        filled = [ops.zeros_like(leaf) if t is None else t for leaf, t in zip(leaves, tangents[4:])]
+        return tuple(ctx.owner.tangent(ctx.fixed, rebuild(ctx.form, leaves), rebuild(ctx.form, filled)))
+
+
+class _ByGradients(_Rule):
+    @staticmethod
+    def forward(ctx, owner, fixed, form, found, *leaves):
+        result, ctx.kept = owner.forward(fixed, rebuild(form, leaves))
+        return _Rule.keep(ctx, owner, fixed, form, found, leaves, result)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        leaves, kept = _Rule.leaves(ctx), ctx.kept
+        if is_grad_enabled():  # what was kept gets the history that it was computed without
+            kept = ctx.owner.forward(ctx.fixed, rebuild(ctx.form, leaves))[1]
+        variables = rebuild(ctx.form, leaves)
+        found = ctx.owner.backward(ctx.fixed, kept, rebuild(ctx.out_form, grads), len(variables))
+        spread = [grad for variable, part in zip(variables, found) for grad in _spread(variable, part)]
+        return None, None, None, None, *(grad if needed else None for grad, needed in zip(spread, ctx.needs_input_grad[4:]))
+
+
+def _applied(kind: type, owner: Any, fixed: list, variables: list) -> Any:
+    leaves, form = flatten(variables)
+    found: list = []
+    outputs = kind.apply(owner, fixed, form, found, *leaves)
+    return rebuild(found[0], outputs)
+
+
+def _spread(variable: Any, gradient: Any) -> list:
+    """A gradient for each leaf of an argument; None stands for none of any of them."""
+    count = len(flatten(variable)[0])
+    leaves = [None] * count if gradient is None else flatten(gradient)[0]
+    if len(leaves) != count:
+        raise TypeError(f"the gradient of an argument must be a nest of its form, or None: expected {count} arrays, got "
+                        f"{len(leaves)}")
+    return [leaf if leaf is None else asarray(leaf) for leaf in leaves]
+
+
+def _is_variable(tensor: TensorBase) -> bool:
+    return tensor.dtype.kind in "fc"

@@ -1,0 +1,110 @@
+"""Derivatives held to differences: HIPS autograd's and JAX's `check_grads`.
+
+Owns the name; `autograd.gradcheck` compares.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.random
+
+import gradspec  # noqa: F401 (waits for it)
+
+from .autograd import gradcheck
+from .autograd.nest import flatten
+from .core.operand import asarray
+from .func import jvp, vjp
+from .support.dispatch import ops
+from .support.later import answer
+
+__all__ = ["check_grads"]
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: Sequence[str] = ("fwd", "rev"),
+                atol: float = 1e-5, rtol: float = 1e-3, eps: float = 1e-6) -> Any:  # fmt: skip
+    """Compare the derivatives of a function with differences.
+
+    Parameters
+    ----------
+    f : callable
+        Of arrays, numbers, or nests of them.
+    args : tuple, optional
+        Where the derivatives are compared.  Without it a function of the arguments is returned that does so, as in HIPS autograd,
+        where `modes` is the second parameter.
+    order : int
+        Of the highest derivatives.
+    modes : sequence of {'fwd', 'rev'}
+        What is compared: forward mode, backward passes, or both.
+    atol, rtol : float
+        How far they may be apart.
+    eps : float
+        Step of the differences.
+
+    Raises
+    ------
+    GradcheckError
+        Where they differ.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> from gradspec.test_util import check_grads
+    >>> check_grads(gs.sin, (0.5,), order=2)
+    >>> check_grads(gs.sin, modes=["rev"])(0.5)
+    """
+    if isinstance(args, (tuple, list)) and args and all(isinstance(item, str) for item in args):
+        args, modes = None, args
+    unknown = [mode for mode in modes if mode not in ("fwd", "rev")]
+    if unknown or not modes:
+        raise ValueError(f"check_grads: modes are 'fwd' and 'rev', got {list(modes)}")
+
+    def check(*args: Any) -> None:
+        leaves, unflatten = _variables(args)
+        flat = lambda *x: tuple(map(asarray, flatten(f(*unflatten(x)))[0]))  # noqa: E731
+        _check(flat, leaves, order, tuple(modes), dict(atol=atol, rtol=rtol, eps=eps))
+
+    return check if args is None else check(*args)
+
+
+def _check(f: Callable[..., Any], x: tuple, order: int, modes: tuple, how: dict) -> None:
+    gradcheck(f, x, check_forward_ad="fwd" in modes, check_backward_ad="rev" in modes, **how)
+    if order < 2:
+        return
+    generator = np.random.default_rng(0)
+    if "rev" in modes:
+        weights = tuple(_like(y, generator) for y in f(*x))
+        _check(lambda *x: _tuple(vjp(f, *x)[1](weights)), x, order - 1, modes, how)
+    else:
+        direction = tuple(_like(leaf, generator) for leaf in x)
+        _check(lambda *x: jvp(f, x, direction)[1], x, order - 1, modes, how)
+
+
+def _variables(args: tuple) -> Any:
+    from .tree_util import tree_flatten
+
+    leaves, structure = tree_flatten(args)
+    kinds = [asarray(leaf).dtype.kind in "fc" for leaf in leaves]
+    variables = tuple(ops.copy(asarray(leaf)).detach().requires_grad_() for leaf, kind in zip(leaves, kinds) if kind)
+    if not variables:
+        raise TypeError("check_grads: none of the arguments holds floating point numbers")
+
+    def unflatten(x: Any) -> Any:
+        rest = iter(x)
+        return structure.unflatten([next(rest) if kind else leaf for leaf, kind in zip(leaves, kinds)])
+
+    return variables, unflatten
+
+
+def _like(x: Any, generator: np.random.Generator) -> Any:
+    values = generator.normal(size=x.shape) + (1j * generator.normal(size=x.shape) if x.dtype.kind == "c" else 0)
+    return asarray(values.astype(x.dtype))
+
+
+def _tuple(found: Any) -> tuple:
+    return found if isinstance(found, tuple) else (found,)

@@ -1,0 +1,154 @@
+"""Nests of arrays, as JAX's `tree_util` has them: tuples, lists and dictionaries of leaves.
+
+Owns these names; `autograd.nest` takes nests apart.  None is a nest without leaves, and a dictionary keeps its own order.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import gradspec  # noqa: F401 (waits for it)
+
+from .autograd.nest import alike, flatten, rebuild
+from .core.operand import asarray
+from .support.dispatch import ops
+from .support.later import answer
+
+if TYPE_CHECKING:
+    from .generated.tensor import Tensor
+
+__all__ = [
+    "ravel_pytree", "tree_all", "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten",
+]  # fmt: skip
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class _Structure:
+    """What is left of a nest without its leaves."""
+
+    def __init__(self, form: Any, present: tuple) -> None:
+        self.form, self.present = form, present
+
+    num_leaves = property(lambda self: sum(self.present))
+
+    def unflatten(self, leaves: Any) -> Any:
+        leaves = list(leaves)
+        if len(leaves) != self.num_leaves:
+            raise ValueError(f"tree_unflatten: the nest has {self.num_leaves} leaves, got {len(leaves)}")
+        rest = iter(leaves)
+        return rebuild(self.form, [next(rest) if present else None for present in self.present])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Structure) and self.present == other.present and alike(self.form, other.form)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"PyTreeDef({self.unflatten(['*'] * self.num_leaves)!r})".replace("'*'", "*")
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves of a nest, in order, and its structure."""
+    leaves, form = flatten(tree)
+    present = tuple(leaf is not None for leaf in leaves)
+    return [leaf for leaf in leaves if leaf is not None], _Structure(form, present)
+
+
+def tree_unflatten(treedef: Any, leaves: Any) -> Any:
+    """The nest of a structure around other leaves."""
+    return treedef.unflatten(leaves)
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves of a nest, in order."""
+    return tree_flatten(tree)[0]
+
+
+def tree_structure(tree: Any) -> Any:
+    """The structure of a nest."""
+    return tree_flatten(tree)[1]
+
+
+def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """A nest of what a function makes of each leaf, and of the leaves in the same places of other nests.
+
+    Parameters
+    ----------
+    f : callable
+    tree
+        Tuples, lists and dictionaries of leaves.
+    *rest
+        Nests of the same structure.
+
+    Returns
+    -------
+    nest
+        Of the structure of `tree`.
+
+    Examples
+    --------
+    >>> from gradspec.tree_util import tree_map
+    >>> tree_map(lambda p, g: p - 0.5 * g, {"w": [1.0, 2.0], "b": 3.0}, {"w": [2.0, 2.0], "b": 0.0})
+    {'w': [0.0, 1.0], 'b': 3.0}
+    """
+    leaves, structure = tree_flatten(tree)
+    return structure.unflatten(f(*row) for row in zip(leaves, *(_in_order(tree, other, "") for other in rest), strict=True))
+
+
+def _in_order(tree: Any, other: Any, place: str) -> list[Any]:
+    """What `other` has in the places of the leaves of `tree`."""
+    if isinstance(tree, dict):
+        keys, fits = list(tree), isinstance(other, dict) and tree.keys() == other.keys()
+    elif isinstance(tree, (tuple, list)):
+        keys, fits = list(range(len(tree))), isinstance(other, (tuple, list)) and len(tree) == len(other)
+    else:
+        keys, fits = [], tree is not None or other is None
+    if not fits:
+        raise ValueError(f"tree_map: at tree{place} the first nest has {_kind(tree)}, and another one {_kind(other)}")
+    if keys or isinstance(tree, (dict, tuple, list)) or tree is None:
+        return [leaf for key in keys for leaf in _in_order(tree[key], other[key], f"{place}[{key!r}]")]
+    return [other]
+
+
+def _kind(tree: Any) -> str:
+    if isinstance(tree, dict):
+        return f"a dictionary of {list(tree)}"
+    return f"a {type(tree).__name__} of {len(tree)}" if isinstance(tree, (tuple, list)) else type(tree).__name__
+
+
+def tree_reduce(function: Callable[..., Any], tree: Any, *initializer: Any) -> Any:
+    """`functools.reduce` over the leaves of a nest."""
+    return functools.reduce(function, tree_leaves(tree), *initializer)
+
+
+def tree_all(tree: Any) -> bool:
+    """Whether all leaves are true."""
+    return all(tree_leaves(tree))
+
+
+def ravel_pytree(pytree: Any) -> "tuple[Tensor, Callable[[Any], Any]]":
+    """All elements of a nest in a vector, and the function that makes such a nest of a vector.
+
+    Examples
+    --------
+    >>> from gradspec.tree_util import ravel_pytree
+    >>> vector, unravel = ravel_pytree({"w": [1.0, 2.0], "b": 3.0})
+    >>> vector.tolist()
+    [1.0, 2.0, 3.0]
+    """
+    leaves, structure = tree_flatten(pytree)
+    arrays = [asarray(leaf) for leaf in leaves]
+
+    def unravel(vector: Any) -> Any:
+        parts, begin = [], 0
+        for array in arrays:
+            part = ops.reshape(ops.narrow(vector, 0, begin, array.size), array.shape)
+            parts.append(part if part.dtype == array.dtype else ops.astype(part, array.dtype))
+            begin += array.size
+        return structure.unflatten(parts)
+
+    return ops.concat([ops.ravel(array) for array in arrays]) if arrays else ops.zeros(0), unravel
