@@ -185,7 +185,7 @@ class Tensor(ArrayTensor):
         """log(1 + x) without cancellation."""
     def log2(self) -> Tensor:
         """Logarithm to base 2."""
-    def logit(self) -> Tensor:
+    def logit(self, eps: float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid."""
     def nan_to_num(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, copy: Any = None) -> Tensor:
         """NaN and infinities replaced, by default by 0 and the largest finite numbers."""
@@ -688,7 +688,7 @@ class Tensor(ArrayTensor):
         """log(1 + x) without cancellation. In place."""
     def log2_(self) -> Tensor:
         """Logarithm to base 2. In place."""
-    def logit_(self) -> Tensor:
+    def logit_(self, eps: float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid. In place."""
     def nan_to_num_(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, *, copy: Any = None) -> Tensor:
         """NaN and infinities replaced, by default by 0 and the largest finite numbers. In place."""
@@ -1121,7 +1121,7 @@ def log1p(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """log(1 + x) without cancellation."""
 def log2(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Logarithm to base 2."""
-def logit(x: Operand, *, out: Tensor | None = None) -> Tensor:
+def logit(x: Operand, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid."""
 def modf(x: Operand) -> _results.ModfResult:
     """What stands behind the point, and what stands before it, both with the sign of x."""

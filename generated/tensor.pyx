@@ -380,13 +380,13 @@ cdef class Tensor(ArrayTensor):
         """Logarithm to base 2. In place."""
         return op_log2_(self)
 
-    def logit(self):
+    def logit(self, eps=None):
         """log(x / (1 - x)), the inverse of sigmoid."""
-        return op_logit(self)
+        return op_logit(self, eps)
 
-    def logit_(self):
+    def logit_(self, eps=None):
         """log(x / (1 - x)), the inverse of sigmoid. In place."""
-        return op_logit_(self)
+        return op_logit_(self, eps)
 
     def nan_to_num(self, nan=0.0, posinf=None, neginf=None, *, copy=None):
         """NaN and infinities replaced, by default by 0 and the largest finite numbers."""

@@ -564,14 +564,16 @@ describe({
         '    Axis that holds the components of a vector.\n' 'eps : float, default 1e-12\n' '    Least divisor.',
         'normalize(x, float p=2.0, int axis=1, float eps=1e-12) -> y\n' 'composite: x / clip(vector_norm(x, p, axis, True), eps)',
         examples='>>> gs.nn.normalize([[3.0, 4.0]])\n' 'tensor([[0.6, 0.8]])'),
-    "rms_norm": docstring('Each block of the given shape divided by the root of its mean square plus eps.', 'x : array_like\n'
-        'normalized_shape : int or sequence of int\n' '    Lengths of the last axes, those of a block.\n'
+    "rms_norm": docstring(
+        'Each block of the given shape divided by the root of its mean square plus eps; of complex numbers the square is x * x.',
+        'x : array_like\n' 'normalized_shape : int or sequence of int\n' '    Lengths of the last axes, those of a block.\n'
         'weight : array_like or None, default None\n' '    What the results are multiplied by; nothing where it is None.\n'
         'eps : float or None, default None\n'
         '    What is added to the mean square; the distance from 1 to the next number where it is None.',
         'rms_norm(x, int[] normalized_shape, Array? weight=None, float? eps=None) -> y\n'
-        'composite: _standardize_affine(x, weight, None, least, False)[0] if whole else _affine(_standardize(x, axes,\n'
-        '  least, False)[0], weight)\n' 'where axes = block_axes(x.shape, normalized_shape)\n'
+        'composite: x * rsqrt(mean(x * x, axes, True) + least) * (1 if weight is None else weight) if is_complex(x.dtype)\n'
+        '  else _standardize_affine(x, weight, None, least, False)[0] if whole else _affine(_standardize(x, axes, least,\n'
+        '  False)[0], weight)\n' 'where axes = block_axes(x.shape, normalized_shape)\n'
         'where whole = weight is not None and weight.shape == block_lengths(x.shape, normalized_shape)\n'
         'where least = spacing(x.dtype) if eps is None else eps',
         examples='>>> gs.nn.rms_norm([[3.0, 5.0]], 2, [1.0, 2.0], 8.0)\n' 'tensor([[0.6, 2. ]])',

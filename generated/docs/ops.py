@@ -82,9 +82,11 @@ describe({
         examples='>>> gs.log1p([0.0, 1.0])\n' 'tensor([0.        , 0.69314718])'),
     "log2": docstring('Logarithm to base 2.', 'x : array_like\n' + OUT, 'log2(x) -> y\n' 'dy/dx = 1 / log(2) / x',
         examples='>>> gs.log2([1.0, 8.0])\n' 'tensor([0., 3.])'),
-    "logit": docstring('log(x / (1 - x)), the inverse of sigmoid.', 'x : array_like\n' + OUT, 'logit(x) -> y\n'
-        'dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / x + 1 / (1 - x)', examples='>>> gs.logit([0.5, 0.75])\n'
-        'tensor([0.        , 1.09861229])'),
+    "logit": docstring('log(x / (1 - x)), the inverse of sigmoid.', 'x : array_like\n' 'eps : float or None, default None\n'
+        '    The least distance from 0 and 1, to which real numbers are moved that are nearer; none when it is None.\n' + OUT,
+        'logit(x, float? eps=None) -> y\n'
+        'composite: _log_odds(x) if eps is None or is_complex(x.dtype) else _log_odds(clip(x, eps, 1 - eps))',
+        examples='>>> gs.logit([0.5, 0.75])\n' 'tensor([0.        , 1.09861229])'),
     "modf": docstring('What stands behind the point, and what stands before it, both with the sign of x.', 'x : array_like',
         'modf(x) -> fraction, whole\n' 'grad_x = grad_fraction + zeros_like(grad_whole)\n' 'fraction_t = x_t\n'
         'whole_t = 0 * x_t', examples='>>> gs.modf([-1.25, gs.inf, 2.0])\n'
@@ -1830,13 +1832,14 @@ describe({
         'tensor([[21., 42.]])'),
     "log_softmax": docstring('x - logsumexp(x) along `axis`.', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'
         '    Axes along which the results are normalised.', 'log_softmax(x, int[] axis=-1) -> y\n'
-        'grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)\n'
-        'y_t = x_t - sum(exp(y) * x_t, axis, True)', examples='>>> gs.nn.log_softmax([0.0, 0.0])\n'
-        'tensor([-0.69314718, -0.69314718])'),
+        'grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)\n'
+        'where axes = axis if x.ndim else ()\n' 'y_t = x_t - sum(exp(y) * x_t, axes, True)',
+        examples='>>> gs.nn.log_softmax([0.0, 0.0])\n' 'tensor([-0.69314718, -0.69314718])'),
     "softmax": docstring('exp(x) / sum(exp(x)) along `axis`, without overflow.', 'x : array_like\n'
         'axis : int or sequence of int, default -1\n' '    Axes along which the results are normalised.',
-        'softmax(x, int[] axis=-1) -> y\n' 'grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)\n'
-        'y_t = _softmax_backward(x_t, y, axis)', examples='>>> gs.nn.softmax([0.0, 0.0])\n' 'tensor([0.5, 0.5])'),
+        'softmax(x, int[] axis=-1) -> y\n' 'grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)\n'
+        'where axes = axis if x.ndim else ()\n' 'y_t = _softmax_backward(x_t, y, axes)',
+        examples='>>> gs.nn.softmax([0.0, 0.0])\n' 'tensor([0.5, 0.5])'),
     "softmin": docstring('softmax(-x).', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'
         '    Axes along which the results are normalised.', 'softmin(x, int[] axis=-1) -> y\n' 'composite: softmax(-x, axis)',
         examples='>>> gs.nn.softmin([0.0, 1.0])\n' 'tensor([0.73105858, 0.26894142])'),

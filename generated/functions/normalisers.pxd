@@ -6,7 +6,7 @@ from gradspec.core.node cimport Node
 cdef class LogSoftmaxBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
-    cdef readonly object saved_y_dtype, saved_axis
+    cdef readonly object saved_x_ndim, saved_axis, saved_y_dtype
 
 cdef class LogSoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a
@@ -24,7 +24,7 @@ cdef class SoftmaxWhereBackward(Node):
 cdef class SoftmaxBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
-    cdef readonly object saved_y_dtype, saved_axis
+    cdef readonly object saved_x_ndim, saved_axis, saved_y_dtype
 
 cdef class SoftmaxBackwardBackward(Node):
     cdef public object saved_y, saved_a

@@ -38,21 +38,32 @@ cdef Forward5 forward__standardize_backward = <Forward5> load_forward(
 cdef class LogSoftmaxBackward(Node):
     """log_softmax(x, int[] axis=-1) -> y
 
-    grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)
+    grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)
+    where axes = axis if x.ndim else ()
     """
-    saves = ("y_dtype", "y", "axis")
+    saves = ("x_ndim", "axis", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y_dtype = self.saved_y_dtype
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
-        return forward__log_softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axis)
+        x_ndim = self.saved_x_ndim
+        if x_ndim:
+            axis = self.saved_axis
+            axes = axis
+        else:
+            axes = ()
+        return forward__log_softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axes)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y_dtype = self.saved_y_dtype
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
-        return ops._log_softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axis)
+        x_ndim = self.saved_x_ndim
+        if x_ndim:
+            axis = self.saved_axis
+            axes = axis
+        else:
+            axes = ()
+        return ops._log_softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axes)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
@@ -131,20 +142,34 @@ cdef class SoftmaxWhereBackward(Node):
 
 
 cdef class SoftmaxBackward(Node):
-    """softmax(x, int[] axis=-1) -> y; grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axis)"""
-    saves = ("y_dtype", "y", "axis")
+    """softmax(x, int[] axis=-1) -> y
+
+    grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)
+    where axes = axis if x.ndim else ()
+    """
+    saves = ("x_ndim", "axis", "y_dtype", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         y_dtype = self.saved_y_dtype
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
-        return forward__softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axis)
+        x_ndim = self.saved_x_ndim
+        if x_ndim:
+            axis = self.saved_axis
+            axes = axis
+        else:
+            axes = ()
+        return forward__softmax_backward(grad, forward_conj(y) if formulas.is_complex(y_dtype) else y, axes)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         y_dtype = self.saved_y_dtype
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        axis = self.saved_axis
-        return ops._softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axis)
+        x_ndim = self.saved_x_ndim
+        if x_ndim:
+            axis = self.saved_axis
+            axes = axis
+        else:
+            axes = ()
+        return ops._softmax_backward(grad, conj_of(y) if formulas.is_complex(y_dtype) else y, axes)
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None

@@ -157,7 +157,7 @@ cdef class Log2Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
-cdef class LogitBackward(Node):
+cdef class LogOddsBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_x_dtype

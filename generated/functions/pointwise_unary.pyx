@@ -964,21 +964,22 @@ cdef class Log2Backward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program logit_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(divide(1, x), subtract(1, x))))")
-cdef Program logit_grad_x_2 = Program("grad, x -> grad_x", """
+cdef Program log_odds_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, conj(divide(divide(1, x), subtract(1, x))))""")
+cdef Program log_odds_grad_x_2 = Program("grad, x -> grad_x", """
     grad_x = multiply(grad, conj(add(divide(1, x), divide(1, subtract(1, x)))))""")
 
-cdef class LogitBackward(Node):
-    """logit(x) -> y; dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / x + 1 / (1 - x)"""
+cdef class LogOddsBackward(Node):
+    """_log_odds(x) -> y; dy/dx = 1 / x / (1 - x) if is_complex(x.dtype) else 1 / x + 1 / (1 - x)"""
     saves = ("x_dtype", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x_dtype = self.saved_x_dtype
         x = saved_array(self, self.saved_x, self.version_x, "x")
         if formulas.is_complex(x_dtype):
-            grad_x = logit_grad_x.run((grad, x))
+            grad_x = log_odds_grad_x.run((grad, x))
         else:
-            grad_x = logit_grad_x_2.run((grad, x))
+            grad_x = log_odds_grad_x_2.run((grad, x))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

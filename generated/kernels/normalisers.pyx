@@ -22,6 +22,7 @@ cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
+cdef Forward3 forward_mean = <Forward3> load_forward("gradspec.generated.kernels.reductions", "mean", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward2 forward_matmul = <Forward2> load_forward("gradspec.generated.kernels.linear_algebra", "matmul", 2)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -113,15 +114,19 @@ cdef object forward__log_softmax_backward(object a, object y, object axis):
 cdef object forward_normalize(object x, object p, object axis, object eps):
     return forward_divide(x, forward_clip(forward_vector_norm(x, p, axis, True), eps, None))
 
+cdef Program rms_norm_y = Program("x, given_1, least, given_3 -> y", """
+    y = multiply(multiply(x, divide(1, sqrt(add(given_1, least)))), given_3)""")
 cdef object forward_rms_norm(object x, object normalized_shape, object weight, object eps):
-    whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
+    axes = formulas.block_axes(shape_of(x), normalized_shape)
     if eps is None:
         least = formulas.spacing(dtype_of(x))
     else:
         least = eps
+    if formulas.is_complex(dtype_of(x)):
+        return rms_norm_y.run((x, forward_mean(forward_multiply(x, x), axes, True), least, 1 if weight is None else weight))
+    whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
     if whole:
         return forward__standardize_affine(x, weight, None, least, False)[0]
-    axes = formulas.block_axes(shape_of(x), normalized_shape)
     return forward__affine(forward__standardize(x, axes, least, False)[0], weight, None, 0)
 
 cdef object forward_scaled_dot_product_attention(

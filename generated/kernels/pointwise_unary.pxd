@@ -68,8 +68,9 @@ cdef Ufunc log1p_ufunc
 cdef object forward_log1p(object x)
 cdef Ufunc log2_ufunc
 cdef object forward_log2(object x)
-cdef Ufunc logit_ufunc
-cdef object forward_logit(object x)
+cdef object forward_logit(object x, object eps)
+cdef Ufunc _log_odds_ufunc
+cdef object forward__log_odds(object x)
 cdef object forward_modf(object x)
 cdef object forward_nan_to_num(object x, object nan, object posinf, object neginf)
 cdef Ufunc negative_ufunc

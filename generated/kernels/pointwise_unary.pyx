@@ -6,14 +6,15 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 
 import numpy as np
 
-from gradspec import kernels
+from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward2, as_array, load_forward
+from gradspec.kernels.program.by_name cimport Forward2, Forward3, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.kernels.program.ufunc cimport Ufunc, offer
-from gradspec.core.operand cimport REALS
+from gradspec.core.operand cimport REALS, dtype_of
 
+cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 
 
@@ -197,9 +198,14 @@ log2_ufunc = offer(Ufunc(np.log2, "log2"))
 cdef object forward_log2(object x):
     return log2_ufunc.unary(x)
 
-logit_ufunc = offer(Ufunc(kernels.logit, "logit"))
-cdef object forward_logit(object x):
-    return logit_ufunc.unary(x)
+cdef object forward_logit(object x, object eps):
+    if eps is None or formulas.is_complex(dtype_of(x)):
+        return forward__log_odds(x)
+    return forward__log_odds(forward_clip(x, eps, 1 - eps))
+
+_log_odds_ufunc = offer(Ufunc(kernels.logit, "_log_odds"))
+cdef object forward__log_odds(object x):
+    return _log_odds_ufunc.unary(x)
 
 cdef object forward_modf(object x):
     try:

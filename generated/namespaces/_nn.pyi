@@ -184,7 +184,7 @@ def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
 def normalize(x: Operand, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
     """Vectors along `axis` divided by their norm, or by `eps` where that is larger."""
 def rms_norm(x: Operand, normalized_shape: int | Sequence[int], weight: Operand | None = None, eps: float | None = None) -> Tensor:
-    """Each block of the given shape divided by the root of its mean square plus eps."""
+    """Each block of the given shape divided by the root of its mean square plus eps; of complex numbers the square is x * x."""
 def scaled_dot_product_attention(query: Operand, key: Operand, value: Operand, attn_mask: Operand | None = None, dropout_p: float = 0.0, is_causal: _bool = False, *, scale: float | None = None, enable_gqa: _bool = False, generator: np.random.Generator | int | None = None) -> Tensor:
     """softmax(query @ key.mT * scale + attn_mask) @ value; zeros where all keys are masked."""
 def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:

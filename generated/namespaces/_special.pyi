@@ -126,7 +126,7 @@ def gammaln(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the modulus of the gamma function."""
 def log1p(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """log(1 + x) without cancellation."""
-def logit(x: Operand, *, out: Tensor | None = None) -> Tensor:
+def logit(x: Operand, eps: float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid."""
 def polygamma(n: int, x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Derivative n of digamma. Needs SciPy."""

@@ -260,6 +260,7 @@ cdef object op_log_softmax(object x, object axis):
     if needs_grad(state_, x):
         node_ = LogSoftmaxBackward.__new__(LogSoftmaxBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_ndim = ndim_of(x)
         node_.saved_axis = axis
 
     y = wrap_forward(forward_log_softmax(array_of(x), axis))
@@ -273,8 +274,12 @@ cdef object op_log_softmax(object x, object axis):
     return y
 
 cdef tuple jvp_log_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
-    return (x_t - ops.sum(ops.exp(y) * x_t, axis, True),)
+    x_t, x, axis, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
+    if ndim_of(x):
+        axes = axis
+    else:
+        axes = ()
+    return (x_t - ops.sum(ops.exp(y) * x_t, axes, True),)
 
 def log_softmax(x, axis=-1):
     """x - logsumexp(x) along `axis`."""
@@ -347,28 +352,31 @@ cdef object op_rms_norm(object x, object normalized_shape, object weight, object
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "rms_norm", <void*> op_rms_norm, (x, normalized_shape, weight, eps))
-    x = as_real_operand(x, "rms_norm", "x")
+    x = as_operand(x, "rms_norm", "x")
     normalized_shape = as_ints(normalized_shape, "rms_norm", "normalized_shape", -1)
-    weight = None if weight is None else as_real_operand(weight, "rms_norm", "weight")
+    weight = None if weight is None else as_operand(weight, "rms_norm", "weight")
     eps = None if eps is None else as_float(eps, "rms_norm", "eps")
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
-            whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
+            axes = formulas.block_axes(shape_of(x), normalized_shape)
             if eps is None:
                 least = formulas.spacing(dtype_of(x))
             else:
                 least = eps
+            if formulas.is_complex(dtype_of(x)):
+                return x * ops.rsqrt(ops.mean(x * x, axes, True) + least) * (1 if weight is None else weight)
+            whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
             if whole:
                 return ops._standardize_affine(x, weight, None, least, False)[0]
-            axes = formulas.block_axes(shape_of(x), normalized_shape)
             return ops._affine(ops._standardize(x, axes, least, False)[0], weight)
         return wrap_forward(forward_rms_norm(array_of(x), normalized_shape, array_of(weight), eps))
     except Exception as error_:
         raise explain(error_, "rms_norm", x=x, normalized_shape=normalized_shape, weight=weight, eps=eps) from None
 
 def rms_norm(x, normalized_shape, weight=None, eps=None):
-    """Each block of the given shape divided by the root of its mean square plus eps."""
+    """Each block of the given shape divided by the root of its mean square plus eps; of complex numbers the square is
+    x * x."""
     return op_rms_norm(x, normalized_shape, weight, eps)
 
 
@@ -528,6 +536,7 @@ cdef object op_softmax(object x, object axis):
     if needs_grad(state_, x):
         node_ = SoftmaxBackward.__new__(SoftmaxBackward)
         connect_one(node_, state_, x)
+        node_.saved_x_ndim = ndim_of(x)
         node_.saved_axis = axis
 
     y = wrap_forward(forward_softmax(array_of(x), axis))
@@ -541,8 +550,12 @@ cdef object op_softmax(object x, object axis):
     return y
 
 cdef tuple jvp_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, axis, y = tangents_[0], inputs_[1], outputs_[0]
-    return (ops._softmax_backward(x_t, y, axis),)
+    x_t, x, axis, y = tangents_[0], inputs_[0], inputs_[1], outputs_[0]
+    if ndim_of(x):
+        axes = axis
+    else:
+        axes = ()
+    return (ops._softmax_backward(x_t, y, axes),)
 
 def softmax(x, axis=-1):
     """exp(x) / sum(exp(x)) along `axis`, without overflow."""

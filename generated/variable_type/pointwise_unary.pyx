@@ -8,6 +8,7 @@ import math
 
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
 from gradspec.generated.results import FrexpResult, ModfResult
 from gradspec.generated.kernels.pointwise_unary cimport (
     forward_absolute, absolute_ufunc, forward_acos, acos_ufunc, forward_acosh, acosh_ufunc, forward_angle, forward_asin,
@@ -17,12 +18,12 @@ from gradspec.generated.kernels.pointwise_unary cimport (
     forward_digamma, forward_entr, forward_erf, forward_erfc, forward_erfcx, forward__erfcx_derivative, forward_erfinv,
     forward_exp, exp_ufunc, forward_exp2, exp2_ufunc, forward_expm1, expm1_ufunc, forward_floor, floor_ufunc, forward_frac,
     forward_frexp, forward__gauss, forward_imag, forward_ldexp, ldexp_ufunc, forward_lgamma, forward_log, log_ufunc,
-    forward_log10, log10_ufunc, forward_log1p, forward_log2, log2_ufunc, forward_logit, forward_modf, forward_nan_to_num,
-    forward_negative, negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg, rad2deg_ufunc, forward_real,
-    forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid, forward__sigmoid_slope, forward_sign, sign_ufunc,
-    forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc, forward_sqrt, sqrt_ufunc,
-    forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc, forward__tanh_slope, forward_trunc,
-    trunc_ufunc,
+    forward_log10, log10_ufunc, forward_log1p, forward_log2, log2_ufunc, forward_logit, forward__log_odds, forward_modf,
+    forward_nan_to_num, forward_negative, negative_ufunc, forward_polygamma, forward_positive, forward_rad2deg,
+    rad2deg_ufunc, forward_real, forward_reciprocal, forward_round, forward_rsqrt, forward_sigmoid, forward__sigmoid_slope,
+    forward_sign, sign_ufunc, forward_sin, sin_ufunc, forward_sinc, forward__sinc_derivative, forward_sinh, sinh_ufunc,
+    forward_sqrt, sqrt_ufunc, forward_square, square_ufunc, forward_tan, tan_ufunc, forward_tanh, tanh_ufunc,
+    forward__tanh_slope, forward_trunc, trunc_ufunc,
 )
 from gradspec.generated.functions.pointwise_unary cimport (
     AbsoluteBackward, AcosBackward, AcoshBackward, AngleBackward, AsinBackward, AsinSlopeBackward, AsinhBackward,
@@ -30,7 +31,7 @@ from gradspec.generated.functions.pointwise_unary cimport (
     ConjBackward, CosBackward, CoshBackward, Deg2radBackward, DigammaBackward, EntrBackward, ErfBackward, ErfcBackward,
     ErfcxBackward, ErfcxDerivativeBackward, ErfinvBackward, ExpBackward, Exp2Backward, Expm1Backward, FloorBackward,
     FracBackward, FrexpBackward, GaussBackward, ImagBackward, LdexpBackward, LgammaBackward, LogBackward, Log10Backward,
-    Log1pBackward, Log2Backward, LogitBackward, ModfBackward, NanToNumBackward, NegativeBackward, PolygammaBackward,
+    Log1pBackward, Log2Backward, LogOddsBackward, ModfBackward, NanToNumBackward, NegativeBackward, PolygammaBackward,
     PositiveBackward, Rad2degBackward, RealBackward, ReciprocalBackward, RoundBackward, RsqrtBackward, SigmoidBackward,
     SigmoidSlopeBackward, SignBackward, SinBackward, SincBackward, SincDerivativeBackward, SinhBackward, SqrtBackward,
     SquareBackward, TanBackward, TanhBackward, TanhSlopeBackward, TruncBackward,
@@ -1651,29 +1652,67 @@ def log2(x, *, out=None):
     return op_log2(x)
 
 
-cdef object op_logit(object x):
+cdef object op_logit(object x, object eps):
     cdef ThreadState* state_ = thread_state()
-    cdef LogitBackward node_ = None
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logit", <void*> op_logit, (x, eps))
+    x = as_operand(x, "logit", "x")
+    eps = None if eps is None else as_float(eps, "logit", "eps")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            if eps is None or formulas.is_complex(dtype_of(x)):
+                return ops._log_odds(x)
+            return ops._log_odds(ops.clip(x, eps, 1 - eps))
+        return wrap_forward(forward_logit(array_of(x), eps))
+    except Exception as error_:
+        raise explain(error_, "logit", x=x, eps=eps) from None
+
+cdef object op_logit_(object x, object eps):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logit_", <void*> op_logit_, (x, eps))
+    eps = None if eps is None else as_float(eps, "logit_", "eps")
+    old_ = prepare_inplace(x, (x,), 0b1, "logit_")
+    return overwrite(x, op_logit(old_, eps), "logit_")
+
+cdef object into_logit(object x, object eps, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "logit.out", <void*> into_logit, (x, eps, out))
+    target_ = prepare_out(out, (x,), "logit")
+    return write_out(target_, op_logit(x, eps), "logit")
+
+def logit(x, eps=None, *, out=None):
+    """log(x / (1 - x)), the inverse of sigmoid."""
+    if out is not None:
+        return into_logit(x, eps, out)
+    return op_logit(x, eps)
+
+
+cdef object op__log_odds(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef LogOddsBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "logit", <void*> op_logit, (x,))
-    x = as_operand(x, "logit", "x")
+        return listened(state_, "_log_odds", <void*> op__log_odds, (x,))
+    x = as_operand(x, "_log_odds", "x")
 
     if needs_grad(state_, x):
-        node_ = LogitBackward.__new__(LogitBackward)
+        node_ = LogOddsBackward.__new__(LogOddsBackward)
         connect_one(node_, state_, x)
         node_.saved_x_dtype = dtype_of(x)
         node_.saved_x = save_input(state_, x, &node_.version_x)
 
-    y = wrap_forward(forward_logit(array_of(x)))
+    y = wrap_forward(forward__log_odds(array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_logit, jvp_logit, False, (y,), (x,))
+        push_whole(jvp__log_odds, jvp__log_odds, False, (y,), (x,))
     return y
 
-cdef tuple jvp_logit(tuple outputs_, tuple inputs_, tuple tangents_):
+cdef tuple jvp__log_odds(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
     if formulas.is_complex(dtype_of(x)):
         y_t = x_t * (1 / x / (1 - x))
@@ -1681,25 +1720,9 @@ cdef tuple jvp_logit(tuple outputs_, tuple inputs_, tuple tangents_):
         y_t = x_t * (1 / x + 1 / (1 - x))
     return (y_t,)
 
-cdef object op_logit_(object x):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "logit_", <void*> op_logit_, (x,))
-    old_ = prepare_inplace(x, (x,), 0b1, "logit_")
-    return overwrite(x, op_logit(old_), "logit_")
-
-cdef object into_logit(object x, object out):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "logit.out", <void*> into_logit, (x, out))
-    target_ = prepare_out(out, (x,), "logit")
-    return write_out(target_, op_logit(x), "logit")
-
-def logit(x, *, out=None):
-    """log(x / (1 - x)), the inverse of sigmoid."""
-    if out is not None:
-        return into_logit(x, out)
-    return op_logit(x)
+def _log_odds(x):
+    """log(x / (1 - x))."""
+    return op__log_odds(x)
 
 
 cdef object op_modf(object x):
@@ -2674,8 +2697,9 @@ register({
     digamma, "entr": entr, "erf": erf, "erfc": erfc, "erfcx": erfcx, "_erfcx_derivative": _erfcx_derivative, "erfinv":
     erfinv, "exp": exp, "exp2": exp2, "expm1": expm1, "floor": floor, "frac": frac, "frexp": frexp, "_gauss": _gauss,
     "imag": imag, "ldexp": ldexp, "lgamma": lgamma, "log": log, "log10": log10, "log1p": log1p, "log2": log2, "logit":
-    logit, "modf": modf, "nan_to_num": nan_to_num, "negative": negative, "polygamma": polygamma, "positive": positive,
-    "rad2deg": rad2deg, "real": real, "reciprocal": reciprocal, "round": round, "rsqrt": rsqrt, "sigmoid": sigmoid,
-    "_sigmoid_slope": _sigmoid_slope, "sign": sign, "sin": sin, "sinc": sinc, "_sinc_derivative": _sinc_derivative, "sinh":
-    sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh": tanh, "_tanh_slope": _tanh_slope, "trunc": trunc,
+    logit, "_log_odds": _log_odds, "modf": modf, "nan_to_num": nan_to_num, "negative": negative, "polygamma": polygamma,
+    "positive": positive, "rad2deg": rad2deg, "real": real, "reciprocal": reciprocal, "round": round, "rsqrt": rsqrt,
+    "sigmoid": sigmoid, "_sigmoid_slope": _sigmoid_slope, "sign": sign, "sin": sin, "sinc": sinc, "_sinc_derivative":
+    _sinc_derivative, "sinh": sinh, "sqrt": sqrt, "square": square, "tan": tan, "tanh": tanh, "_tanh_slope": _tanh_slope,
+    "trunc": trunc,
 })

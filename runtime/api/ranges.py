@@ -10,11 +10,13 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+from ..support.hints import answering
 
 if TYPE_CHECKING:
     from ..generated.tensor import Tensor
 
 
+@answering
 def arange(start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
     """Numbers from `start` up to but without `stop`; from 0 up to `start` when `stop` is None.
 
@@ -49,6 +51,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, *, dtype: Any = None, re
     return _leaf(arange(start, stop, step, dtype=dtype), requires_grad)
 
 
+@answering
 def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
     """One value everywhere.
 
@@ -79,6 +82,7 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requ
     return _leaf(full(shape, fill_value, dtype), requires_grad)
 
 
+@answering
 def full_like(x: Any, fill_value: Any, *, dtype: Any = None) -> "Tensor":
     """One value everywhere, in the shape and dtype of `x`.
 
@@ -100,6 +104,7 @@ def full_like(x: Any, fill_value: Any, *, dtype: Any = None) -> "Tensor":
     return full_like(x, fill_value, dtype)
 
 
+@answering
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *,
               requires_grad: bool = False) -> "Tensor":  # fmt: skip
     """Numbers from `start` to `stop`, each the same multiple of the one before.
@@ -128,6 +133,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     return _leaf(geomspace(start, stop, num, endpoint, dtype, axis), requires_grad)
 
 
+@answering
 def gradient(x: Any, *spacing: Any, axis: int | Sequence[int] | None = None, edge_order: int = 1) -> Any:
     """Derivative of sampled values, by central differences inside and one-sided ones at the ends.
 
@@ -157,6 +163,7 @@ def gradient(x: Any, *spacing: Any, axis: int | Sequence[int] | None = None, edg
     return gradient(x, *spacing, axis=axis, edge_order=edge_order)
 
 
+@answering
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
              axis: int = 0, *, requires_grad: bool = False) -> Any:  # fmt: skip
     """Evenly spaced numbers from `start` to `stop`.
@@ -199,6 +206,7 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     return (_leaf(found[0], requires_grad), found[1]) if retstep else _leaf(found, requires_grad)
 
 
+@answering
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0, *,
              requires_grad: bool = False) -> "Tensor":  # fmt: skip
     """Powers of `base` with exponents that lie `num` equal steps apart from `start` to `stop`.
@@ -232,6 +240,7 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
     return _leaf(logspace(start, stop, num, endpoint, base, dtype, axis), requires_grad)
 
 
+@answering
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, stat_length: Any = None,
         end_values: Any = 0) -> "Tensor":  # fmt: skip
     """Axes made longer at both ends.

@@ -13,11 +13,14 @@ from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_CheckExact, PyArray_TYPE, ndarray
 from ..support.dispatch import ops
 from ..support.errors import explain
+from ..support.hints cimport answer_calls
+from ..support.hints import of_keyword
 from .events cimport note_event
 from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
 from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
 
 cnp.import_array()
+answer_calls()
 
 cdef enum:
     DEPTH = 64      # of nested lists, as many as NumPy's arrays have axes: a list that holds itself ends there
@@ -223,7 +226,7 @@ cdef object star(tuple values, dict keyword, str op, str argument, bint optional
     if keyword:
         if list(keyword) != [argument] or values:
             raise TypeError(f"{op}: expected ints or {argument}=..., got the keywords {', '.join(keyword)}"
-                            f"{' as well as ints' if values else ''}")
+                            f"{' as well as ints' if values else ''}{''.join([of_keyword(name, (argument,)) for name in keyword])}")
         return keyword[argument]
     if not values and optional:
         return None

@@ -14,7 +14,7 @@ from .. import _nn
 from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .running import answering
+from ..support.hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

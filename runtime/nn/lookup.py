@@ -15,7 +15,7 @@ from ..core.operand import asarray
 from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .running import answering
+from ..support.hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .running import answering
+from ..support.hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

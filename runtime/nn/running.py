@@ -5,10 +5,8 @@ Owns the update of the buffers; the functions themselves are operators of the sp
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,29 +16,10 @@ from ..core.operand import asarray
 from ..core.told import array_of
 from ..generated import ops
 from ..generated.tensor import Tensor
-from ..support.hints import of_call
+from ..support.hints import answering
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def answering(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which says what to write where a call does not fit, as those of the spec do."""
-
-    @functools.wraps(function)
-    def answered(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return function(*args, **kwargs)
-        except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the function was not entered
-                raise TypeError(of_call(error, function)) from None
-            raise
-
-    return answered
-
 
 @answering
 def batch_norm(

@@ -4,25 +4,31 @@ Owns PyTorch's keywords that mean something else here, and the search for a name
 tensors' methods, in NumPy and SciPy, and among the names nearby.  Searches, and imports what that needs, when an error is worded.
 """
 
+import functools
 import re
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
+from typing import ParamSpec, TypeVar
 
 from .dispatch import ops
 
-# PyTorch's keyword: what to write.
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Keywords of PyTorch, and of NumPy where they differ: the parameters of ours that may be meant, the first of which that there is.
+PARAMETERS = {
+    "dim": "axis axes", "dims": "axis axes reps", "keepdim": "keepdims", "dim0": "axis1", "dim1": "axis1 axis2", "dim2": "axis2",
+    "start_dim": "start_axis", "end_dim": "end_axis", "size": "shape", "diagonal": "k", "shifts": "shift", "steps": "num",
+    "end": "stop", "a_min": "min", "a_max": "max",
+}  # fmt: skip
+# What to write for the others.
 KEYWORDS = {
-    "dim": "axis=",
-    "dims": "axis=",
-    "keepdim": "keepdims=",
-    "input": "the array as the first argument",
-    "other": "the array as the second argument",
+    **dict.fromkeys(("input", "self", "a", "tensor1", "tensors"), "the array, or the arrays, as the first argument"),
+    **dict.fromkeys(("other", "mat2", "vec2", "tensor2", "exponent"), "the array as the second argument"),
+    "alpha": "alpha * b for the second argument b",
     "unbiased": "correction=1 for True, correction=0 for False",
-    "dim0": "axis1=",
-    "dim1": "axis2=",
-    "start_dim": "start_axis=",
-    "size": "shape=",
     "device": "nothing: every tensor is in memory",
     "layout": "nothing: every tensor is strided",
     "pin_memory": "nothing: every tensor is in memory",
@@ -58,25 +64,62 @@ def of_call(error, function=None):
         function = called and vars(ops).get(called[1].rstrip("_"))
     code = getattr(function, "__code__", None)
     if code is None:
-        return message
+        keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
+        return f"{message}{of_keyword(keyword[1])}" if keyword else message
     known = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if not name.endswith("_")]
     keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
     if keyword is None:
+        if function.__name__ == "where" and "(1 given)" in message:
+            return f"{message}; write nonzero(mask) for the places where it is true"
         return f"{message}; its arguments are {', '.join(known)}" if known else message
     further = f"{function.__name__}_with_{keyword[1].removeprefix('return_')}"
     if hasattr(ops, further):  # what the keyword asks for is an operator's own result
         return f"{message}; write {further}"
-    wanted = KEYWORDS.get(keyword[1])
-    if wanted == "axis=" and "axis" not in known:
-        wanted = "axes="
-    if wanted is not None and (not wanted.endswith("=") or wanted[:-1] in known):
-        return f"{message}; write {wanted}"
+    answer = of_keyword(keyword[1], known)
+    if answer:
+        return f"{message}{answer}"
     from difflib import get_close_matches
 
     near = get_close_matches(keyword[1], known, 1)
     if near:
         return f"{message}; did you mean '{near[0]}'?"
     return f"{message}; its arguments are {', '.join(known)}" if known else message
+
+
+def answering(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which says what to write where a call does not fit, as those of the spec do."""
+
+    @functools.wraps(function)
+    def answered(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the function was not entered
+                raise TypeError(of_call(error, function)) from None
+            raise
+
+    return answered
+
+
+def of_keyword(name, known=()):
+    """What to write in the place of another library's keyword, as the end of a sentence; empty where nothing is known.
+
+    Parameters
+    ----------
+    name : str
+    known : sequence of str
+        The parameters that there are.
+
+    Returns
+    -------
+    str
+    """
+    meant = [parameter for parameter in PARAMETERS.get(name, "").split() if parameter in known]
+    if meant == ["axis1", "axis2"]:  # of swapaxes it is the second, of diagonal the first
+        meant = meant[:1] if "offset" in known else meant[1:]
+    if meant:
+        return f"; write {meant[0]}="
+    return f"; write {KEYWORDS[name]}" if name in KEYWORDS and name not in known else ""
 
 
 class MissingAttribute(AttributeError):

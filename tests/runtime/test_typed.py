@@ -42,6 +42,36 @@ def test_a_misspelt_keyword_is_answered_with_the_nearest(function, names):
             function(*[1.0] * len(required), dim=0)
 
 
+SAID = [
+    (lambda x: gs.swapaxes(x, dim0=0, dim1=1), "'dim0'; write axis1="),
+    (lambda x: gs.swapaxes(x, 0, dim1=1), "'dim1'; write axis2="),
+    (lambda x: gs.diagonal(x, dim1=0, dim2=1), "'dim1'; write axis1="),
+    (lambda x: gs.diagonal(x, axis1=0, dim2=1), "'dim2'; write axis2="),
+    (lambda x: gs.tile(x, dims=(2, 1)), "'dims'; write reps="),
+    (lambda x: gs.flip(x, dims=(0,)), "'dims'; write axis="),
+    (lambda x: gs.tril(x, diagonal=1), "'diagonal'; write k="),
+    (lambda x: gs.roll(x, shifts=1), "'shifts'; write shift="),
+    (lambda x: gs.clip(x, a_min=0), "'a_min'; write min="),
+    (lambda x: gs.sum(a=x), "'a'; write the array, or the arrays, as the first argument"),
+    (lambda x: gs.matmul(x, mat2=x), "'mat2'; write the array as the second argument"),
+    (lambda x: gs.add(x, x, alpha=2), r"'alpha'; write alpha \* b for the second argument b"),
+    (lambda x: gs.linspace(0, 1, steps=5), "'steps'; write num="),
+    (lambda x: gs.linspace(0, end=1), "'end'; write stop="),
+    (lambda x: gs.pad(x, 1, mod="edge"), "did you mean 'mode'"),
+    (lambda x: gs.tensor(X, device="cpu"), "'device'; write nothing: every tensor is in memory"),
+    (lambda x: gs.zeros(2, device="cpu"), "got the keywords device as well as ints; write nothing: every tensor is in memory"),
+    (lambda x: gs.ones(size=(2,)), "got the keywords size; write shape="),
+    (lambda x: x.reshape(size=(2,)), "got the keywords size; write shape="),
+    (lambda x: gs.where(x > 1), r"\(1 given\); write nonzero\(mask\)"),
+]
+
+
+@pytest.mark.parametrize(("call", "says"), SAID, ids=[says for _, says in SAID])
+def test_keywords_of_other_libraries_are_answered(call, says):
+    with pytest.raises(TypeError, match=says):
+        call(gs.asarray(X))
+
+
 def test_keywords_of_methods_and_calls_with_too_much():
     x = gs.asarray(X)
     with pytest.raises(TypeError, match=r"'dim'; write axis="):

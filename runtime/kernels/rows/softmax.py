@@ -17,6 +17,7 @@ def log_softmax(x, axis):
     -------
     ndarray
     """
+    axis = _own_axes(x, axis)
     shifted = x - _highest(x, axis)
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
@@ -93,6 +94,7 @@ def softmax(x, axis):
     -------
     ndarray
     """
+    axis = _own_axes(x, axis)
     y = np.asarray(np.exp(x - _highest(x, axis)))
     y /= np.sum(y, axis=axis, keepdims=True)
     return y
@@ -135,6 +137,11 @@ def softmax_or_zero(x):
     total = np.sum(y, axis=-1, keepdims=True)
     y /= np.where(total == 0, 1, total)
     return y
+
+
+def _own_axes(x, axis):
+    """`axis`; of a number, which has the axes 0 and -1 for PyTorch, none."""
+    return () if np.ndim(x) == 0 and axis in ((0,), (-1,), 0, -1) else axis
 
 
 def _check_alike(grad, y):
