@@ -15,8 +15,9 @@ from .support.generator import Holder, numpy_random
 from .support.generator import manual_seed as manual_seed
 from .support.later import answer
 
-__all__ = sorted(["Generator", "default_rng", manual_seed.__name__, *_random.__all__])
+__all__ = sorted(["Generator", "default_rng", "manual_seed", "seed", *_random.__all__])
 answer(__name__)
+seed = manual_seed
 
 
 class Generator(Holder):

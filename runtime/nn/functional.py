@@ -14,6 +14,7 @@ from .lookup import embedding as embedding
 from .packing import PackedSequence as PackedSequence
 from .packing import pack_padded_sequence as pack_padded_sequence
 from .packing import pad_packed_sequence as pad_packed_sequence
+from .padding import pad as pad
 from .recurrent import gru as gru
 from .recurrent import lstm as lstm
 from .recurrent import pad_sequence as pad_sequence
@@ -25,7 +26,7 @@ from .sampling import gumbel_softmax as gumbel_softmax
 
 __all__ = sorted([
     "PackedSequence", "ctc_loss", "embedding_bag", "gru", "lstm", "multi_head_attention_forward", "pack_padded_sequence",
-    "pad_packed_sequence", "pad_sequence", "rnn_relu", "rnn_tanh", "triplet_margin_with_distance_loss", *_operators,
+    "pad", "pad_packed_sequence", "pad_sequence", "rnn_relu", "rnn_tanh", "triplet_margin_with_distance_loss", *_operators,
 ])  # fmt: skip
 answer(__name__)
 

@@ -106,7 +106,8 @@ NAMES = {
         "rankdata sem truncnorm vonmises wrapcauchy categorical multivariate_normal"
     ),
     "not there yet; write the steps in a loop: they are recorded": "odeint solve_ivp integrate",
-    "write gs.scipy.objective, which scipy.optimize.minimize and its kin take": "minimize OptimizeResults optimize root misc",
+    "write gs.scipy.objective, which scipy.optimize.minimize and its kin take": "minimize OptimizeResults optimize root",
+    "write gs.tree_util.ravel_pytree for flatten, gs.optim for the optimizers": "misc",
     "not there yet; write Newton's steps in a loop, which are recorded, or a gs.autograd.Function": "fixed_points fixed_point",
     "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optimizers optax",
     "not there yet; write gs.nn.conv2d, or SciPy's function of x.detach().numpy(), without a gradient": "ndimage image cluster",
@@ -286,13 +287,13 @@ NAMES = {
     "not there yet; write gs.linalg.solve": "ldl_factor ldl_factor_ex ldl_solve",
     "not there yet; write a gs.autograd.Function around SciPy's": "airy_ai bessel_jn",
     # Random numbers.
-    "write gs.manual_seed(seed)": "seed initial_seed",
+    "write gs.manual_seed(seed)": "initial_seed",
     "write gs.random.default_rng(seed), whose attribute generator is NumPy's": (
         "get_rng_state set_rng_state fork_rng get_state set_state"
     ),
     # Devices, threads, dtypes that are set.
     "write nothing: there is one device, memory": (
-        "accelerator cuda mps xpu mtia cpu is_vulkan_available cudnn_is_acceptable Device device_count devices "
+        "accelerator cuda mps xpu mtia cpu is_vulkan_available cudnn_is_acceptable device Device device_count devices "
         "local_device_count local_devices default_device default_backend get_default_device set_default_device get_device "
         "get_device_module host_count host_id host_ids process_count process_index process_indices block_until_ready "
         "effects_barrier copy_to_host_async Stream backends memory transfer_guard* enforce_grad_layout_policy "

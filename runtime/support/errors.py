@@ -48,7 +48,7 @@ def explain(error, op, /, **arguments):
     reason = reason.removeprefix(f"{op}: ")
     if isinstance(error, AttributeError) and isinstance(error.obj, NO_ARRAYS):
         error, reason = TypeError(reason), f"an array is needed where something else was given: {reason}"
-    message = f"{op}: {reason}{f', in {inner}' if inner else ''} (called with {shown})"
+    message = f"{op}: {reason}{f', in {inner}' if inner else ''} (called with {shown}){meant(op, reason)}"
     for kind in type(error).__mro__:
         try:
             explained = kind(message if kind is type(error) else f"{message} [{type(error).__name__}]")
@@ -58,6 +58,18 @@ def explain(error, op, /, **arguments):
     explained.__cause__ = cause.__cause__
     explained.explained = reason, inner or op
     return explained.with_traceback(cause.__traceback__)
+
+
+# What a call that fails like this means in PyTorch: operator, words of the reason, what to write.
+MEANT = (
+    ("permute_dims", "axes don't match array", "give the order of all axes; PyTorch's x.transpose(i, j) is x.swapaxes(i, j)"),
+    ("repeat", "is out of bounds", "the second number is an axis; PyTorch's x.repeat(m, n) is x.tile((m, n))"),
+)
+
+
+def meant(op, reason):
+    """What to write, as the end of a message; empty where nothing is known."""
+    return next((f"; {answer}" for name, words, answer in MEANT if name == op and words in reason), "")
 
 
 def describe(value, nested=False):

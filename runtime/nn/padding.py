@@ -1,0 +1,63 @@
+"""pad as PyTorch's `nn.functional` has it: pairs of widths from the last axis on, and names of modes of its own.
+
+Owns the order of the widths; the padding itself is an operator of the spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..core.operand import asarray
+from ..generated import ops
+from ..generated.tensor import Tensor
+from ..support.hints import answering
+
+if TYPE_CHECKING:  # for checkers alone: it is slow to import
+    import numpy.typing as npt
+
+MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+@answering
+def pad(x: Tensor | npt.ArrayLike, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Axes made longer at both ends, or shorter.
+
+    Parameters
+    ----------
+    x : array_like
+    pad : sequence of int
+        How much before and after the last axis, then before and after the one before it, and so on.  What is negative is cut off.
+    mode : {'constant', 'reflect', 'replicate', 'circular'}
+        What the new elements are.
+    value : float, optional
+        Their value where `mode` is 'constant'; 0 by default.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> gs.nn.pad(gs.ones((1, 2)), (1, 0, 0, 1)).tolist()
+    [[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    """
+    x, widths = asarray(x), [int(width) for width in pad]
+    if mode not in MODES:
+        raise ValueError(f"pad: mode is one of {', '.join(MODES)}, not {mode!r}; gs.pad has NumPy's modes and order of widths")
+    if value and mode != "constant":
+        raise ValueError(f"pad: mode {mode!r} takes no value")
+    if len(widths) % 2 or len(widths) > 2 * x.ndim:
+        raise ValueError(f"pad: expected pairs of widths for at most {x.ndim} axes, from the last one on, got {widths}")
+    pairs = [(0, 0)] * (x.ndim - len(widths) // 2) + list(zip(widths[::2], widths[1::2]))[::-1]
+    for axis, (before, after) in enumerate(pairs):
+        first, last = max(-before, 0), x.shape[axis] - max(-after, 0)
+        if last < first:
+            raise ValueError(f"pad: more is cut off axis {axis} than its {x.shape[axis]} elements")
+        if (first, last) != (0, x.shape[axis]):
+            x = ops.narrow(x, axis, first, last - first)
+    return ops.pad(x, [(max(before, 0), max(after, 0)) for before, after in pairs], MODES[mode], constant_values=value or 0)
+
+
+def __dir__() -> list[str]:
+    return ["pad"]
