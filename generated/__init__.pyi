@@ -323,6 +323,12 @@ class Tensor(ArrayTensor):
         """Whether x is infinite."""
     def isnan(self) -> Tensor:
         """Whether x is NaN."""
+    def isneginf(self, *, out: Any = None) -> Tensor:
+        """Whether x is -inf."""
+    def isposinf(self, *, out: Any = None) -> Tensor:
+        """Whether x is inf."""
+    def isreal(self) -> Tensor:
+        """Whether the imaginary part is 0."""
     def lcm(self, b: Operand) -> Tensor:
         """Least common multiple."""
     def less(self, b: Operand) -> Tensor:
@@ -378,8 +384,22 @@ class Tensor(ArrayTensor):
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
     def vector_norm(self, ord: float = 2, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
+    def aminmax(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
+        """Smallest and largest element; ties share the gradient equally."""
+    def corrcoef(self, y: Operand | None = None, rowvar: _bool = True, *, dtype: Any = None) -> Tensor:
+        """Correlation coefficients of the variables in the rows of `x` and `y`."""
+    def cov(self, y: Operand | None = None, rowvar: _bool = True, bias: _bool = False, ddof: float | None = None, *, fweights: Operand | None = None, aweights: Operand | None = None, dtype: Any = None) -> Tensor:
+        """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
     def histc(self, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
         """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest element where these are equal."""
+    def median(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
+        """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements the one that a stable sort puts there has the gradient."""
+    def nanmedian(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
+        """The median of the elements that are not NaN."""
+    def nanquantile(self, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+        """quantile of the elements that are not NaN, NaN where there are none."""
+    def quantile(self, q: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, method: str = 'linear', out: Any = None, overwrite_input: Any = None, weights: Any = None) -> Tensor:
+        """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there is one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have the gradient."""
     def cummax(self, axis: int) -> _results.CummaxResult:
         """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
     def cummin(self, axis: int) -> _results.CumminResult:
@@ -450,6 +470,8 @@ class Tensor(ArrayTensor):
         """Diagonal `k` of a matrix, or the square matrix that has the vector `x` on diagonal `k`."""
     def diag_embed(self, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
         """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
+    def diagflat(self, k: int = 0) -> Tensor:
+        """Square matrix that has the elements in C order on diagonal `k`."""
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
     def expand(self, *shape: int | Sequence[int]) -> Tensor:
@@ -589,6 +611,8 @@ class Tensor(ArrayTensor):
         """An order that puts element `kth` where sorting would, smaller ones before it and larger ones behind."""
     def argsort(self, axis: int = -1, *, descending: _bool = False, stable: _bool = True, kind: Any = None, order: Any = None) -> Tensor:
         """The order that sorts `x` along `axis`; equal elements keep theirs."""
+    def bincount(self, weights: Operand | None = None, minlength: int = 0) -> Tensor:
+        """How often each number occurs, or the sum of the weights where it does."""
     def kthvalue(self, k: int, axis: int = -1, keepdims: _bool = False) -> _results.KthvalueResult:
         """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
     def mode(self, axis: int = -1, keepdims: _bool = False) -> _results.ModeResult:
@@ -601,6 +625,9 @@ class Tensor(ArrayTensor):
         """Sorted along `axis`; equal elements keep their order."""
     def topk(self, k: int, axis: int = -1, *, largest: _bool = True) -> _results.TopkResult:
         """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
+    def unique(self, *, return_index: Any = None, return_inverse: Any = None, return_counts: Any = None, axis: Any = None, equal_nan: Any = None, sorted: Any = None) -> Tensor:
+        """The different elements, in rising order; the gradient goes to the first of equal ones."""
+    unique_values = unique
     def relu(self) -> Tensor:
         """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
     def log_softmax(self, axis: int | Sequence[int] = -1) -> Tensor:

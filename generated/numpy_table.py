@@ -155,6 +155,7 @@ SPECIAL = {
     "log1p": "log1p",
     "log_expit": "log_sigmoid",
     "log_ndtr": "log_ndtr",
+    "log_softmax": "log_softmax",
     "logit": "logit",
     "logsumexp": "logsumexp",
     "modified_bessel_i0": "i0",
@@ -172,6 +173,7 @@ SPECIAL = {
     "scaled_modified_bessel_k0": "k0e",
     "scaled_modified_bessel_k1": "k1e",
     "sinc": "sinc",
+    "softmax": "softmax",
     "spherical_bessel_j0": "spherical_bessel_j0",
     "spherical_jn": "spherical_jn",
     "spherical_yn": "spherical_yn",
@@ -589,6 +591,10 @@ FUNCTIONS = {
         "inv", "linalg.inv", 1, 1, "",
         "a=x", 1, {}, {},
     ),
+    "linalg.matmul": (
+        "matmul", "matmul", 2, 2, "",
+        "x1=a x2=b", 2, {}, {},
+    ),
     "linalg.matrix_norm": (
         "matrix_norm", "linalg.matrix_norm", 1, 1, "x ord keepdims",
         "x keepdims ord", 1, {}, {},
@@ -633,6 +639,10 @@ FUNCTIONS = {
         "svdvals", "linalg.svdvals", 1, 1, "x",
         "x", 1, {}, {},
     ),
+    "linalg.tensordot": (
+        "tensordot", "tensordot", 2, 2, "axes",
+        "x1=a x2=b axes", 2, {}, {},
+    ),
     "linalg.tensorinv": (
         "tensorinv", "linalg.tensorinv", 1, 2, "ind",
         "a=x ind", 2, {}, {},
@@ -640,6 +650,10 @@ FUNCTIONS = {
     "linalg.tensorsolve": (
         "tensorsolve", "linalg.tensorsolve", 2, 3, "a b axes",
         "a b axes", 3, {}, {},
+    ),
+    "linalg.vecdot": (
+        "vecdot", "vecdot", 2, 2, "axis",
+        "x1=a x2=b axis", 2, {}, {},
     ),
     "linalg.vector_norm": (
         "vector_norm", "linalg.vector_norm", 1, 1, "x ord axis keepdims",

@@ -30,14 +30,17 @@ from gradspec.generated.variable_type.pointwise_binary cimport (
 from gradspec.generated.variable_type.comparison cimport (
     op_allclose, op_bitwise_and, op_bitwise_and_, op_bitwise_invert, op_bitwise_invert_, op_bitwise_left_shift,
     op_bitwise_left_shift_, op_bitwise_or, op_bitwise_or_, op_bitwise_right_shift, op_bitwise_right_shift_, op_bitwise_xor,
-    op_bitwise_xor_, op_equal, op_gcd, op_greater, op_greater_equal, op_isclose, op_isfinite, op_isinf, op_isnan, op_lcm,
-    op_less, op_less_equal, op_logical_and, op_logical_not, op_logical_or, op_logical_xor, op_not_equal, op_signbit,
+    op_bitwise_xor_, op_equal, op_gcd, op_greater, op_greater_equal, op_isclose, op_isfinite, op_isinf, op_isnan,
+    op_isneginf, op_isposinf, op_isreal, op_lcm, op_less, op_less_equal, op_logical_and, op_logical_not, op_logical_or,
+    op_logical_xor, op_not_equal, op_signbit,
 )
 from gradspec.generated.variable_type.reductions cimport (
     op_all, op_any, op_count_nonzero, op_logsumexp, op_max, op_mean, op_min, op_nanmean, op_nansum, op_norm, op_prod,
     op_std, op_sum, op_sum_to_size, op_var, op_vector_norm,
 )
-from gradspec.generated.variable_type.statistics cimport op_histc
+from gradspec.generated.variable_type.statistics cimport (
+    op_aminmax, op_corrcoef, op_cov, op_histc, op_median, op_nanmedian, op_nanquantile, op_quantile,
+)
 from gradspec.generated.variable_type.scans cimport (
     op_cummax, op_cummin, op_cumprod, op_cumsum, op_diff, op_logcumsumexp,
 )
@@ -48,9 +51,9 @@ from gradspec.generated.variable_type.linear_algebra cimport (
 )
 from gradspec.generated.variable_type.views cimport (
     op_T, op_adjoint, op_as_strided, op_as_strided_, op_as_strided_scatter, op_broadcast_to, op_contiguous, op_diag,
-    op_diag_embed, op_diagonal, op_expand, op_expand_as, op_expand_dims, op_expand_dims_, op_flatten, op_flip, op_fliplr,
-    op_flipud, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as, op_roll,
-    op_rollaxis, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_unflatten, op_view, op_view_as,
+    op_diag_embed, op_diagflat, op_diagonal, op_expand, op_expand_as, op_expand_dims, op_expand_dims_, op_flatten, op_flip,
+    op_fliplr, op_flipud, op_mH, op_mT, op_moveaxis, op_permute_dims, op_permute_dims_, op_ravel, op_reshape, op_reshape_as,
+    op_roll, op_rollaxis, op_rot90, op_squeeze, op_squeeze_, op_swapaxes, op_swapaxes_, op_unflatten, op_view, op_view_as,
     op_view_as_complex, op_view_as_real, op_windows,
 )
 from gradspec.generated.variable_type.indexing cimport (
@@ -65,7 +68,8 @@ from gradspec.generated.variable_type.joining cimport (
     op_unsafe_split, op_unstack, op_vsplit,
 )
 from gradspec.generated.variable_type.sorting cimport (
-    op_argmax, op_argmin, op_argpartition, op_argsort, op_kthvalue, op_mode, op_msort, op_partition, op_sort, op_topk,
+    op_argmax, op_argmin, op_argpartition, op_argsort, op_bincount, op_kthvalue, op_mode, op_msort, op_partition, op_sort,
+    op_topk, op_unique,
 )
 from gradspec.generated.variable_type.activations cimport (
     op_celu_, op_elu_, op_gelu_, op_hardshrink_, op_hardsigmoid_, op_hardswish_, op_hardtanh_, op_leaky_relu_, op_log1mexp_,
@@ -87,7 +91,7 @@ from gradspec.generated.variable_type.mutation cimport (
 )
 from gradspec.engine.backward import backward
 from gradspec.generated.results import (
-    FrexpResult, CummaxResult, CumminResult, TriangularSolveResult, KthvalueResult, ModeResult, TopkResult,
+    FrexpResult, AminmaxResult, CummaxResult, CumminResult, TriangularSolveResult, KthvalueResult, ModeResult, TopkResult,
 )
 
 cdef class Tensor(ArrayTensor):
@@ -990,6 +994,22 @@ cdef class Tensor(ArrayTensor):
         """Whether x is NaN."""
         return op_isnan(self)
 
+    def isneginf(self, *, out=None):
+        """Whether x is -inf."""
+        if out is not None:
+            return call_method("isneginf", self, dict(), dict(out=out))
+        return op_isneginf(self)
+
+    def isposinf(self, *, out=None):
+        """Whether x is inf."""
+        if out is not None:
+            return call_method("isposinf", self, dict(), dict(out=out))
+        return op_isposinf(self)
+
+    def isreal(self):
+        """Whether the imaginary part is 0."""
+        return op_isreal(self)
+
     def lcm(self, b):
         """Least common multiple."""
         return op_lcm(self, b)
@@ -1143,10 +1163,64 @@ cdef class Tensor(ArrayTensor):
         derivative at 0 is 0."""
         return op_vector_norm(self, ord, axis, keepdims)
 
+    def aminmax(self, axis=None, keepdims=False):
+        """Smallest and largest element; ties share the gradient equally."""
+        return tuple.__new__(AminmaxResult, op_aminmax(self, axis, keepdims))
+
+    def corrcoef(self, y=None, rowvar=True, *, dtype=None):
+        """Correlation coefficients of the variables in the rows of `x` and `y`."""
+        if dtype is not None:
+            return call_method("corrcoef", self, dict(y=y, rowvar=rowvar), dict(dtype=dtype))
+        return op_corrcoef(self, y, rowvar)
+
+    def cov(self, y=None, rowvar=True, bias=False, ddof=None, *, fweights=None, aweights=None, dtype=None):
+        """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
+        if dtype is not None:
+            return call_method(
+                "cov", self, dict(y=y, rowvar=rowvar, bias=bias, ddof=ddof, fweights=fweights, aweights=aweights),
+                dict(dtype=dtype)
+            )
+        return op_cov(self, y, rowvar, bias, ddof, fweights, aweights)
+
     def histc(self, bins=100, min=0.0, max=0.0):
         """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and
         the greatest element where these are equal."""
         return op_histc(self, bins, min, max)
+
+    def median(self, axis=None, keepdims=False, *, out=None, overwrite_input=None):
+        """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal
+        elements the one that a stable sort puts there has the gradient."""
+        if out is not None or overwrite_input is not None:
+            return call_method("median", self, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input))
+        return op_median(self, axis, keepdims)
+
+    def nanmedian(self, axis=None, keepdims=False, *, out=None, overwrite_input=None):
+        """The median of the elements that are not NaN."""
+        if out is not None or overwrite_input is not None:
+            return call_method(
+                "nanmedian", self, dict(axis=axis, keepdims=keepdims), dict(out=out, overwrite_input=overwrite_input)
+            )
+        return op_nanmedian(self, axis, keepdims)
+
+    def nanquantile(self, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+        """quantile of the elements that are not NaN, NaN where there are none."""
+        if out is not None or overwrite_input is not None or weights is not None:
+            return call_method(
+                "nanquantile", self, dict(q=q, axis=axis, keepdims=keepdims, method=method),
+                dict(out=out, overwrite_input=overwrite_input, weights=weights)
+            )
+        return op_nanquantile(self, q, axis, keepdims, method)
+
+    def quantile(self, q, axis=None, keepdims=False, *, method='linear', out=None, overwrite_input=None, weights=None):
+        """Numbers that a share `q` of the elements does not exceed, between two of them as `method` says; NaN if there
+        is one. An axis for those of `q` stands in front. Of equal elements those that a stable sort puts there have
+        the gradient."""
+        if out is not None or overwrite_input is not None or weights is not None:
+            return call_method(
+                "quantile", self, dict(q=q, axis=axis, keepdims=keepdims, method=method),
+                dict(out=out, overwrite_input=overwrite_input, weights=weights)
+            )
+        return op_quantile(self, q, axis, keepdims, method)
 
     def cummax(self, axis):
         """Largest element up to and with each one, NaN once there is one, and where it stands; the last of equal ones."""
@@ -1352,6 +1426,10 @@ cdef class Tensor(ArrayTensor):
     def diag_embed(self, offset=0, axis1=-2, axis2=-1):
         """Square matrices that have the last axis of `x` on diagonal `offset` and zeros elsewhere."""
         return op_diag_embed(self, offset, axis1, axis2)
+
+    def diagflat(self, k=0):
+        """Square matrix that has the elements in C order on diagonal `k`."""
+        return op_diagflat(self, k)
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
         """Diagonal `offset` of the matrices along `axis1` and `axis2`, as the last axis."""
@@ -1721,6 +1799,10 @@ cdef class Tensor(ArrayTensor):
             )
         return op_argsort(self, axis, descending, stable)
 
+    def bincount(self, weights=None, minlength=0):
+        """How often each number occurs, or the sum of the weights where it does."""
+        return op_bincount(self, weights, minlength)
+
     def kthvalue(self, k, axis=-1, keepdims=False):
         """The `k`-th smallest element along `axis`, counted from 1, and where it stands."""
         return tuple.__new__(KthvalueResult, op_kthvalue(self, k, axis, keepdims))
@@ -1748,6 +1830,22 @@ cdef class Tensor(ArrayTensor):
     def topk(self, k, axis=-1, *, largest=True):
         """The `k` largest or smallest elements along `axis`, in order, and where they stood."""
         return tuple.__new__(TopkResult, op_topk(self, k, axis, largest))
+
+    def unique(self, *, return_index=None, return_inverse=None, return_counts=None, axis=None, equal_nan=None, sorted=None):
+        """The different elements, in rising order; the gradient goes to the first of equal ones."""
+        if (
+            return_index is not None or return_inverse is not None or return_counts is not None or axis is not None
+            or equal_nan is not None or sorted is not None
+        ):
+            return call_method(
+                "unique", self, dict(),
+                dict(
+                    return_index=return_index, return_inverse=return_inverse, return_counts=return_counts, axis=axis,
+                    equal_nan=equal_nan, sorted=sorted
+                )
+            )
+        return op_unique(self)
+    unique_values = unique
 
     def celu_(self, alpha=1.0):
         """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. In place."""

@@ -27,6 +27,8 @@ from .generated.variable_type.pointwise_unary import sinc
 from .generated.variable_type.pointwise_binary import xlogy
 from .generated.variable_type.reductions import logsumexp
 from .generated.variable_type.activations import log_sigmoid as log_expit
+from .generated.variable_type.normalisers import log_softmax
+from .generated.variable_type.normalisers import softmax
 from .generated.variable_type.special import i0 as modified_bessel_i0
 from .generated.variable_type.special import i1 as modified_bessel_i1
 from .generated.variable_type.special import j0 as bessel_j0
@@ -109,6 +111,8 @@ __all__ = [
     "xlogy",
     "logsumexp",
     "log_expit",
+    "log_softmax",
+    "softmax",
     "modified_bessel_i0",
     "modified_bessel_i1",
     "bessel_j0",

@@ -140,6 +140,10 @@ def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bo
     """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
 def log_expit(x: Operand) -> Tensor:
     """log(sigmoid(x)) without overflow."""
+def log_softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
+    """x - logsumexp(x) along `axis`."""
+def softmax(x: Operand, axis: int | Sequence[int] = -1) -> Tensor:
+    """exp(x) / sum(exp(x)) along `axis`, without overflow."""
 def modified_bessel_i0(x: Operand) -> Tensor:
     """Modified Bessel function of the first kind of order 0."""
 def modified_bessel_i1(x: Operand) -> Tensor:
@@ -231,6 +235,8 @@ __all__ = [
     "xlogy",
     "logsumexp",
     "log_expit",
+    "log_softmax",
+    "softmax",
     "modified_bessel_i0",
     "modified_bessel_i1",
     "bessel_j0",

@@ -10,7 +10,11 @@ from .generated.variable_type.linear_algebra import (
 )
 from .generated.variable_type.reductions import vector_norm
 from .generated.variable_type.linear_algebra import array_norm as norm
+from .generated.variable_type.linear_algebra import cross
+from .generated.variable_type.linear_algebra import matmul
+from .generated.variable_type.linear_algebra import tensordot
 from .generated.variable_type.linear_algebra import vandermonde as vander
+from .generated.variable_type.linear_algebra import vecdot
 
 orgqr = householder_product
 inverse = inv
@@ -55,7 +59,11 @@ __all__ = [
     "tensorsolve",
     "vandermonde",
     "norm",
+    "cross",
+    "matmul",
+    "tensordot",
     "vander",
+    "vecdot",
 ]
 
 from gradspec.support.later import answer as _answer

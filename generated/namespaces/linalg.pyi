@@ -87,8 +87,16 @@ inverse = inv
 expm = matrix_exp
 def norm(x: Operand, ord: complex | str | None = None, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
+def cross(a: Operand, b: Operand, axis: int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
+    """Cross product of vectors of length 3 along `axis`."""
+def matmul(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Matrix product of the last two axes; a 1-d operand is a row on the left and a column on the right."""
+def tensordot(a: Operand, b: Operand, axes: Index = 2) -> Tensor:
+    """Sum over the last `axes` of `a` and the first of `b`, or over two given lists of axes."""
 def vander(x: Operand, N: int | None = None) -> Tensor:
     """Powers of each element, from 0 on, along a new last axis."""
+def vecdot(a: Operand, b: Operand, axis: int = -1) -> Tensor:
+    """Sum of conj(a) * b along `axis` of each; the other axes broadcast."""
 __all__ = [
     "vector_norm",
     "array_norm",
@@ -124,5 +132,9 @@ __all__ = [
     "tensorsolve",
     "vandermonde",
     "norm",
+    "cross",
+    "matmul",
+    "tensordot",
     "vander",
+    "vecdot",
 ]
