@@ -185,7 +185,7 @@ def test_sums_of_every_length_have_numpys_bits(dtype):
     """Of one row, of several, and of halves that are not alike; zeros and infinities too."""
     rng = np.random.default_rng(0)
     numbers = (rng.normal(size=40000) * 10.0 ** rng.integers(-6, 6, 40000)).astype(dtype)
-    for n in [*range(1, 300), *range(505, 530), 1000, 1023, 1025, 4095, 4097, 12345, 20000]:
+    for n in [*range(1, 600), 1000, 1023, 1025, 4095, 4097, 12345, 20000]:
         x = numbers[: 2 * n].reshape(2, n)
         for rows in (x[0], x):
             np.testing.assert_array_equal(kernels.sum_along(rows.copy(), -1, False), np.sum(rows, axis=-1))
