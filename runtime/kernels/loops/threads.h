@@ -25,6 +25,13 @@ static inline int gradspec_change(int *x, int from, int to) {
 }
 #endif
 
+#if defined(_WIN32)
+#define GRADSPEC_YIELD() SwitchToThread()
+#else
+#include <sched.h>
+#define GRADSPEC_YIELD() sched_yield()
+#endif
+
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #define GRADSPEC_PAUSE() __builtin_ia32_pause()
 #elif defined(__GNUC__) && defined(__aarch64__)
@@ -36,10 +43,14 @@ static inline int gradspec_change(int *x, int from, int to) {
 #endif
 
 typedef void (*gradspec_work)(void *, npy_intp, npy_intp);
-enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_LOOKS = 1000, GRADSPEC_WORTH = 4 /* chunks */ };
+enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_WORTH = 4 /* chunks */ };
+/* How often one looks for what another thread does: some microseconds, and half a millisecond in which who else wants the core has it.
+ * To wake takes longer than a loop over a hundred thousand elements, and one who was woken may be put on the core of who calls. */
+enum { GRADSPEC_LOOKS = 1000, GRADSPEC_MORE_LOOKS = 2000 };
 enum { AWAKE, ASLEEP, CALLED, BUSY };            /* what a worker does */
 enum { RUNNING, FINISHED, WAITED_FOR };          /* how far its work is */
 typedef struct { int state, progress; PyThread_type_lock start, done; char apart[104]; } gradspec_worker;
+typedef struct { npy_intp next, stop; char apart[112]; } gradspec_share;
 
 static struct {
     PyThread_type_lock busy;                     /* one loop at a time */
@@ -47,13 +58,33 @@ static struct {
     int count;                                   /* of workers that were started */
     gradspec_work work;
     void *context;
-    npy_intp size, chunk, next;
+    npy_intp chunk;
+    int threads;
+    gradspec_share shares[GRADSPEC_MOST_THREADS]; /* of each thread, the caller's first */
 } gradspec_pool;
 
-static void gradspec_take_chunks(void) {
-    npy_intp size = gradspec_pool.size, chunk = gradspec_pool.chunk, start;
-    while ((start = GRADSPEC_ADD(&gradspec_pool.next, chunk)) < size)
-        gradspec_pool.work(gradspec_pool.context, start, size - start < chunk ? size : start + chunk);
+/* Of equal shares, so that the next loop over an array finds it in the cache of the same core; then what others have left. */
+static void gradspec_share_out(npy_intp size, npy_intp chunk, int threads) {
+    npy_intp chunks = (size + chunk - 1) / chunk, begin = 0;
+    int i;
+    gradspec_pool.chunk = chunk;
+    gradspec_pool.threads = threads;
+    for (i = 0; i < threads; i++) {
+        gradspec_pool.shares[i].next = begin;
+        begin = i + 1 == threads ? size : chunks * (i + 1) / threads * chunk;
+        gradspec_pool.shares[i].stop = begin;
+    }
+}
+
+static void gradspec_take_chunks(int own) {
+    npy_intp chunk = gradspec_pool.chunk, start, stop;
+    int threads = gradspec_pool.threads, i;
+    for (i = 0; i < threads; i++) {
+        gradspec_share *share = &gradspec_pool.shares[(own + i) % threads];
+        stop = share->stop;
+        while ((start = GRADSPEC_ADD(&share->next, chunk)) < stop)
+            gradspec_pool.work(gradspec_pool.context, start, stop - start < chunk ? stop : start + chunk);
+    }
 }
 
 static void gradspec_serve(void *argument) {
@@ -61,11 +92,12 @@ static void gradspec_serve(void *argument) {
     int i;
     for (;;) {
         for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_PAUSE();
+        for (i = 0; i < GRADSPEC_MORE_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_YIELD();
         if (!gradspec_change(&worker->state, CALLED, BUSY)) {
             if (gradspec_change(&worker->state, AWAKE, ASLEEP)) PyThread_acquire_lock(worker->start, WAIT_LOCK);
             continue;
         }
-        gradspec_take_chunks();
+        gradspec_take_chunks((int) (worker - gradspec_pool.workers) + 1);
         GRADSPEC_STORE(&worker->state, AWAKE);
         if (GRADSPEC_SWAP(&worker->progress, FINISHED) == WAITED_FOR) PyThread_release_lock(worker->done);
     }
@@ -116,9 +148,9 @@ static void gradspec_parallel(gradspec_work work, void *context, npy_intp size, 
     while (gradspec_pool.count < workers && gradspec_hire()) {}
     if (workers > gradspec_pool.count) workers = gradspec_pool.count;
     gradspec_pool.work = work; gradspec_pool.context = context;
-    gradspec_pool.size = size; gradspec_pool.chunk = chunk; gradspec_pool.next = 0;
+    gradspec_share_out(size, chunk, workers + 1);
     for (i = 0; i < workers; i++) gradspec_call(&gradspec_pool.workers[i]);
-    gradspec_take_chunks();
+    gradspec_take_chunks(0);
     for (i = 0; i < workers; i++) gradspec_wait_for(&gradspec_pool.workers[i]);
     PyThread_release_lock(gradspec_pool.busy);
 }

@@ -42,7 +42,7 @@ cdef extern from "numpy/ufuncobject.h":
 
 _import_umath()
 
-cdef npy_intp CHUNK = 1 << 16  # additions that a thread takes at a time; large arrays are worth several threads from two of them
+cdef npy_intp CHUNK = 3 << 13  # additions that a thread takes at a time
 cdef enum:
     COSTLY = 8      # additions in the time of a function that is none of the quick ones
 
