@@ -32,8 +32,8 @@ cdef extern from "numpy/arrayobject.h" nogil:
     bint PyArray_ISBEHAVED_RO(ndarray)
 
 cdef enum:
-    BLOCK = 2048            # elements that an inner loop takes at a time
-    CHUNK = 1 << 16         # additions that are worth a thread
+    BLOCK = 512             # elements that an inner loop takes at a time
+    CHUNK = 3 << 13         # additions that a thread takes at a time
     NEAR = 8192             # bytes of scratch memory that are taken from the stack
     SHORT = 16              # elements of a row below which whole arrays cost less
 
