@@ -36,7 +36,7 @@ COMPILED = {
         "broadcast_to", "expand_dims",
     ),
     "matrices.matmul": (
-        "matmul",
+        "matmul", "outer",
     ),
     "matrices.solve_det_cholesky": (
         "cholesky", "det", "inv", "slogdet", "solve",

@@ -549,7 +549,7 @@ cdef object forward_nuclear_norm(object x):
 
 cdef object forward_outer(object a, object b):
     try:
-        return as_array(np.outer(a, b))
+        return as_array(kernels.outer(a, b))
     except Exception as error_:
         raise explain(error_, "outer", a=a, b=b) from None
 

@@ -59,3 +59,14 @@ def test_a_product_does_not_alias_its_operands():
     x = np.ones((3, 3))
     y = kernels.matmul(x, x)
     assert not np.shares_memory(x, y) and y.flags.c_contiguous and y.flags.writeable
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16", "i8", "?"])
+@pytest.mark.parametrize("shapes", [((3,), (4,)), ((2, 3), (4, 1)), ((), (2,)), ((0,), (3,)), ((300,), (400,))], ids=str)
+def test_outer_products_are_numpys(shapes, dtype):
+    rng = np.random.default_rng(0)
+    a, b = ((9 * rng.normal(size=shape)).astype(dtype) for shape in shapes)
+    for left in (a, a.T, np.repeat(a, 2, axis=-1)[..., ::2] if a.ndim else a):
+        found, expected = kernels.outer(left, b), np.outer(left, b)
+        assert found.dtype == expected.dtype and found.shape == expected.shape
+        assert found.tobytes() == expected.tobytes()

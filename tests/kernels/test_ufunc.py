@@ -53,6 +53,28 @@ def test_results_are_numpys_to_the_bit(shape, dtype):
                 assert found.tobytes() == expected.tobytes(), (name, a.shape, b.shape, a.strides, b.strides)
 
 
+def cut(x):
+    """Views of an array of three axes: rows that lie equally far apart, rows that do not, and none."""
+    yield from (x, x[:, 1:], x[:, :, 1:], x[1:], x[::2], x[:, ::2], x[::-1], x[:, ::-1, 1:], x[..., ::2], x.transpose(1, 0, 2), x.T)
+    yield from (x[:1], x[:, :1], x[:, :, :1], x[0], x[:, 0], x[0, 0], x[:, 0, :1], np.broadcast_to(x[0], x.shape), x[:1, :, :1], x[0:0])
+
+
+@pytest.mark.parametrize("shape", [(6, 7, 8), (3, 40, 500)], ids=str)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_what_is_cut_out_of_an_array_has_numpys_bits_and_strides(dtype, shape):
+    x = some(np.random.default_rng(0), shape, dtype)
+    for a, b in itertools.product(cut(x), repeat=2):
+        for name in ("subtract", "divide"):
+            try:
+                expected = OPS[name](a, b)
+            except ValueError:
+                continue
+            found = getattr(gs, name)(gs.from_numpy(a), gs.from_numpy(b)).numpy()
+            assert found.shape == expected.shape and found.dtype == expected.dtype
+            assert found.tobytes() == expected.tobytes(), (name, a.shape, b.shape, a.strides, b.strides)
+            assert found.strides == expected.strides or found.size <= 1, (name, a.shape, b.shape, a.strides, b.strides)
+
+
 def test_threads_change_nothing():
     rng, before = np.random.default_rng(0), gs.get_num_threads()
     a, row, column = (gs.tensor(rng.normal(size=shape)) for shape in ((600, 700), (700,), (600, 1)))

@@ -1,7 +1,7 @@
 """Matrix products straight to BLAS: of small matrices the call of `np.matmul` is most of the time.
 
 Owns which products are one of two matrices or vectors: those of plain arrays, or of transposed ones, of one inexact dtype,
-and of a stack of matrices by a single one, which is one product of all its rows.  `np.matmul` takes the others, and whatever
+and of a stack of matrices by a single one, which is one product of all its rows; outer products are rows of products.  `np.matmul` takes the others, and whatever
 raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
@@ -12,8 +12,9 @@ from ...support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyA
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
+from ..program.ufunc cimport Ufunc
 
-__all__ = ["matmul"]
+__all__ = ["matmul", "outer"]
 
 cnp.import_array()
 
@@ -44,6 +45,23 @@ def matmul(a, b):
     """
     y = by_blas(a, b) if PyArray_CheckExact(a) and PyArray_CheckExact(b) else None
     return np.matmul(a, b) if y is None else y
+
+
+cdef Ufunc _multiply = Ufunc(np.multiply, "multiply")
+
+
+def outer(a, b):
+    """The products of each element of `a` by each of `b`, as ``np.outer``.
+
+    Parameters
+    ----------
+    a, b : ndarray
+
+    Returns
+    -------
+    ndarray
+    """
+    return _multiply.binary(np.ravel(a)[:, None], np.ravel(b)[None])
 
 
 cdef ndarray by_blas(ndarray a, ndarray b):

@@ -238,7 +238,7 @@ cdef class Program:
                 if PyArray_NDIM(item) == 0 or is_spread(item) and same_shape(lead, item):
                     code += UNIFORM
                 elif not (is_plain(item) and same_shape(lead, item)):
-                    if not find_rows(item, lead, item_size(code), &rows) or frame.length not in (0, rows.length):
+                    if not find_rows(item, PyArray_NDIM(lead), PyArray_DIMS(lead), item_size(code), &rows) or frame.length not in (0, rows.length):
                         return self.step_by_step(inputs, wanted)
                     frame.length, strides[i], periods[i] = rows.length, rows.stride, rows.period
                     if rows.step == 0:

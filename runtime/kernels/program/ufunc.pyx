@@ -14,7 +14,7 @@ import numpy as np
 
 from ...support cimport capi as cnp
 from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
-from .broadcast cimport Rows, find_rows
+from .broadcast cimport Rows, broadcast_dims, cut_rows, find_rows
 from .deferred cimport Deferred, deferred_among
 from ..loops.flags cimport fp_clear, fp_raised
 from .by_name cimport as_array
@@ -45,6 +45,7 @@ _import_umath()
 cdef npy_intp CHUNK = 3 << 13  # additions that a thread takes at a time
 cdef enum:
     COSTLY = 8      # additions in the time of a function that is none of the quick ones
+    DIMENSIONS = 64
 
 # What loops over vectors compute about as fast as memory brings the operands.
 _QUICK = frozenset({
@@ -87,21 +88,24 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 cdef struct RowLoop:
     Loop loop
     npy_intp length         # of a row
-    npy_intp[3] strides     # from row to row
-    npy_intp period, other  # rows after which an operand begins anew, and which one does
+    npy_intp[3] strides     # from row to row,
+    npy_intp[3] periods     # until after so many rows an operand begins anew
 
 
 cdef void run_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Run a loop over some of the rows of its operands."""
     cdef RowLoop* rows = <RowLoop*> context
     cdef char* args[3]
-    cdef npy_intp row, length = rows.length, place = start % rows.period
+    cdef npy_intp[3] places
+    cdef npy_intp row, length = rows.length
     cdef int i
+    for i in range(3):
+        places[i] = start % rows.periods[i]
     fp_clear()
     for row in range(start, stop):
         for i in range(3):
-            args[i] = rows.loop.args[i] + (place if i == rows.other else row) * rows.strides[i]
-        place = 0 if place + 1 == rows.period else place + 1
+            args[i] = rows.loop.args[i] + places[i] * rows.strides[i]
+            places[i] = 0 if places[i] + 1 == rows.periods[i] else places[i] + 1
         rows.loop.function(args, &length, rows.loop.steps, rows.loop.data)
     if fp_raised():
         rows.loop.raised = True
@@ -249,36 +253,38 @@ cdef class Ufunc:
             raise explain(error, self.name, **dict(zip(self.operands, (a, b)))) from None
 
     cdef ndarray by_rows(self, ndarray a, ndarray b):
-        """The function where one operand is broadcast to the other, as a number, a row or a column; None where NumPy has to."""
+        """The function where the operands are read row by row, broadcast or cut out of larger ones; None where NumPy has to."""
         cdef RowLoop job
-        cdef Rows rows
-        cdef int slot = slot_of(PyArray_TYPE(a)), other
-        cdef npy_intp item, own
-        cdef ndarray whole, out
+        cdef Rows[2] rows
+        cdef npy_intp[DIMENSIONS] dims
+        cdef int slot = slot_of(PyArray_TYPE(a)), ndim, i
+        cdef npy_intp item, own, length, size
+        cdef ndarray out
         if slot < 0 or self.loops[slot] == NULL or PyArray_SIZE(a) == 0 or PyArray_SIZE(b) == 0:
             return None
-        item = item_size(slot)
-        if is_plain(a) and PyArray_ISBEHAVED_RO(b) and find_rows(b, a, item, &rows):
-            whole, other = a, 1
-        elif is_plain(b) and PyArray_ISBEHAVED_RO(a) and find_rows(a, b, item, &rows):
-            whole, other = b, 0
-        else:
+        if not PyArray_ISBEHAVED_RO(a) or not PyArray_ISBEHAVED_RO(b):
             return None
-        out = empty(PyArray_NDIM(whole), PyArray_DIMS(whole), self.out_types[slot])
+        item, ndim = item_size(slot), max(PyArray_NDIM(a), PyArray_NDIM(b))
+        size = broadcast_dims(a, b, ndim, dims)
+        if size < 0 or not find_rows(a, ndim, dims, item, &rows[0]) or not find_rows(b, ndim, dims, item, &rows[1]):
+            return None
+        length = min(rows[0].length, rows[1].length)
+        if not cut_rows(&rows[0], length) or not cut_rows(&rows[1], length):
+            return None
+        out = empty(ndim, dims, self.out_types[slot])
         own = PyArray_ITEMSIZE(out)
         job.loop.function, job.loop.data, job.loop.raised = self.loops[slot], self.loop_data[slot], False
         job.loop.args[0], job.loop.args[1], job.loop.args[2] = PyArray_BYTES(a), PyArray_BYTES(b), PyArray_BYTES(out)
-        job.length = rows.length
-        job.loop.steps[1 - other], job.strides[1 - other] = item, rows.length * item
-        job.loop.steps[other], job.strides[other], job.other, job.period = rows.step, rows.stride, other, rows.period
-        job.loop.steps[2], job.strides[2] = own, rows.length * own
-        if rows.count == 1:
-            return out if self.run(slot, job.loop.args, rows.length, job.loop.steps) else None
-        if PyArray_SIZE(whole) < GRAIN:
-            run_rows(&job, 0, rows.count)
+        for i in range(2):
+            job.loop.steps[i], job.strides[i], job.periods[i] = rows[i].step, rows[i].stride, rows[i].period
+        job.loop.steps[2], job.strides[2], job.periods[2], job.length = own, length * own, size // length, length
+        if size == length:
+            return out if self.run(slot, job.loop.args, length, job.loop.steps) else None
+        if size < GRAIN:
+            run_rows(&job, 0, size // length)
         else:
             with nogil:
-                parallel(run_rows, &job, rows.count, max(<npy_intp> 1, CHUNK // self.cost // rows.length))
+                parallel(run_rows, &job, size // length, max(<npy_intp> 1, CHUNK // self.cost // length))
         return None if job.loop.raised else out
 
     cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
