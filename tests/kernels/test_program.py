@@ -226,3 +226,14 @@ def test_what_is_too_long_is_computed_step_by_step():
     for i in range(1, 90):
         wanted = wanted + x * i
     assert same(Program("x -> y90", "\n".join(lines))(x), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("divisor", ["2", "0.25", "-8", "3", "1e30", "1", "0.5"])
+def test_quotients_by_a_known_number_have_numpys_bits(divisor, dtype):
+    """By a power of two they are products: of subnormal numbers, infinities and zeros too."""
+    tiny = np.finfo(dtype).smallest_subnormal
+    x = np.resize(np.array([3 * tiny, tiny, -tiny, 0.0, -0.0, np.inf, -np.inf, np.nan, 1 / 3, np.finfo(dtype).max], dtype), 3000)
+    with np.errstate(all="ignore"):
+        found, expected = Program("x -> y", f"y = divide(x, {divisor})")(x), np.divide(x, eval(divisor))
+    assert found.tobytes() == expected.tobytes()

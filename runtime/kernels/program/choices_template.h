@@ -1,13 +1,14 @@
 /* For a T, its BITS as a whole number, and the SIGN in these: loops for what lies in order, NumPy's for the rest. */
 
+/* One instruction, which hands on what it is compared with where that is NaN. */
 GRADSPEC_WIDE static void TYPED(maximum_each)(const T *x, T other, T *y, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++) y[i] = isgreaterequal(x[i], other) | isunordered(x[i], x[i]) ? x[i] : other;
+    for (npy_intp i = 0; i < n; i++) y[i] = other > x[i] ? other : x[i];
 }
 
 static void TYPED(maximum_choice)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const gradspec_choice *choice = data;
     int raised = fp_raised();
-    if (steps[0] == sizeof(T) && steps[1] == 0 && steps[2] == sizeof(T)) {
+    if (steps[0] == sizeof(T) && steps[1] == 0 && steps[2] == sizeof(T) && !isunordered(*(const T *) args[1], 0)) {
         TYPED(maximum_each)((const T *) args[0], *(const T *) args[1], (T *) args[2], *size);
         if (!raised) fp_clear();
     } else {
@@ -16,13 +17,13 @@ static void TYPED(maximum_choice)(char **args, const npy_intp *size, const npy_i
 }
 
 GRADSPEC_WIDE static void TYPED(minimum_each)(const T *x, T other, T *y, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++) y[i] = islessequal(x[i], other) | isunordered(x[i], x[i]) ? x[i] : other;
+    for (npy_intp i = 0; i < n; i++) y[i] = other < x[i] ? other : x[i];
 }
 
 static void TYPED(minimum_choice)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const gradspec_choice *choice = data;
     int raised = fp_raised();
-    if (steps[0] == sizeof(T) && steps[1] == 0 && steps[2] == sizeof(T)) {
+    if (steps[0] == sizeof(T) && steps[1] == 0 && steps[2] == sizeof(T) && !isunordered(*(const T *) args[1], 0)) {
         TYPED(minimum_each)((const T *) args[0], *(const T *) args[1], (T *) args[2], *size);
         if (!raised) fp_clear();
     } else {

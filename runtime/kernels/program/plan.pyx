@@ -6,6 +6,8 @@ it, and a narrower operand is cast, as the ufunc would cast it.  Operands withou
 Knows no array.
 """
 
+from math import frexp
+
 import numpy as np
 
 from ...support cimport capi as cnp
@@ -77,6 +79,9 @@ CASTS[1][3], CASTS[2][3] = double_to_complex128, complex64_to_complex128
 CASTS[4][0], CASTS[4][1], CASTS[4][2], CASTS[4][3] = bool_to_float, bool_to_double, bool_to_complex64, bool_to_complex128
 
 cdef list DTYPES = [np.dtype(name) for name in ("float32", "float64", "complex64", "complex128", "bool")]
+
+
+cdef Ufunc _multiply = Ufunc(np.multiply, "multiply")
 
 
 class _Unplanned(Exception):
@@ -160,10 +165,24 @@ cdef class _Planner:
             raise _Unplanned
         return slot
 
+    cdef int inverse_of(self, Ufunc ufunc, list operands, int slot) except -2:
+        """The register of 1 / c where a real number is divided by a known c, a power of two: the product has the same bits; else -1."""
+        cdef int number
+        if ufunc.function is not np.divide or slot > 1 or self.inputs[operands[1]] >= 0:
+            return -1
+        if self.kinds[operands[1]] != INT and self.kinds[operands[1]] != FLOAT:
+            return -1
+        divisor = float(self.registers[operands[1]])
+        if not 2.0**-60 <= abs(divisor) <= 2.0**60 or abs(frexp(divisor)[0]) != 0.5:
+            return -1
+        number = self.register(NUMBER, 0, slot, True)
+        store_number(1 / divisor, slot, &self.plan.numbers[number])
+        return number
+
     cdef int add(self, tuple node) except -1:
         """The next node of the program."""
         cdef Ufunc ufunc
-        cdef int slot
+        cdef int slot, number
         cdef list operands, registers
         if node[0] is None:
             self.kinds.append(FLOAT if type(node[1]) is float else INT)
@@ -181,8 +200,12 @@ cdef class _Planner:
             self.kinds.append(self.kinds[operands[0]])
             self.registers.append(self.registers[operands[0]])
             return 0
-        registers = [self.registers[operands[0]]] if ufunc.masks else []
-        registers += [self.typed(operand, slot) for operand in operands[len(registers):]]
+        number = self.inverse_of(ufunc, operands, slot)
+        if number >= 0:
+            ufunc, registers = _multiply, [self.typed(operands[0], slot), number]
+        else:
+            registers = [self.registers[operands[0]]] if ufunc.masks else []
+            registers += [self.typed(operand, slot) for operand in operands[len(registers):]]
         self.kinds.append(slot_or_bool(ufunc.out_types[slot]))
         self.registers.append(self.step(ufunc.loops[slot], ufunc.loop_data[slot], registers, self.kinds[-1]))
         self.plan.cost += ufunc.cost - 1
