@@ -736,10 +736,9 @@ describe({
         'delta : float, default 1.0\n' '    Error from which the loss is linear.\n' 'weight : array_like or None, default None\n'
         '    Factor of each loss; none when it is None.',
         "huber_loss(x, target, str reduction='mean', float delta=1.0, Array? weight=None) -> y\n"
-        'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n' 'where error = x - target\n'
-        'where near = minimum(maximum(error, -delta), delta)\n' 'where loss = near * (error - near / 2)',
-        examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n" 'tensor([0.125, 1.5  ])',
-        references='Huber (1964), Robust estimation of a location parameter.'),
+        'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
+        'where loss = _huber(x - target, delta)', examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n"
+        'tensor([0.125, 1.5  ])', references='Huber (1964), Robust estimation of a location parameter.'),
     "kl_div": docstring('target * (log(target) - x) of log-probabilities x.', 'x : array_like\n' '    Log-probabilities.\n'
         'target : array_like\n' '    Probabilities, or their logarithms where `log_target`.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', 'none', or 'batchmean': the sum over the length of axis 0.\n" 'log_target : bool, default False\n'

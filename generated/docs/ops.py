@@ -1729,9 +1729,8 @@ describe({
         'hardsigmoid(x) -> y\n' 'grad_x = where((x > -3) & (x < 3), grad / 6, 0)\n' 'y_t = where((x > -3) & (x < 3), x_t / 6, 0)',
         examples='>>> gs.nn.hardsigmoid([-4.0, 0.0, 1.5, 4.0])\n' 'tensor([0.  , 0.5 , 0.75, 1.  ])'),
     "hardswish": docstring('x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.', 'x : array_like', 'hardswish(x) -> y\n'
-        'dy/dx = where(x >= 3, 1, where(x <= -3, 0, (x + 1.5) / 3))',
-        examples='>>> gs.nn.hardswish([-gs.inf, -4.0, 1.5, 4.0, gs.inf])\n' 'tensor([0.   , 0.   , 1.125, 4.   ,   inf])',
-        references='Howard et al. (2019), Searching for MobileNetV3.'),
+        'dy/dx = _hardswish_slope(x)', examples='>>> gs.nn.hardswish([-gs.inf, -4.0, 1.5, 4.0, gs.inf])\n'
+        'tensor([0.   , 0.   , 1.125, 4.   ,   inf])', references='Howard et al. (2019), Searching for MobileNetV3.'),
     "hardtanh": docstring('x between `min_val` and `max_val`; the derivative at the bounds is 0.', 'x : array_like\n'
         'min_val : float, default -1.0\n' '    Lower bound.\n' 'max_val : float, default 1.0\n' '    Upper bound.',
         'hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y\n' 'dy/dx = (y > min_val) & (y < max_val)',

@@ -26,6 +26,10 @@ cdef class HardswishBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
+cdef class HardswishSlopeBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class HardtanhBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y

@@ -148,11 +148,10 @@ cdef class HardsigmoidBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program hardswish_grad_x = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, where(greater_equal(x, 3), 1, where(less_equal(x, -3), 0, divide(add(x, 1.5), 3))))""")
+cdef Program hardswish_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, _hardswish_slope(x))")
 
 cdef class HardswishBackward(Node):
-    """hardswish(x) -> y; dy/dx = where(x >= 3, 1, where(x <= -3, 0, (x + 1.5) / 3))"""
+    """hardswish(x) -> y; dy/dx = _hardswish_slope(x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -161,7 +160,32 @@ cdef class HardswishBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops.where(x >= 3, 1, ops.where(x <= -3, 0, (x + 1.5) / 3))
+        return grad * ops._hardswish_slope(x)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program hardswish_slope_grad_x = Program("x, grad -> grad_x", """
+    grad_x = where(bitwise_and(greater(x, -3), less(x, 3)), divide(grad, 3), 0)""")
+
+cdef class HardswishSlopeBackward(Node):
+    """_hardswish_slope(x) -> y; grad_x = where((x > -3) & (x < 3), grad / 3, 0)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return hardswish_slope_grad_x.run((x, grad))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return ops.where((x > -3) & (x < 3), grad / 3, 0)
 
     cdef bint takes_batch(self):
         return True

@@ -27,6 +27,11 @@ cdef class CrossEntropiesBackwardBackward(Node):
     cdef readonly uint32_t version_target, version_weight, version_a
     cdef readonly object saved_ignore_index, saved_axis
 
+cdef class HuberBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+    cdef readonly object saved_delta
+
 cdef class KeptMeanBackward(Node):
     cdef public object saved_target
     cdef readonly uint32_t version_target

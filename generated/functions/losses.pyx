@@ -226,6 +226,33 @@ cdef class CrossEntropiesBackwardBackward(Node):
             self.released, self.saved_target = True, None
 
 
+cdef Program huber_grad_x = Program("grad, x, given_2, delta -> grad_x", """
+    grad_x = multiply(grad, minimum(maximum(x, given_2), delta))""")
+
+cdef class HuberBackward(Node):
+    """_huber(x, float delta) -> y; dy/dx = minimum(maximum(x, -delta), delta)"""
+    saves = ("x", "delta")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        delta = self.saved_delta
+        return huber_grad_x.run((grad, x, -delta, delta))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        delta = self.saved_delta
+        return grad * ops.minimum(ops.maximum(x, -delta), delta)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef class KeptMeanBackward(Node):
     """_kept_mean(x, Index target, int ignore_index) -> y
 

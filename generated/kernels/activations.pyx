@@ -11,7 +11,8 @@ from gradspec.support.errors import explain
 
 from gradspec.kernels.program.by_name cimport Forward2, Forward3, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
+from gradspec.kernels.program.ufunc cimport Ufunc, offer
+from gradspec.core.operand cimport REALS, dtype_of, ndim_of, shape_of
 
 cdef Forward3 forward_clip = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "clip", 3)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -110,12 +111,13 @@ cdef object forward_hardsigmoid(object x):
     except Exception as error_:
         raise explain(error_, "hardsigmoid", x=x) from None
 
-cdef Program hardswish_y = Program("x -> y", "y = multiply(maximum(x, -3), divide(minimum(maximum(add(x, 3), 0), 6), 6))")
+hardswish_ufunc = offer(Ufunc(kernels.hardswish, "hardswish", REALS))
 cdef object forward_hardswish(object x):
-    try:
-        return as_array(hardswish_y.run((x,)))
-    except Exception as error_:
-        raise explain(error_, "hardswish", x=x) from None
+    return hardswish_ufunc.unary(x)
+
+_hardswish_slope_ufunc = offer(Ufunc(kernels.hardswish_slope, "_hardswish_slope", REALS))
+cdef object forward__hardswish_slope(object x):
+    return _hardswish_slope_ufunc.unary(x)
 
 cdef Program hardtanh_y = Program("x, min_val, max_val -> y", "y = minimum(maximum(x, min_val), max_val)")
 cdef object forward_hardtanh(object x, object min_val, object max_val):
@@ -124,12 +126,9 @@ cdef object forward_hardtanh(object x, object min_val, object max_val):
     except Exception as error_:
         raise explain(error_, "hardtanh", x=x, min_val=min_val, max_val=max_val) from None
 
-cdef Program leaky_relu_y = Program("x, negative_slope -> y", "y = where(greater(x, 0), x, multiply(negative_slope, x))")
+leaky_relu_ufunc = offer(Ufunc(kernels.leaky_relu, "leaky_relu", REALS, operands=('x', 'negative_slope')))
 cdef object forward_leaky_relu(object x, object negative_slope):
-    try:
-        return as_array(leaky_relu_y.run((x, negative_slope)))
-    except Exception as error_:
-        raise explain(error_, "leaky_relu", x=x, negative_slope=negative_slope) from None
+    return leaky_relu_ufunc.binary(x, negative_slope)
 
 cdef Program log1mexp_y = Program("x, given_1 -> y", """
     y = where(less(x, 0.6931471805599453), log(negative(expm1(negative(minimum(x, 0.6931471805599453))))), given_1)""")

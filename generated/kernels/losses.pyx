@@ -179,13 +179,17 @@ cdef object forward_hinge_embedding_loss(object x, object target, object margin,
         reduction
     )
 
-cdef Program huber_loss_loss = Program("error, given_1, delta -> loss", """
-    near = minimum(maximum(error, given_1), delta)
-    loss = multiply(near, subtract(error, divide(near, 2)))""")
 cdef object forward_huber_loss(object x, object target, object reduction, object delta, object weight):
-    error = forward_subtract(x, target)
-    loss = huber_loss_loss.run((error, -delta, delta))
+    loss = forward__huber(forward_subtract(x, target), delta)
     return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
+
+cdef Program huber_y = Program("x, given_1, delta -> y", """
+    y = multiply(minimum(maximum(x, given_1), delta), subtract(x, divide(minimum(maximum(x, given_1), delta), 2)))""")
+cdef object forward__huber(object x, object delta):
+    try:
+        return as_array(huber_y.run((x, -delta, delta)))
+    except Exception as error_:
+        raise explain(error_, "_huber", x=x, delta=delta) from None
 
 cdef object forward__is_class(object target, object ignore_index):
     try:

@@ -14,6 +14,7 @@ from gradspec.support.errors import explain
 
 from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forward4, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.program.ufunc cimport Ufunc, offer
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
@@ -98,16 +99,12 @@ cdef object forward_nanmean(object x, object axis, object keepdims):
         forward_sum(nanmean_y.run((x, forward_zeros_like(x, None), forward_ones_like(x, None))), axis, keepdims)
     )
 
-cdef Program nansum_y = Program("x -> y", "y = where(equal(x, x), x, 0)")
 cdef object forward_nansum(object x, object axis, object keepdims):
-    return forward_sum(nansum_y.run((x,)), axis, keepdims)
+    return forward_sum(forward__nan_to_zero(x), axis, keepdims)
 
-cdef Program nan_to_zero_y = Program("x -> y", "y = where(equal(x, x), x, 0)")
+_nan_to_zero_ufunc = offer(Ufunc(kernels.nan_to_zero, "_nan_to_zero"))
 cdef object forward__nan_to_zero(object x):
-    try:
-        return as_array(nan_to_zero_y.run((x,)))
-    except Exception as error_:
-        raise explain(error_, "_nan_to_zero", x=x) from None
+    return _nan_to_zero_ufunc.unary(x)
 
 cdef object forward_norm(object x, object ord, object axis, object keepdims):
     return forward_vector_norm(x, ord, axis, keepdims)

@@ -11,14 +11,15 @@ from gradspec.generated.kernels.losses cimport (
     forward_binary_cross_entropy, forward__bernoulli_loss, forward_binary_cross_entropy_with_logits, forward__class_losses,
     forward__class_losses_backward, forward__class_or_zero, forward_cosine_embedding_loss, forward_cross_entropy,
     forward__cross_entropies, forward__cross_entropies_backward, forward_gaussian_nll_loss, forward_hinge_embedding_loss,
-    forward_huber_loss, forward__is_class, forward__kept_mean, forward__kept_mean_backward, forward_kl_div, forward_l1_loss,
-    forward_margin_ranking_loss, forward_mse_loss, forward_multi_margin_loss, forward_multilabel_margin_loss,
-    forward__class_pairs, forward_multilabel_soft_margin_loss, forward_nll_loss, forward__pick, forward__unpick,
-    forward_poisson_nll_loss, forward_smooth_l1_loss, forward_soft_margin_loss, forward_triplet_margin_loss,
+    forward_huber_loss, forward__huber, forward__is_class, forward__kept_mean, forward__kept_mean_backward, forward_kl_div,
+    forward_l1_loss, forward_margin_ranking_loss, forward_mse_loss, forward_multi_margin_loss,
+    forward_multilabel_margin_loss, forward__class_pairs, forward_multilabel_soft_margin_loss, forward_nll_loss,
+    forward__pick, forward__unpick, forward_poisson_nll_loss, forward_smooth_l1_loss, forward_soft_margin_loss,
+    forward_triplet_margin_loss,
 )
 from gradspec.generated.functions.losses cimport (
     BernoulliLossBackward, ClassLossesBackward, ClassLossesBackwardBackward, CrossEntropiesBackward,
-    CrossEntropiesBackwardBackward, KeptMeanBackward, KeptMeanBackwardBackward, PickBackward, UnpickBackward,
+    CrossEntropiesBackwardBackward, HuberBackward, KeptMeanBackward, KeptMeanBackwardBackward, PickBackward, UnpickBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
@@ -491,9 +492,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
-            error = x - target
-            near = ops.minimum(ops.maximum(error, -delta), delta)
-            loss = near * (error - near / 2)
+            loss = ops._huber(x - target, delta)
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
     except Exception as error_:
@@ -502,6 +501,38 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
 def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
     """Half the squared error up to an error of `delta`, delta * (abs(error) - delta / 2) beyond it."""
     return op_huber_loss(x, target, reduction, delta, weight)
+
+
+cdef object op__huber(object x, object delta):
+    cdef ThreadState* state_ = thread_state()
+    cdef HuberBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_huber", <void*> op__huber, (x, delta))
+    x = as_real_operand(x, "_huber", "x")
+    delta = as_float(delta, "_huber", "delta")
+
+    if needs_grad(state_, x):
+        node_ = HuberBackward.__new__(HuberBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_delta = delta
+
+    y = wrap_forward(forward__huber(array_of(x), delta))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__huber, jvp__huber, False, (y,), (x, delta))
+    return y
+
+cdef tuple jvp__huber(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, delta = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops.minimum(ops.maximum(x, -delta), delta),)
+
+def _huber(x, delta):
+    """Half of x * x up to `delta`, delta * (abs(x) - delta / 2) beyond it."""
+    return op__huber(x, delta)
 
 
 cdef object op__is_class(object target, object ignore_index):
@@ -1042,9 +1073,9 @@ register({
     "_class_or_zero": _class_or_zero, "cosine_embedding_loss": cosine_embedding_loss, "cross_entropy": cross_entropy,
     "_cross_entropies": _cross_entropies, "_cross_entropies_backward": _cross_entropies_backward, "_mean_of": _mean_of,
     "gaussian_nll_loss": gaussian_nll_loss, "hinge_embedding_loss": hinge_embedding_loss, "huber_loss": huber_loss,
-    "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward": _kept_mean_backward, "kl_div": kl_div,
-    "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss": mse_loss, "multi_margin_loss":
-    multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss, "_class_pairs": _class_pairs,
+    "_huber": _huber, "_is_class": _is_class, "_kept_mean": _kept_mean, "_kept_mean_backward": _kept_mean_backward,
+    "kl_div": kl_div, "l1_loss": l1_loss, "margin_ranking_loss": margin_ranking_loss, "mse_loss": mse_loss,
+    "multi_margin_loss": multi_margin_loss, "multilabel_margin_loss": multilabel_margin_loss, "_class_pairs": _class_pairs,
     "multilabel_soft_margin_loss": multilabel_soft_margin_loss, "nll_loss": nll_loss, "_pick": _pick, "_unpick": _unpick,
     "poisson_nll_loss": poisson_nll_loss, "_reduce_loss": _reduce_loss, "_reduce_weighted": _reduce_weighted,
     "smooth_l1_loss": smooth_l1_loss, "soft_margin_loss": soft_margin_loss, "triplet_margin_loss": triplet_margin_loss,

@@ -56,3 +56,19 @@ def test_a_quotient_is_zero_where_the_divisor_is(size, dtype):
             same(kernels.divide_or_zero(left, right), choice.divide_or_zero(left, right))
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         kernels.divide_or_zero(np.full(40, 1e308), np.full(40, 1e-10))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("length", [1, 7, 1000])
+@pytest.mark.parametrize("name", ["leaky_relu", "nan_to_zero", "hardswish", "hardswish_slope"])
+def test_functions_in_pieces_are_their_expressions_to_the_bit(name, length, dtype):
+    special = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 3, -3, np.nextafter(np.float32(3), 0), -1.5, 6, 60000, -60000]
+    x = np.resize(np.concatenate([special, np.random.default_rng(0).normal(size=length) * 3]), length).astype(dtype)
+    for slopes in ((0.01,), (-2.0,)) if name == "leaky_relu" else ((),):
+        with np.errstate(all="ignore"):
+            expected = getattr(choice, name)(x, *slopes)
+        with np.errstate(all="ignore" if dtype == "f2" else "raise"):  # float16 overflows here
+            found = np.asarray(getattr(kernels, name)(x, *slopes))
+        assert found.dtype == expected.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+        assert (np.signbit(found) == np.signbit(expected))[~np.isnan(found)].all()

@@ -1,4 +1,4 @@
-"""A quotient that is 0 where the divisor is, and a power that is 0 where its factor is."""
+"""A quotient that is 0 where the divisor is, a power that is 0 where its factor is, and functions in pieces."""
 
 import numpy as np
 
@@ -19,6 +19,26 @@ def divide_or_zero(a, b):
         return np.divide(a, b)
     zeros = np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b)), np.result_type(a, b, 1.0))
     return np.divide(a, b, out=zeros, where=nonzero)
+
+
+def leaky_relu(x, negative_slope):
+    """x above 0, negative_slope * x elsewhere."""
+    return np.where(np.greater(x, 0), x, np.multiply(negative_slope, x))
+
+
+def nan_to_zero(x):
+    """x, 0 where it is NaN."""
+    return np.where(np.equal(x, x), x, 0)
+
+
+def hardswish(x):
+    """x times the share of x + 3 in 6, which is from 0 to 1."""
+    return np.maximum(x, -3) * (np.minimum(np.maximum(np.add(x, 3), 0), 6) / 6)
+
+
+def hardswish_slope(x):
+    """The derivative of hardswish; 0 at -3 and 1 at 3."""
+    return np.where(np.greater_equal(x, 3), 1, np.where(np.less_equal(x, -3), 0, np.add(x, 1.5) / 3))
 
 
 def scaled_pow(c, a, b, n):

@@ -1,10 +1,11 @@
-/* One of two values, a quotient or 0, and whether numbers are extreme: element by element. */
+/* One of two values, a quotient or 0, functions in pieces, and whether numbers are extreme: element by element. */
 #ifndef GRADSPEC_CHOICE_LOOPS_H
 #define GRADSPEC_CHOICE_LOOPS_H
 
 #include "../loops/copies.h"
 #include "../loops/typed.h"
 #include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 

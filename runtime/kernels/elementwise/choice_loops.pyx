@@ -1,7 +1,9 @@
-"""One of some values, element by element: where, clip, a quotient that is 0 where the divisor is, a power where its factor is.
+"""One of some values, element by element: where, clip, a quotient that is 0 where the divisor is, a power where its factor is, and
+functions in pieces.
 
 Owns loops over contiguous operands, any of which may be one number for all elements.  Both sides of a choice are computed
-from what is safe for either, so the only floating-point flags are those of the elements that are taken.  The limit is memory.
+from what is safe for either, so the only floating-point flags are those of the elements that are taken, but for leaky_relu, whose
+product is of all.  The limit is memory.
 """
 
 from libc.math cimport INFINITY
@@ -15,7 +17,7 @@ from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain
 from ..program.ufunc cimport Ufunc, pointwise
 
-__all__ = ["clip", "divide_or_zero", "scaled_pow", "where"]
+__all__ = ["clip", "divide_or_zero", "hardswish", "hardswish_slope", "leaky_relu", "nan_to_zero", "scaled_pow", "where"]
 
 cnp.import_array()
 
@@ -27,6 +29,14 @@ cdef extern from "gradspec/kernels/elementwise/choice_loops.h":
     void gradspec_where_gradspec_pair(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
     void gradspec_divide_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_leaky_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_leaky_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_nan_to_zero_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_nan_to_zero_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_hardswish_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_hardswish_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_hardswish_slope_float(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
+    void gradspec_hardswish_slope_double(char**, const npy_intp*, const npy_intp*, void*) noexcept nogil
 
 
 where = pointwise(
@@ -34,6 +44,11 @@ where = pointwise(
     [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], True, False)
 divide_or_zero = pointwise(
     choice.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL], False, False)
+leaky_relu = pointwise(choice.leaky_relu, ("x", "negative_slope"), [gradspec_leaky_float, gradspec_leaky_double, NULL, NULL], False, False)
+nan_to_zero = pointwise(choice.nan_to_zero, ("x",), [gradspec_nan_to_zero_float, gradspec_nan_to_zero_double, NULL, NULL], False, False)
+hardswish = pointwise(choice.hardswish, ("x",), [gradspec_hardswish_float, gradspec_hardswish_double, NULL, NULL], False, False)
+hardswish_slope = pointwise(
+    choice.hardswish_slope, ("x",), [gradspec_hardswish_slope_float, gradspec_hardswish_slope_double, NULL, NULL], False, False)
 cdef Ufunc multiply = Ufunc(np.multiply, "multiply")
 cdef Ufunc power = powers.power
 cdef Ufunc raised = Ufunc(np.maximum, "clip", operands=("x", "min"))

@@ -1,4 +1,4 @@
-/* For a T: a quotient that is 0 where the divisor is, and whether numbers may have lost digits. */
+/* For a T: a quotient that is 0 where the divisor is, functions in pieces, and whether numbers may have lost digits. */
 
 GRADSPEC_WIDE static void TYPED(divide)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
     const T *a = (const T *) args[0], *b = (const T *) args[1];
@@ -15,6 +15,47 @@ GRADSPEC_WIDE static void TYPED(divide)(char **args, const npy_intp *size, const
             const T d = b[i * q], r = a[i * p] / (d == 0 ? 1 : d);
             y[i] = d == 0 ? 0 : r;
         }
+}
+
+/* x above 0, else its product with the other operand; the product of every element may raise a flag, as in NumPy. */
+GRADSPEC_WIDE static void TYPED(leaky)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *x = (const T *) args[0], *slope = (const T *) args[1];
+    T *y = (T *) args[2];
+    npy_intp n = size[0], i, p = steps[0] != 0, q = steps[1] != 0;
+    (void) data;
+    if (p && !q) {
+        const T factor = slope[0];
+        for (i = 0; i < n; i++) y[i] = isgreater(x[i], 0) ? x[i] : factor * x[i];
+    } else {
+        for (i = 0; i < n; i++) y[i] = isgreater(x[i * p], 0) ? x[i * p] : slope[i * q] * x[i * p];
+    }
+}
+
+GRADSPEC_WIDE static void TYPED(nan_to_zero)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *x = (const T *) args[0];
+    T *y = (T *) args[1];
+    (void) steps, (void) data;
+    for (npy_intp i = 0; i < size[0]; i++) y[i] = isunordered(x[i], x[i]) ? 0 : x[i];
+}
+
+GRADSPEC_WIDE static void TYPED(hardswish)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *x = (const T *) args[0];
+    T *y = (T *) args[1];
+    (void) steps, (void) data;
+    for (npy_intp i = 0; i < size[0]; i++) {
+        const T above = isless(x[i], -3) ? -3 : x[i], raised = x[i] + 3, share = isless(raised, 0) ? 0 : raised;
+        y[i] = above * ((isgreater(share, 6) ? 6 : share) / 6);
+    }
+}
+
+GRADSPEC_WIDE static void TYPED(hardswish_slope)(char **args, const npy_intp *size, const npy_intp *steps, void *data) {
+    const T *x = (const T *) args[0];
+    T *y = (T *) args[1];
+    (void) steps, (void) data;
+    for (npy_intp i = 0; i < size[0]; i++) {
+        const T within = (x[i] + (T) 1.5) / 3, below = islessequal(x[i], -3) ? 0 : within;
+        y[i] = isgreaterequal(x[i], 3) ? 1 : below;
+    }
 }
 
 /* Whether a number is infinite or so small, 0 included, that it may have lost digits; NaN is neither. */
