@@ -31,10 +31,14 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h" nogil:
     bint PyArray_ISBEHAVED_RO(ndarray)
 
+cdef extern from "gradspec/kernels/loops/ahead.h" nogil:
+    void gradspec_ask_for(const char*, npy_intp) noexcept
+
 cdef enum:
     BLOCK = 512             # elements that an inner loop takes at a time
     CHUNK = 3 << 13         # additions that a thread takes at a time
     NEAR = 8192             # bytes of scratch memory that are taken from the stack
+    FAR = 1 << 17           # elements of arrays that no processor's own cache holds
     SHORT = 16              # elements of a row below which whole arrays cost less
 
 cdef npy_intp block_size = BLOCK
@@ -50,6 +54,7 @@ cdef struct Frame:
     npy_intp length         # of the rows that some operand is broadcast to; 0 where none is
     npy_intp strides[MOST]  # of such an operand: from row to row,
     npy_intp periods[MOST]  # until after so many rows it begins anew; 0 of every other register
+    bint is_far             # whether the operands are too large for a cache
     bint raised             # a floating-point flag, or no memory
 
 
@@ -96,6 +101,10 @@ cdef inline void run_blocks(Frame* frame, char** at, npy_intp size) noexcept nog
     cdef int i, j
     while size > 0:
         count = min(size, block_size)
+        if frame.is_far and size > count:
+            for i in range(frame.register_count):
+                if frame.registers[i].place != SCRATCH:
+                    gradspec_ask_for(at[i] + count * frame.registers[i].step, min(size - count, count) * frame.registers[i].step)
         for i in range(frame.step_count):
             step = &frame.steps[i]
             if step.uniform or not step.serves & frame.wanted:
@@ -348,6 +357,7 @@ cdef object computed(Program program, Frame* frame, Plan plan, tuple inputs, nda
     frame.registers, frame.register_count = plan.registers, plan.register_count
     frame.scratch, frame.wanted, frame.raised = plan.scratch, wanted, False
     size = PyArray_SIZE(lead)
+    frame.is_far = size >= FAR
     if plan.has_uniform:
         run_uniform(frame)
     chunk = max(<npy_intp> 4 * BLOCK, <npy_intp> (CHUNK // plan.cost) & ~<npy_intp> (BLOCK - 1))
