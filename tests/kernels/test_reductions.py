@@ -99,6 +99,8 @@ def layouts(x):
     yield np.asfortranarray(x)
     yield np.repeat(x, 2, -1)[..., ::2]
     yield np.flip(np.ascontiguousarray(np.flip(x)))
+    yield np.ascontiguousarray(x[::-1])[::-1]
+    yield np.concatenate([x[..., :1], x], -1)[..., 1:]  # rows equally far apart
     frozen = x.copy()
     frozen.flags.writeable = False
     yield frozen
@@ -178,6 +180,15 @@ def test_short_axes_are_folded():
 
     reductions._reduced(Spy(), np.ones((300, 2, 3)), (1, 2), False)
     assert calls == [(300, 2), (300, 2), (300,)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_of_rows_that_overlap_are_numpys_to_the_bit(dtype):
+    x = numbers((300, 40), dtype)
+    windows = np.lib.stride_tricks.sliding_window_view(x[0], 7)
+    for rows in (np.broadcast_to(x[0], x.shape), windows, windows[::7], windows[::9], x[::-2, 3:-3], x[:, None, 1:]):
+        for ours, theirs in ((kernels.sum_along, np.sum), (kernels.max_along, np.max), (kernels.mean_along, np.mean)):
+            np.testing.assert_array_equal(ours(rows, -1, False), theirs(rows, axis=-1))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -1,6 +1,7 @@
 """Sums, means and extremes along axes, and broadcasting back, without NumPy's iterators: every loss ends in one of them.
 
-Owns the arrays that need no iterator: plain ones of an inexact dtype whose reduced axes lie together.  NumPy's own inner loops
+Owns the arrays that need no iterator: plain ones of an inexact dtype whose reduced axes lie together, and rows that lie equally far
+apart.  NumPy's own inner loops
 reduce them, in NumPy's order, so results are NumPy's to the bit.  `reductions` takes all other arrays, and those that raised a
 floating-point flag.  Knows nothing of autograd.
 """
@@ -20,12 +21,16 @@ from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.plain cimport is_plain, item_size, slot_of
 from ..loops.span cimport DIMENSIONS, Span, empty_reduced, find_span
 from ..loops.threads cimport GRAIN, parallel
+from ..program.broadcast cimport Rows, find_rows
 from ..program.by_name cimport as_array
 from ..program.ufunc cimport PyUFuncGenericFunction, Ufunc
 
 __all__ = ["max_along", "mean_along", "min_along", "sum_along", "sum_to", "unreduce"]
 
 cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISBEHAVED_RO(ndarray)
 
 cdef extern from "gradspec/kernels/reductions/pairwise.h":
     float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
@@ -46,6 +51,7 @@ cdef struct Reduction:
     void* data
     Span span
     npy_intp item
+    npy_intp pitch      # bytes from where a row begins to where the next one does
     int sums            # the dtype of real sums, which have a loop of ours; -1 of everything else
     bint from_zero      # the result begins as zero, otherwise as the first element
     bint raised         # a floating-point flag, in some part
@@ -64,7 +70,7 @@ cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nog
     if job.from_zero:
         memset(job.y + start * row, 0, (stop - start) * row)
     for i in range(start, stop):
-        x, args[0], args[2] = job.x + i * job.span.length * row, job.y + i * row, job.y + i * row
+        x, args[0], args[2] = job.x + i * job.pitch, job.y + i * row, job.y + i * row
         if not job.from_zero:
             memcpy(args[0], x, row)
         if job.span.inner > 1:
@@ -82,16 +88,31 @@ cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nog
         job.raised = True
 
 
+cdef npy_intp pitch_of(ndarray x, Span* span, npy_intp item) noexcept:
+    """Bytes from one row to the next, of a plain array or where the rows are reduced; 0 where they do not lie equally far apart."""
+    cdef Rows rows
+    if is_plain(x):
+        return span.length * span.inner * item
+    if span.first != PyArray_NDIM(x) - 1 or span.length == 1 or not find_rows(x, PyArray_NDIM(x), PyArray_DIMS(x), item, &rows):
+        return 0
+    if rows.step != item or rows.length != span.length or rows.period != rows.count:
+        return 0
+    return rows.stride if rows.stride >= span.length * item or -rows.stride >= span.length * item else 0
+
+
 cdef ndarray reduced(Ufunc ufunc, object x, object axis, bint keepdims, Span* span):
     """The reduction by the ufunc; None where NumPy has to do it."""
     cdef Reduction job
     cdef ndarray x_, y
     cdef int slot
-    if not PyArray_CheckExact(x) or not is_plain(x):
+    if not PyArray_CheckExact(x) or not PyArray_ISBEHAVED_RO(x):
         return None
     x_ = x
     slot = slot_of(PyArray_TYPE(x_))
     if slot < 0 or not find_span(x_, axis, span) or PyArray_SIZE(x_) == 0:
+        return None
+    job.pitch = pitch_of(x_, span, item_size(slot))
+    if job.pitch == 0:
         return None
     if span.inner == 1 and span.outer > 1 and span.length < SHORT and PyArray_SIZE(x_) >= WORTH:
         return None
