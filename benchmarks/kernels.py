@@ -28,6 +28,8 @@ CASES = {
         ("kernels.where(m, x, a)", "np.where(m, x, a)"),
         ("kernels.clip(x, -1, 1)", "np.clip(x, -1, 1)"),
         ("kernels.divide_or_zero(x, a)", "choice.divide_or_zero(x, a)"),
+        ("kernels.hardswish(x)", "choice.hardswish(x)"),
+        ("kernels.leaky_relu(x, 0.01)", "choice.leaky_relu(x, 0.01)"),
     ],
     "elementwise.elementwise_loops": [
         ("kernels.logit(u)", "elementwise.logit(u)"),

@@ -1,5 +1,4 @@
-"""One of some values, element by element: where, clip, a quotient that is 0 where the divisor is, a power where its factor is, and
-functions in pieces.
+"""One of some values, element by element: where, clip, functions in pieces, a quotient or a power that is 0 where a factor is.
 
 Owns loops over contiguous operands, any of which may be one number for all elements.  Both sides of a choice are computed
 from what is safe for either, so the only floating-point flags are those of the elements that are taken, but for leaky_relu, whose
@@ -44,8 +43,10 @@ where = pointwise(
     [gradspec_where_uint32_t, gradspec_where_uint64_t, gradspec_where_uint64_t, gradspec_where_gradspec_pair], True, False)
 divide_or_zero = pointwise(
     choice.divide_or_zero, ("a", "b"), [gradspec_divide_float, gradspec_divide_double, NULL, NULL], False, False)
-leaky_relu = pointwise(choice.leaky_relu, ("x", "negative_slope"), [gradspec_leaky_float, gradspec_leaky_double, NULL, NULL], False, False)
-nan_to_zero = pointwise(choice.nan_to_zero, ("x",), [gradspec_nan_to_zero_float, gradspec_nan_to_zero_double, NULL, NULL], False, False)
+leaky_relu = pointwise(
+    choice.leaky_relu, ("x", "negative_slope"), [gradspec_leaky_float, gradspec_leaky_double, NULL, NULL], False, False)
+nan_to_zero = pointwise(
+    choice.nan_to_zero, ("x",), [gradspec_nan_to_zero_float, gradspec_nan_to_zero_double, NULL, NULL], False, False)
 hardswish = pointwise(choice.hardswish, ("x",), [gradspec_hardswish_float, gradspec_hardswish_double, NULL, NULL], False, False)
 hardswish_slope = pointwise(
     choice.hardswish_slope, ("x",), [gradspec_hardswish_slope_float, gradspec_hardswish_slope_double, NULL, NULL], False, False)
