@@ -96,7 +96,7 @@ def test_weighted_sums_are_products_with_a_matrix(kind, window, dtype, threads):
         x = random.integers(-8, 9, shape)
         x = (x + 1j * random.integers(-8, 9, shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
         size = 5 if window else 6
-        starts, places, weights = pooling._plan(9, size, kind, window, 1.5)
+        starts, places, weights = pooling._plan(9, size, kind, window, 1.5, "d")
         matrix = np.zeros((size, 9))
         for i in range(size):
             np.add.at(matrix[i], places[starts[i] : starts[i + 1]], weights[starts[i] : starts[i + 1]])

@@ -70,14 +70,12 @@ def resample(x, axis, size, kind, window, step):
     -------
     ndarray
     """
-    plan = _plan(x.shape[axis], size, kind, tuple(window), step)
-    return _along(x, axis, size, plan)
+    return _along(x, axis, size, _plan, (x.shape[axis], size, kind, tuple(window), step))
 
 
 def resample_backward(x, axis, size, kind, window, step):
     """The adjoint of resample; `size` is the length of the axis before it."""
-    plan = _adjoint_plan(size, x.shape[axis], kind, tuple(window), step)
-    return _along(x, axis, size, plan)
+    return _along(x, axis, size, _adjoint_plan, (size, x.shape[axis], kind, tuple(window), step))
 
 
 def pool(x, size, kernel, stride, padding, counted, summed):
@@ -98,14 +96,14 @@ def pool(x, size, kernel, stride, padding, counted, summed):
     ndarray
     """
     for axis, (n, (kind, window)) in enumerate(zip(size, _pooled(size, kernel, stride, padding, counted, summed)), -len(size)):
-        x = _along(x, axis, n, _plan(x.shape[axis], n, kind, window, 1.0))
+        x = _along(x, axis, n, _plan, (x.shape[axis], n, kind, window, 1.0))
     return x
 
 
 def pool_backward(x, size, kernel, stride, padding, counted, summed):
     """The adjoint of pool; `size` are the lengths of the axes before it."""
     for axis, (n, (kind, window)) in enumerate(zip(size, _pooled(size, kernel, stride, padding, counted, summed)), -len(size)):
-        x = _along(x, axis, n, _adjoint_plan(n, x.shape[axis], kind, window, 1.0))
+        x = _along(x, axis, n, _adjoint_plan, (n, x.shape[axis], kind, window, 1.0))
     return x
 
 
@@ -195,25 +193,34 @@ def _max_pool(x, size, ends, step):
     wide = _WIDE.get(x.dtype.char, x.dtype.char)
     y, indices = np.empty((planes, *size), wide), np.empty((planes, *size), np.intp)
     if y.size:
-        max_windows(np.require(x, wide, "CA").reshape(planes, *shape), ends[0], ends[1], (1,) * more + tuple(step), y, indices)
+        max_windows(_as_loops_take_it(x, wide).reshape(planes, *shape), ends[0], ends[1], (1,) * more + tuple(step), y, indices)
     result = (*lead, *size[more:])
     return y.astype(x.dtype, copy=False).reshape(result), indices.reshape(result)
 
 
-def _along(x, axis, size, plan):
-    """Weighted sums of (elements before the axis, the axis, elements behind it)."""
+def _along(x, axis, size, plan, arguments):
+    """Weighted sums of (elements before the axis, the axis, elements behind it), by what a plan of these arguments says."""
     dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(float)
-    wide = np.dtype(_WIDE.get(dtype.char, dtype.char))
+    wide = _WIDE.get(dtype.char, dtype.char)
     axis %= x.ndim
-    before, behind = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    shape = x.shape
+    before, behind = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     y = np.empty((before, size, behind), wide)
     if not x.size:
         y.fill(0)
     elif y.size:
-        starts, places, weights = plan
-        x_ = np.require(x, wide, "CA").reshape(before, x.shape[axis], behind)
-        weighted_sums(x_, starts, places, weights.astype(wide.char.lower(), copy=False), y)
-    return y.astype(dtype, copy=False).reshape(*x.shape[:axis], size, *x.shape[axis + 1 :])
+        starts, places, weights = plan(*arguments, wide.lower())
+        weighted_sums(_as_loops_take_it(x, wide).reshape(before, shape[axis], behind), starts, places, weights, y)
+    y = y.reshape(*shape[:axis], size, *shape[axis + 1 :])
+    return y if y.dtype is dtype else y.astype(dtype, copy=False)
+
+
+def _as_loops_take_it(x, wide):
+    """An array of that dtype, contiguous and aligned."""
+    flags = x.flags
+    if x.dtype.char == wide and x.dtype.isnative and flags.c_contiguous and flags.aligned:
+        return x
+    return np.require(x, wide, "CA")
 
 
 def _parts(length, size):
@@ -223,7 +230,7 @@ def _parts(length, size):
 
 
 @functools.lru_cache(256)
-def _plan(length, size, kind, window, step):
+def _plan(length, size, kind, window, step, dtype):
     """Which elements of an axis, each with its weight, make those of the result: starts, places, weights."""
     name, _, aligned = kind.partition(" ")
     if name not in _KINDS or aligned not in ("", "aligned") or (len(window) == 5) != (name in _WINDOWED):
@@ -248,16 +255,17 @@ def _plan(length, size, kind, window, step):
         starts = np.arange(size + 1) * places.shape[1]
         places = np.clip(places, 0, length - 1)
     wanted = ((starts, np.intp), (places, np.intp), (weights, np.float64))
-    found = [np.ascontiguousarray(array, dtype).reshape(-1) for array, dtype in wanted]
+    found = [np.ascontiguousarray(array, of).reshape(-1) for array, of in wanted]
+    found[2] = found[2].astype(dtype, copy=False)
     for array in found:
         array.flags.writeable = False
     return tuple(found)
 
 
 @functools.lru_cache(256)
-def _adjoint_plan(length, size, kind, window, step):
+def _adjoint_plan(length, size, kind, window, step, dtype):
     """The same the other way: which elements of the result, each with its weight, an element of the axis is in."""
-    starts, places, weights = _plan(length, size, kind, window, step)
+    starts, places, weights = _plan(length, size, kind, window, step, dtype)
     order = np.argsort(places, kind="stable")
     ends = np.searchsorted(places, np.arange(length + 1), sorter=order)
     found = ends.astype(np.intp), np.repeat(np.arange(size), np.diff(starts))[order], weights[order]
