@@ -11,10 +11,10 @@ GRADSPEC_WIDE static int TYPED(lost)(const T *restrict x, T *restrict y, npy_int
         zero = (a & ~SIGN) == 0 ? positive : 0;
         p = (p & ~zero) | (a & odd & zero);
         size = p & ~SIGN;
-        any |= (size - LEAST < MOST - LEAST ? 0 : ~(BITS) 0) & ~zero;
+        any |= ((size - LEAST) | (MOST - 1 - size)) & ~zero; /* the sign of what is less than nothing */
         memcpy(y + i, &p, sizeof(T));
     }
-    return any != 0;
+    return (any & SIGN) != 0;
 }
 
 GRADSPEC_WIDE static void TYPED(simple_powers)(const T *restrict x, T *restrict y, npy_intp n, int k) {
