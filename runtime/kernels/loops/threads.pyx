@@ -1,8 +1,9 @@
 """Loops over large arrays on several threads.
 
-Owns the threads.  They start with the first loop that is large enough, spin for some microseconds after each loop, and then
-sleep.  A result does not depend on the number of threads: each chunk is computed as it would be alone.  If the threads work for
-another thread of the program, or wake too late, the loop runs on the calling thread.  A forked process starts its own threads.
+Owns the threads.  They start with the first loop that is large enough, spin for half a millisecond after each loop, and then
+sleep.  Each begins with a share of its own, the same one for arrays of one size, so that an array stays in the cache of the core
+that made it.  A result does not depend on the number of threads: each chunk is computed as it would be alone.  If the threads
+work for another thread of the program, or wake too late, the loop runs on the calling thread.  A forked process starts its own.
 """
 
 import os
