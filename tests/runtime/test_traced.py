@@ -287,3 +287,13 @@ def test_an_operator_without_a_text_over_numpy_is_refused_by_name():
     taken.instructions[0].name = "somebody_elses"
     with pytest.raises(TypeError, match=r"somebody_elses has no text over NumPy alone; .*trace\.python\(\)"):
         taken.python(numpy=True)
+
+
+@pytest.mark.parametrize("f", [lambda x: gs.nn.dropout(x).sum(), lambda x: gs.nn.rrelu(x, 0.25, 0.5).sum()])
+def test_what_an_operator_keeps_for_its_derivative_is_no_constant(f):
+    taken = gs.trace(f, np.ones(3))
+    assert taken.notes == []
+    with pytest.raises(TypeError, match="the derivative of .* needs what it has kept beside its result, at test_traced.py"):
+        taken.derivative()
+    with pytest.raises(TypeError, match="needs what it has kept beside its result"):
+        gs.trace(lambda x: gs.func.jvp(f, (x,), (x,)), np.ones(3))
