@@ -131,7 +131,12 @@ def log1p(x):
 def log2(x):
     return np.log2(x)
 
-def logit(x):
+def logit(x, eps=None):
+    if eps is None or formulas.is_complex(np.result_type(x)):
+        return _log_odds(x)
+    return _log_odds(clip(x, eps, 1 - eps))
+
+def _log_odds(x):
     return kernels.logit(x)
 
 def modf(x):
@@ -445,7 +450,7 @@ def nansum(x, axis=None, keepdims=False):
     return sum(_nan_to_zero(x), axis, keepdims)
 
 def _nan_to_zero(x):
-    return kernels.where(x == x, x, 0)
+    return kernels.nan_to_zero(x)
 
 def norm(x, ord=2, axis=None, keepdims=False):
     return vector_norm(x, ord, axis, keepdims)
@@ -1297,7 +1302,7 @@ def nuclear_norm(x):
     return sum(svdvals(x), -1)
 
 def outer(a, b):
-    return np.outer(a, b)
+    return kernels.outer(a, b)
 
 def pairwise_distance(a, b, p=2.0, eps=1e-06, keepdims=False):
     return vector_norm(a - b + eps, p, -1, keepdims)
@@ -2134,14 +2139,17 @@ def alpha_dropout(x, p=0.5, training=False, *, generator=None):
         return x * 0
     low = 1.7580993408473766
     scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
-    kept = dropout(ones(np.shape(x), dtype=np.result_type(x)), p, generator=generator)[0]
+    kept = dropout(ones(np.shape(x), dtype=np.result_type(x)), p, generator=generator)
     return scale * ((1 - p) * x * kept - low * (1 - (1 - p) * kept)) + scale * low * p
 
 def celu(x, alpha=1.0):
     return kernels.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
 
 def dropout(x, p=0.5, training=True, *, generator=None):
-    return kernels.dropout(x, p, training, generator)
+    return x * _dropout_factors(x, p, training, generator=generator)
+
+def _dropout_factors(x, p, training, *, generator=None):
+    return kernels.dropout(x, p, training, generator)[1]
 
 def dropout1d(x, p=0.5, training=True, *, generator=None):
     return _feature_dropout(x, p, training, 1, generator=generator)
@@ -2154,7 +2162,7 @@ def dropout3d(x, p=0.5, training=True, *, generator=None):
 
 def _feature_dropout(x, p, training, axes, *, generator=None):
     if training:
-        return x * dropout(ones(formulas.feature_shape(np.shape(x), axes), dtype=np.result_type(x)), p, generator=generator)[0]
+        return x * dropout(ones(formulas.feature_shape(np.shape(x), axes), dtype=np.result_type(x)), p, generator=generator)
     return x
 
 def elu(x, alpha=1.0):
@@ -2167,7 +2175,7 @@ def feature_alpha_dropout(x, p=0.5, training=False, *, generator=None):
         return x * 0
     low = 1.7580993408473766
     scale = ((1 - p) * (1 + p * low * low)) ** (-0.5)
-    kept = dropout(ones(np.shape(x)[:2] + (1,) * (np.ndim(x) - 2), dtype=np.result_type(x)), p, generator=generator)[0]
+    kept = dropout(ones(np.shape(x)[:2] + (1,) * (np.ndim(x) - 2), dtype=np.result_type(x)), p, generator=generator)
     return scale * ((1 - p) * x * kept - low * (1 - (1 - p) * kept)) + scale * low * p
 
 def gelu(x, approximate='none'):
@@ -2184,13 +2192,16 @@ def hardsigmoid(x):
     return np.minimum(np.maximum(x + 3, 0), 6) / 6
 
 def hardswish(x):
-    return np.maximum(x, -3) * (np.minimum(np.maximum(x + 3, 0), 6) / 6)
+    return kernels.hardswish(x)
+
+def _hardswish_slope(x):
+    return kernels.hardswish_slope(x)
 
 def hardtanh(x, min_val=-1.0, max_val=1.0):
     return np.minimum(np.maximum(x, min_val), max_val)
 
 def leaky_relu(x, negative_slope=0.01):
-    return kernels.where(x > 0, x, negative_slope * x)
+    return kernels.leaky_relu(x, negative_slope)
 
 def log1mexp(x):
     return kernels.where(
@@ -2221,7 +2232,10 @@ def relu6(x):
     return np.minimum(np.maximum(x, 0), 6)
 
 def rrelu(x, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None):
-    return kernels.rrelu(x, lower, upper, training, generator)
+    return x * _rrelu_slope(x, lower, upper, training, generator=generator)
+
+def _rrelu_slope(x, lower, upper, training, *, generator=None):
+    return kernels.rrelu(x, lower, upper, training, generator)[1]
 
 def selu(x):
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
@@ -2630,14 +2644,16 @@ def normalize(x, p=2.0, axis=1, eps=1e-12):
     return x / clip(vector_norm(x, p, axis, True), eps)
 
 def rms_norm(x, normalized_shape, weight=None, eps=None):
-    whole = weight is not None and np.shape(weight) == formulas.block_lengths(np.shape(x), normalized_shape)
+    axes = formulas.block_axes(np.shape(x), normalized_shape)
     if eps is None:
         least = formulas.spacing(np.result_type(x))
     else:
         least = eps
+    if formulas.is_complex(np.result_type(x)):
+        return x * rsqrt(mean(x * x, axes, True) + least) * (1 if weight is None else weight)
+    whole = weight is not None and np.shape(weight) == formulas.block_lengths(np.shape(x), normalized_shape)
     if whole:
         return _standardize_affine(x, weight, None, least, False)[0]
-    axes = formulas.block_axes(np.shape(x), normalized_shape)
     return _affine(_standardize(x, axes, least, False)[0], weight)
 
 def scaled_dot_product_attention(
@@ -2666,7 +2682,7 @@ def scaled_dot_product_attention(
         weights = _softmax_or_zero(scores + attn_mask)
     if dropout_p == 0:
         return weights @ values
-    return dropout(weights, dropout_p, generator=generator)[0] @ values
+    return dropout(weights, dropout_p, generator=generator) @ values
 
 def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
@@ -2816,10 +2832,11 @@ def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
     return _reduce_loss(where(target > 0, x, clip(margin - x, 0 * target)), reduction)
 
 def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
-    error = x - target
-    near = minimum(maximum(error, -delta), delta)
-    loss = near * (error - near / 2)
+    loss = _huber(x - target, delta)
     return _reduce_loss(loss if weight is None else weight * loss, reduction)
+
+def _huber(x, delta):
+    return np.minimum(np.maximum(x, -delta), delta) * (x - np.minimum(np.maximum(x, -delta), delta) / 2)
 
 def _is_class(target, ignore_index):
     return kernels.is_class(target, ignore_index)

@@ -82,3 +82,8 @@ def test_trace():
 def test_decay():
     found = re.search(r"rates ([\d.]+) and ([\d.]+), .* made ([\d.]+) and ([\d.]+)", run("decay.py"))
     assert [float(value) for value in found.group(1, 2)] == pytest.approx([float(value) for value in found.group(3, 4)], abs=0.02)
+
+
+def test_replay():
+    text = run("replay.py")
+    assert number("loss", text) > 10 * number("to", text) and "the same when replayed: True" in text and "bytes planned" in text

@@ -8,17 +8,16 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.activations cimport (
-    forward_celu, forward_dropout, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
-    forward_hardswish, forward__hardswish_slope, forward_hardtanh, forward_leaky_relu, forward_log1mexp,
-    forward_log_sigmoid, forward_mish, forward_prelu, forward_relu, forward_relu6, forward_rrelu, forward_selu,
-    forward_silu, forward_softplus, forward_softshrink, forward_softsign, forward_squareplus, forward_tanhshrink,
-    forward_threshold,
+    forward_celu, forward_dropout, forward__dropout_factors, forward_elu, forward_gelu, forward_glu, forward_hardshrink,
+    forward_hardsigmoid, forward_hardswish, forward__hardswish_slope, forward_hardtanh, forward_leaky_relu,
+    forward_log1mexp, forward_log_sigmoid, forward_mish, forward_prelu, forward_relu, forward_relu6, forward_rrelu,
+    forward__rrelu_slope, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
+    forward_squareplus, forward_tanhshrink, forward_threshold,
 )
 from gradspec.generated.functions.activations cimport (
-    CeluBackward, DropoutBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward,
-    HardswishSlopeBackward, HardtanhBackward, LeakyReluBackward, Log1mexpBackward, MishBackward, ReluBackward,
-    Relu6Backward, RreluBackward, SiluBackward, SoftplusBackward, SoftsignBackward, SquareplusBackward, TanhshrinkBackward,
-    ThresholdBackward,
+    CeluBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardswishSlopeBackward,
+    HardtanhBackward, LeakyReluBackward, Log1mexpBackward, MishBackward, ReluBackward, Relu6Backward, SiluBackward,
+    SoftplusBackward, SoftsignBackward, SquareplusBackward, TanhshrinkBackward, ThresholdBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -101,8 +100,6 @@ def celu(x, alpha=1.0):
 
 cdef object op_dropout(object x, object p, object training, object generator):
     cdef ThreadState* state_ = thread_state()
-    cdef DropoutBackward node_ = None
-    cdef TensorBase y, _mask
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "dropout", <void*> op_dropout, (x, p, training, generator))
     x = as_real_operand(x, "dropout", "x")
@@ -110,27 +107,32 @@ cdef object op_dropout(object x, object p, object training, object generator):
     training = as_bool(training, "dropout", "training")
     generator = as_generator(generator, "dropout", "generator")
 
-    if needs_grad(state_, x):
-        node_ = DropoutBackward.__new__(DropoutBackward)
-        connect_one(node_, state_, x)
-
-    y, _mask = wrap_forward(forward_dropout(array_of(x), p, training, generator))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved__mask = save_input(state_, _mask, &node_.version__mask)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_dropout, jvp_dropout, False, (y, _mask), (x, p, training, generator))
-    return y
-
-cdef tuple jvp_dropout(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, _mask = tangents_[0], outputs_[1]
-    y_t = x_t * _mask
-    return (y_t, None)
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x * ops._dropout_factors(x, p, training, generator=generator)
+        return wrap_forward(forward_dropout(array_of(x), p, training, generator))
+    except Exception as error_:
+        raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
 
 def dropout(x, p=0.5, training=True, *, generator=None):
     """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
     return op_dropout(x, p, training, generator)
+
+
+cdef object op__dropout_factors(object x, object p, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_dropout_factors", <void*> op__dropout_factors, (x, p, training, generator))
+    x = as_real_operand(x, "_dropout_factors", "x")
+    p = as_float(p, "_dropout_factors", "p")
+    training = as_bool(training, "_dropout_factors", "training")
+    generator = as_generator(generator, "_dropout_factors", "generator")
+
+    return wrap_forward(forward__dropout_factors(array_of(x), p, training, generator))
+
+def _dropout_factors(x, p, training, *, generator=None):
+    """What dropout multiplies each element with, 0 or 1 / (1 - p); 1 where not `training`."""
+    return op__dropout_factors(x, p, training, generator)
 
 
 cdef object op_dropout1d(object x, object p, object training, object generator):
@@ -776,8 +778,6 @@ def relu6(x):
 
 cdef object op_rrelu(object x, object lower, object upper, object training, object generator):
     cdef ThreadState* state_ = thread_state()
-    cdef RreluBackward node_ = None
-    cdef TensorBase y, _slope
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "rrelu", <void*> op_rrelu, (x, lower, upper, training, generator))
     x = as_real_operand(x, "rrelu", "x")
@@ -786,28 +786,34 @@ cdef object op_rrelu(object x, object lower, object upper, object training, obje
     training = as_bool(training, "rrelu", "training")
     generator = as_generator(generator, "rrelu", "generator")
 
-    if needs_grad(state_, x):
-        node_ = RreluBackward.__new__(RreluBackward)
-        connect_one(node_, state_, x)
-
-    y, _slope = wrap_forward(forward_rrelu(array_of(x), lower, upper, training, generator))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved__slope = save_input(state_, _slope, &node_.version__slope)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_rrelu, jvp_rrelu, False, (y, _slope), (x, lower, upper, training, generator))
-    return y
-
-cdef tuple jvp_rrelu(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, _slope = tangents_[0], outputs_[1]
-    y_t = x_t * _slope
-    return (y_t, None)
+    try:
+        if needs_grad(state_, x) or state_.flags & DUAL:
+            return x * ops._rrelu_slope(x, lower, upper, training, generator=generator)
+        return wrap_forward(forward_rrelu(array_of(x), lower, upper, training, generator))
+    except Exception as error_:
+        raise explain(error_, "rrelu", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
 
 def rrelu(x, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None):
     """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not
     `training`."""
     return op_rrelu(x, lower, upper, training, generator)
+
+
+cdef object op__rrelu_slope(object x, object lower, object upper, object training, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_rrelu_slope", <void*> op__rrelu_slope, (x, lower, upper, training, generator))
+    x = as_real_operand(x, "_rrelu_slope", "x")
+    lower = as_float(lower, "_rrelu_slope", "lower")
+    upper = as_float(upper, "_rrelu_slope", "upper")
+    training = as_bool(training, "_rrelu_slope", "training")
+    generator = as_generator(generator, "_rrelu_slope", "generator")
+
+    return wrap_forward(forward__rrelu_slope(array_of(x), lower, upper, training, generator))
+
+def _rrelu_slope(x, lower, upper, training, *, generator=None):
+    """What rrelu multiplies each element with, 1 where x > 0."""
+    return op__rrelu_slope(x, lower, upper, training, generator)
 
 
 cdef object op_selu(object x):
@@ -1115,11 +1121,11 @@ def threshold(x, threshold, value):
 answer_calls()
 
 register({
-"alpha_dropout": alpha_dropout, "celu": celu, "dropout": dropout, "dropout1d": dropout1d, "dropout2d": dropout2d,
-    "dropout3d": dropout3d, "_feature_dropout": _feature_dropout, "elu": elu, "feature_alpha_dropout":
-    feature_alpha_dropout, "gelu": gelu, "glu": glu, "hardshrink": hardshrink, "hardsigmoid": hardsigmoid, "hardswish":
-    hardswish, "_hardswish_slope": _hardswish_slope, "hardtanh": hardtanh, "leaky_relu": leaky_relu, "log1mexp": log1mexp,
-    "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6": relu6, "rrelu": rrelu, "selu": selu,
-    "silu": silu, "softplus": softplus, "softshrink": softshrink, "softsign": softsign, "squareplus": squareplus,
-    "tanhshrink": tanhshrink, "threshold": threshold,
+"alpha_dropout": alpha_dropout, "celu": celu, "dropout": dropout, "_dropout_factors": _dropout_factors, "dropout1d":
+    dropout1d, "dropout2d": dropout2d, "dropout3d": dropout3d, "_feature_dropout": _feature_dropout, "elu": elu,
+    "feature_alpha_dropout": feature_alpha_dropout, "gelu": gelu, "glu": glu, "hardshrink": hardshrink, "hardsigmoid":
+    hardsigmoid, "hardswish": hardswish, "_hardswish_slope": _hardswish_slope, "hardtanh": hardtanh, "leaky_relu":
+    leaky_relu, "log1mexp": log1mexp, "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6":
+    relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope, "selu": selu, "silu": silu, "softplus": softplus, "softshrink":
+    softshrink, "softsign": softsign, "squareplus": squareplus, "tanhshrink": tanhshrink, "threshold": threshold,
 })

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.events import Event, Listener
 from ..support.errors import CallTypeError
-from .entries import entry_of, keepers
+from .entries import entry_of
 from .values import Memory, Source, Value, bounds, copied, held, held_generator, key_of, mapped, owner_of, values_in
 
 # Operators, and what the runtime itself does to memory, which is told in their words.
@@ -207,25 +207,15 @@ class Recorder(Listener):
         block = self.memory.block(array)
         if block is not None:
             return self.looked_at(array, block[1], block[2], event)
-        self.check_kept(event)
         owner = owner_of(array)
         if owner.dtype.kind not in "fciub" or owner.nbytes > 4 * array.nbytes + 4096:
             owner = array
         constant = self.memory.enter(owner, "constant")
-        constant.data, constant.line = copied(owner), event.line
+        constant.data, constant.line, constant.hosts = copied(owner), event.line, [call for _, call in self.open]
         constant.inner = self.open[-1][1].name if self.is_inside() else None
         if key_of(owner) == key_of(array):
             return constant
         return self.looked_at(array, constant, owner, event)
-
-    def check_kept(self, event: Event) -> None:
-        """Refuse what an operator has kept beside its results for its derivative: it is no constant, and has no name."""
-        around = [call.name for _, call in self.open if call.kind in ("operator", "node")]
-        derivative = any(call.kind in ("node", "tangent") for _, call in self.open)
-        entry = keepers().get(around[-1]) if around and derivative else None
-        if entry is not None:
-            what = f"the derivative of {entry.name} needs what it has kept beside its result"
-            raise self.refusal(what, self.line_of(event), "write it as x * mask, or trace it without its derivative")
 
     def is_inside(self) -> bool:
         """Whether the runtime is at work, rather than the user's function."""
@@ -254,6 +244,8 @@ class Recorder(Listener):
         if value is None:
             value = self.memory.enter(array, "result")
             value.definer = call
+        elif call in value.hosts:  # a tangent of the operator has read its result before it ended
+            value.kind, value.definer, value.data, value.hosts = "result", call, None, []
         return value
 
     def refusal(self, what: str, line: tuple | None, way_out: str) -> CallTypeError:

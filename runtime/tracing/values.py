@@ -38,6 +38,8 @@ class Value:
         A constant's numbers, as they were when they were first seen.
     line : tuple or None
         The user's line that brought a constant.
+    hosts : list of Call
+        What was going on when a constant was first seen.
     """
 
     def __init__(self, kind: str, array: np.ndarray, memory: Value | None = None, name: str = "") -> None:
@@ -48,6 +50,7 @@ class Value:
         self.definer: Any = None
         self.line: tuple | None = None
         self.inner: str | None = None
+        self.hosts: list[Any] = []
 
     def __repr__(self) -> str:
         return self.name or "<value>"
