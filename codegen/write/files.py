@@ -96,8 +96,9 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("results.py", "results.py.j2", ops=several)
     emit("results.pyi", "results.pyi.j2", ops=several, stubs=stubs)
     emit("op_info.py", "op_info.py.j2", ops=everything, presets=spec.presets, op_info=op_info)
-    emit("numpy_forwards.py", "numpy_forwards.py.j2", families=spec.families, signatures=views.signatures,
-         numpy_forwards=numpy_forwards)  # fmt: skip
+    if package.name == Package.name:  # programs over NumPy are written of this library's operators alone
+        emit("numpy_forwards.py", "numpy_forwards.py.j2", families=spec.families, signatures=views.signatures,
+             numpy_forwards=numpy_forwards)  # fmt: skip
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops),
          special=numpy_calls.special(ops))  # fmt: skip
