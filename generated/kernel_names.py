@@ -161,6 +161,9 @@ PYTHON = {
     "special_functions.scipy_backed": (
         "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special",
     ),
+    "special_functions.zeta": (
+        "zeta_slope",
+    ),
     "transforms": (
         "fitted", "fourier", "frequencies", "interior", "irfourier", "rfourier", "shifted",
     ),

@@ -152,8 +152,8 @@ describe({
     "yv": docstring('Bessel function of the second kind.', 'v : float\n' '    Order.\n' 'x : array_like', 'yv(float v, x) -> y\n'
         'dy/dx = (yv(v - 1, x) - yv(v + 1, x)) / 2', examples='>>> gs.special.yv(0.5, 2.0)\n' 'tensor(0.23478571)',
         references='NIST Digital Library of Mathematical Functions, chapter 10.'),
-    "zeta": docstring('Hurwitz zeta function, the sum of (q + k)**-s over all k from 0; differentiates in `q`.', 's : float\n'
-        '    Exponent, above 1.\n' 'q : array_like, default 1.0\n' '    Where the sum starts.', 'zeta(float s, q=1.0) -> y\n'
-        'dy/dq = -s * zeta(s + 1, q)', examples='>>> gs.special.zeta(2.0)\n' 'tensor(1.64493407)',
-        references='NIST Digital Library of Mathematical Functions, chapter 25.'),
+    "zeta": docstring('Hurwitz zeta function, the sum of (q + k)**-s over all k from 0. Needs SciPy.', 's : array_like\n'
+        '    Exponent, above 1.\n' 'q : array_like, default 1.0\n' '    Where the sum starts.', 'zeta(s, q=1.0) -> y\n'
+        'dy/ds = _zeta_slope(1, s, q)\n' 'dy/dq = -s * zeta(s + 1, q)', examples='>>> gs.special.zeta(2.0)\n'
+        'tensor(1.64493407)', references='NIST Digital Library of Mathematical Functions, chapter 25.'),
 })

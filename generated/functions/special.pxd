@@ -210,6 +210,10 @@ cdef class YvBackward(Node):
     cdef readonly object saved_v
 
 cdef class ZetaBackward(Node):
-    cdef public object saved_q
-    cdef readonly uint32_t version_q
-    cdef readonly object saved_s
+    cdef public object saved_s, saved_q
+    cdef readonly uint32_t version_s, version_q
+
+cdef class ZetaSlopeBackward(Node):
+    cdef public object saved_s, saved_q
+    cdef readonly uint32_t version_s, version_q
+    cdef readonly object saved_n

@@ -56,6 +56,7 @@ cdef Forward1 forward_y0 = <Forward1> load_forward("gradspec.generated.kernels.s
 cdef Forward1 forward_y1 = <Forward1> load_forward("gradspec.generated.kernels.special", "y1", 1)
 cdef Forward2 forward_yv = <Forward2> load_forward("gradspec.generated.kernels.special", "yv", 2)
 cdef Forward2 forward_zeta = <Forward2> load_forward("gradspec.generated.kernels.special", "zeta", 2)
+cdef Forward3 forward__zeta_slope = <Forward3> load_forward("gradspec.generated.kernels.special", "_zeta_slope", 3)
 
 
 cdef class BetaBackward(Node):
@@ -1586,21 +1587,31 @@ cdef class YvBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program zeta_grad_q = Program("grad, given_1, given_2 -> grad_q", "grad_q = multiply(grad, multiply(given_1, given_2))")
+cdef Program zeta_grad_q = Program("grad, s, given_2 -> grad_q", "grad_q = multiply(grad, multiply(negative(s), given_2))")
 
 cdef class ZetaBackward(Node):
-    """zeta(float s, q=1.0) -> y; dy/dq = -s * zeta(s + 1, q)"""
+    """zeta(s, q=1.0) -> y; dy/ds = _zeta_slope(1, s, q); dy/dq = -s * zeta(s + 1, q)"""
     saves = ("s", "q")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        s = self.saved_s
+        grad_s = grad_q = None
+        s = saved_array(self, self.saved_s, self.version_s, "s")
         q = saved_array(self, self.saved_q, self.version_q, "q")
-        return zeta_grad_q.run((grad, -s, forward_zeta(s + 1, q)))
+        if wanted_ & 1:
+            grad_s = forward_multiply(grad, forward__zeta_slope(1, s, q))
+        if wanted_ & 2:
+            grad_q = zeta_grad_q.run((grad, s, forward_zeta(forward_add(s, 1), q)))
+        return grad_s, grad_q
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        s = self.saved_s
+        grad_s = grad_q = None
+        s = saved_tensor(self, self.saved_s, self.version_s, "s")
         q = saved_tensor(self, self.saved_q, self.version_q, "q")
-        return grad * (-s * ops.zeta(s + 1, q))
+        if wanted_ & 1:
+            grad_s = grad * ops._zeta_slope(1, s, q)
+        if wanted_ & 2:
+            grad_q = grad * (-s * ops.zeta(s + 1, q))
+        return grad_s, grad_q
 
     cdef bint takes_batch(self):
         return True
@@ -1609,4 +1620,56 @@ cdef class ZetaBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_q = True, None
+        self.released, self.saved_s, self.saved_q = True, None, None
+
+
+cdef Program zeta_slope_grad_q = Program("grad, s, given_2 -> grad_q", "grad_q = multiply(grad, multiply(negative(s), given_2))")
+cdef Program zeta_slope_grad_q_2 = Program("grad, given_1, given_2, s, given_4 -> grad_q", """
+    grad_q = multiply(grad, subtract(multiply(given_1, given_2), multiply(s, given_4)))""")
+
+cdef class ZetaSlopeBackward(Node):
+    """_zeta_slope(int n, s, q) -> y
+
+    dy/ds = _zeta_slope(n + 1, s, q)
+    dy/dq = -s * zeta(s + 1, q) if n == 0 else -n * _zeta_slope(n - 1, s + 1, q) - s * _zeta_slope(n, s + 1, q)
+    """
+    saves = ("n", "s", "q")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_s = grad_q = None
+        n = self.saved_n
+        s = saved_array(self, self.saved_s, self.version_s, "s")
+        q = saved_array(self, self.saved_q, self.version_q, "q")
+        if wanted_ & 1:
+            grad_s = forward_multiply(grad, forward__zeta_slope(n + 1, s, q))
+        if wanted_ & 2:
+            if n == 0:
+                grad_q = zeta_slope_grad_q.run((grad, s, forward_zeta(forward_add(s, 1), q)))
+            else:
+                grad_q = zeta_slope_grad_q_2.run(
+                    (grad, -n, forward__zeta_slope(n - 1, forward_add(s, 1), q), s, forward__zeta_slope(n, forward_add(s, 1), q))
+                )
+        return grad_s, grad_q
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_s = grad_q = None
+        n = self.saved_n
+        s = saved_tensor(self, self.saved_s, self.version_s, "s")
+        q = saved_tensor(self, self.saved_q, self.version_q, "q")
+        if wanted_ & 1:
+            grad_s = grad * ops._zeta_slope(n + 1, s, q)
+        if wanted_ & 2:
+            if n == 0:
+                grad_q = grad * (-s * ops.zeta(s + 1, q))
+            else:
+                grad_q = grad * (-n * ops._zeta_slope(n - 1, s + 1, q) - s * ops._zeta_slope(n, s + 1, q))
+        return grad_s, grad_q
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_s, self.saved_q = True, None, None

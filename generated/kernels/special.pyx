@@ -319,3 +319,9 @@ cdef object forward_zeta(object s, object q):
         return as_array(kernels.special('zeta', s, q))
     except Exception as error_:
         raise explain(error_, "zeta", s=s, q=q) from None
+
+cdef object forward__zeta_slope(object n, object s, object q):
+    try:
+        return as_array(kernels.zeta_slope(n, s, q))
+    except Exception as error_:
+        raise explain(error_, "_zeta_slope", n=n, s=s, q=q) from None

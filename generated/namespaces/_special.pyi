@@ -99,8 +99,8 @@ def y1(x: Operand) -> Tensor:
     """Bessel function of the second kind of order 1."""
 def yv(v: float, x: Operand) -> Tensor:
     """Bessel function of the second kind."""
-def zeta(s: float, q: Operand = 1.0) -> Tensor:
-    """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0; differentiates in `q`."""
+def zeta(s: Operand, q: Operand = 1.0) -> Tensor:
+    """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0. Needs SciPy."""
 
 def cbrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Cube root."""

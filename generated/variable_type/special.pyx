@@ -15,7 +15,7 @@ from gradspec.generated.kernels.special cimport (
     forward_k0, forward_k0e, forward_k1, forward_k1e, forward_kl_terms, forward_kv, forward_kve, forward__kve_derivative,
     forward_log_ndtr, forward_multigammaln, forward_ndtr, forward_ndtri, forward_rel_entr, forward_rgamma,
     forward_spherical_bessel_j0, forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward__stdtr_derivative,
-    forward_xlog1py, forward_y0, forward_y1, forward_yv, forward_zeta,
+    forward_xlog1py, forward_y0, forward_y1, forward_yv, forward_zeta, forward__zeta_slope,
 )
 from gradspec.generated.functions.special cimport (
     BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DigammaGapBackward,
@@ -24,7 +24,7 @@ from gradspec.generated.functions.special cimport (
     IveDerivativeBackward, J0Backward, J1Backward, JvBackward, K0Backward, K0eBackward, K1Backward, K1eBackward,
     KlTermsBackward, KvBackward, KveBackward, KveDerivativeBackward, LogNdtrBackward, NdtrBackward, NdtriBackward,
     RelEntrBackward, RgammaBackward, SphericalBesselJ0Backward, SphericalJnBackward, SphericalYnBackward, StdtrBackward,
-    StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward,
+    StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward, ZetaSlopeBackward,
 )
 from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
@@ -1897,30 +1897,74 @@ cdef object op_zeta(object s, object q):
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "zeta", <void*> op_zeta, (s, q))
-    s = as_float(s, "zeta", "s")
+    s = as_real_operand(s, "zeta", "s")
     q = as_real_operand(q, "zeta", "q")
 
-    if needs_grad(state_, q):
+    if needs_grad(state_, s) or needs_grad(state_, q):
         node_ = ZetaBackward.__new__(ZetaBackward)
-        connect_one(node_, state_, q)
-        node_.saved_s = s
+        connect_two(node_, state_, s, q)
+        node_.saved_s = save_input(state_, s, &node_.version_s)
         node_.saved_q = save_input(state_, q, &node_.version_q)
 
-    y = wrap_forward(forward_zeta(s, array_of(q)))
+    y = wrap_forward(forward_zeta(array_of(s), array_of(q)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(q):
+    if state_.flags & DUAL and (has_tangent(s) or has_tangent(q)):
         push_whole(jvp_zeta, jvp_zeta, False, (y,), (s, q))
     return y
 
 cdef tuple jvp_zeta(tuple outputs_, tuple inputs_, tuple tangents_):
-    q_t, s, q = tangents_[1], inputs_[0], inputs_[1]
-    return (q_t * (-s * ops.zeta(s + 1, q)),)
+    s_t, q_t, s, q = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if s_t is None else s_t * ops._zeta_slope(1, s, q)
+    if q_t is not None:
+        y_t = plus(y_t, q_t * (-s * ops.zeta(s + 1, q)))
+    return (y_t,)
 
 def zeta(s, q=1.0):
-    """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0; differentiates in `q`."""
+    """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0. Needs SciPy."""
     return op_zeta(s, q)
+
+
+cdef object op__zeta_slope(object n, object s, object q):
+    cdef ThreadState* state_ = thread_state()
+    cdef ZetaSlopeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_zeta_slope", <void*> op__zeta_slope, (n, s, q))
+    n = as_int(n, "_zeta_slope", "n")
+    s = as_real_operand(s, "_zeta_slope", "s")
+    q = as_real_operand(q, "_zeta_slope", "q")
+
+    if needs_grad(state_, s) or needs_grad(state_, q):
+        node_ = ZetaSlopeBackward.__new__(ZetaSlopeBackward)
+        connect_two(node_, state_, s, q)
+        node_.saved_n = n
+        node_.saved_s = save_input(state_, s, &node_.version_s)
+        node_.saved_q = save_input(state_, q, &node_.version_q)
+
+    y = wrap_forward(forward__zeta_slope(n, array_of(s), array_of(q)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(s) or has_tangent(q)):
+        push_whole(jvp__zeta_slope, jvp__zeta_slope, False, (y,), (n, s, q))
+    return y
+
+cdef tuple jvp__zeta_slope(tuple outputs_, tuple inputs_, tuple tangents_):
+    s_t, q_t, n, s, q = tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if s_t is None else s_t * ops._zeta_slope(n + 1, s, q)
+    if q_t is not None:
+        y_t = plus(
+            y_t,
+            q_t * (-s * ops.zeta(s + 1, q)) if n == 0
+            else q_t * (-n * ops._zeta_slope(n - 1, s + 1, q) - s * ops._zeta_slope(n, s + 1, q))
+        )
+    return (y_t,)
+
+def _zeta_slope(n, s, q):
+    """Derivative `n` of the Hurwitz zeta function by its exponent."""
+    return op__zeta_slope(n, s, q)
 
 
 answer_calls()
@@ -1934,5 +1978,5 @@ register({
     kv, "kve": kve, "_kve_derivative": _kve_derivative, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr,
     "ndtri": ndtri, "rel_entr": rel_entr, "rgamma": rgamma, "spherical_bessel_j0": spherical_bessel_j0, "spherical_jn":
     spherical_jn, "spherical_yn": spherical_yn, "stdtr": stdtr, "_stdtr_derivative": _stdtr_derivative, "xlog1py": xlog1py,
-    "y0": y0, "y1": y1, "yv": yv, "zeta": zeta,
+    "y0": y0, "y1": y1, "yv": yv, "zeta": zeta, "_zeta_slope": _zeta_slope,
 })

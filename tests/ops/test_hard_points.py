@@ -6,6 +6,7 @@ entry states under `kinks:` or `examples:` is held to that by test_stated; here 
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from functools import cache
@@ -105,7 +106,8 @@ def of_hard_points(count, **ways):
 
 def exact_at(op, given, x, dtype):
     """Value and derivatives at a point, and whether it is a kink; None outside of the domain and where nothing settles."""
-    name = op.signature.arrays[0].name
+    name, *others = op.signature.arrays
+    name, given = name.name, {a.name: ast.literal_eval(a.default) for a in others if a.default is not None} | given
     inside = domain_test(op, given)
     if not inside({name: x}):
         return None
