@@ -2,7 +2,6 @@
 #ifndef GRADSPEC_COPIES_H
 #define GRADSPEC_COPIES_H
 
-#define GRADSPEC_WITHOUT_AVX512
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
 #ifdef GRADSPEC_WITHOUT_AVX512 /* to see how the loops do elsewhere: the option avx512 of meson.options */
 #define GRADSPEC_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
