@@ -3167,6 +3167,9 @@ def yv(v, x):
 def zeta(s, q=1.0):
     return kernels.special('zeta', s, q)
 
+def _zeta_slope(n, s, q):
+    return kernels.zeta_slope(n, s, q)
+
 # random
 
 def bernoulli(p, *, generator=None):
