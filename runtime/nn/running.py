@@ -5,6 +5,7 @@ Owns the update of the buffers; the functions themselves are operators of the sp
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
