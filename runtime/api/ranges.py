@@ -96,6 +96,11 @@ def full_like(x: Any, fill_value: Any, *, dtype: Any = None) -> "Tensor":
     Returns
     -------
     Tensor
+
+    Examples
+    --------
+    >>> gs.full_like([1.0, 2.0], 7)
+    tensor([7., 7.])
     """
     if _are_numbers(fill_value):
         return ops.full_like(x, fill_value, dtype=dtype)
@@ -232,6 +237,11 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
     Returns
     -------
     Tensor
+
+    Examples
+    --------
+    >>> gs.logspace(0.0, 2.0, 3)
+    tensor([  1.,  10., 100.])
     """
     if _are_numbers(start, stop, base):
         return ops.logspace(start, stop, num, endpoint=endpoint, base=base, dtype=dtype, requires_grad=requires_grad)

@@ -15,6 +15,13 @@ from .loops.elsewhere import one_by_one, scipy_function
 from .rows.moments import std, var
 from .special_functions import scipy_backed
 
+# Products.
+
+
+def outer(a, b):
+    return np.multiply.outer(np.ravel(a), np.ravel(b))
+
+
 # Elementwise functions.
 
 

@@ -215,7 +215,7 @@ def ramp(edge, end, width, axis):
     """`width` equal steps from a number towards the edge, which is not reached."""
     share = np.reshape(np.arange(width) / max(width, 1), [-1 if i == axis else 1 for i in range(edge.ndim)])
     share = share.astype(np.real(np.ones(0, edge.dtype)).dtype, copy=False)
-    return ops.add(ops.multiply(1 - share, end), ops.multiply(share, edge))
+    return ops.add(ops.multiply(1 - share, ops.astype(end, edge.dtype)), ops.multiply(share, edge))
 
 
 def real_if_close(a, tol=100):

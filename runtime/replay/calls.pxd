@@ -42,7 +42,8 @@ cdef class Result:
     cdef readonly int number
     cdef readonly bint plain        # an ndarray
     cdef readonly object finish     # what becomes of the tensor, None for itself
-    cdef readonly int given         # an argument that is passed through, or -1
+    cdef readonly int given         # what is passed through, or looked at; else -1
+    cdef readonly bint looks        # the result looks at its memory
 
 cdef class Calls:
     cdef public list recent         # (Watch, Kind, recordings), the latest first

@@ -12,10 +12,10 @@ from types import CellType
 
 import numpy as np
 
-from ..core.grad_mode cimport GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
-from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor
+from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
+from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, wrap
 from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
+from ..support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
 from .playing cimport run
 from .playing import Missed
 
@@ -223,6 +223,8 @@ cdef bint fits(Layout* layout, object item, ndarray array) except -1:
     cdef int i
     if PyArray_TYPE(array) != layout.type_num or PyArray_NDIM(array) != layout.ndim or PyArray_FLAGS(array) & FLAGS != layout.flags:
         return False
+    if not PyArray_ISNOTSWAPPED(array):
+        return False
     for i in range(layout.ndim):
         if PyArray_DIMS(array)[i] != layout.dims[i] or PyArray_STRIDES(array)[i] != layout.dims[layout.ndim + i]:
             return False
@@ -277,8 +279,20 @@ cdef class Watch:
 cdef class Result:
     """A place in the nest that a call returns."""
 
-    def __init__(self, int number, bint plain=False, finish=None, int given=-1):
-        self.number, self.plain, self.finish, self.given = number, plain, finish, given
+    def __init__(self, int number, bint plain=False, finish=None, int given=-1, bint looks=False):
+        self.number, self.plain, self.finish, self.given, self.looks = number, plain, finish, given, looks
+
+
+cdef object around(object given, TensorBase item, bint looks):
+    """What was given, or a tensor that looks at its memory and counts writes with it."""
+    cdef TensorBase other
+    if not is_tensor(given):
+        return item if looks else wrap(given)
+    if not looks:
+        return given
+    other = (<TensorBase> given).alias()
+    other.flags, other.array = 0, item.array
+    return other
 
 
 cdef object nest(object tree, list given, list found):
@@ -286,9 +300,9 @@ cdef object nest(object tree, list given, list found):
     cdef Result result
     if type(tree) is Result:
         result = tree
-        if result.given >= 0:
-            return given[result.given]
         item = found[result.number]
+        if result.given >= 0:
+            return around(given[result.given], item, result.looks)
         if result.finish is not None:
             return result.finish(item)
         return (<TensorBase> item).array if result.plain else item
@@ -350,7 +364,7 @@ cdef class Calls:
         cdef ThreadState* state = thread_state()
         cdef list given, arrays
         cdef Kind kind
-        if self.shut or state.flags & (LISTENING | INFERENCE) or state.dual_level > 0:
+        if self.shut or state.flags & (LISTENING | INFERENCE | ANOMALY | SAVED_HOOKS) or state.dual_level > 0:
             return self.run_as_it_is(args, keywords)
         for watch, kind, recordings in self.recent:
             given, arrays = [], []

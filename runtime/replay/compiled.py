@@ -168,6 +168,8 @@ class Compiled(Calls):
         taken = capture(self.function, args, keywords, given, state.holdings)
         self.useless += 1
         try:
+            if not all(array_held(item).flags.aligned and array_held(item).dtype.isnative for item in given):
+                raise Unfit("an array is not aligned, or its bytes are in another order than the processor's")
             if taken.failure is not None:
                 raise taken.failure
             change = state.holdings.changed()
@@ -267,4 +269,28 @@ def compile(function: Callable[..., Any] | None = None, *, strict: bool = False)
     return Compiled(function, strict)
 
 
-jit = compile
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    strict: bool = False,
+    static_argnums: Any = None,
+    static_argnames: Any = None,
+    donate_argnums: Any = None,
+    donate_argnames: Any = None,
+) -> Any:
+    """`compile` under JAX's name and with JAX's arguments.
+
+    Parameters
+    ----------
+    function : callable, optional
+    strict : bool
+        As of `compile`.
+    static_argnums, static_argnames, donate_argnums, donate_argnames
+        Taken and not needed: numbers are part of a call's kind in any case, and no array is ever written to that the function
+        does not write to.
+
+    Returns
+    -------
+    Compiled
+    """
+    return compile(function, strict=strict)

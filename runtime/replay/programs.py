@@ -42,6 +42,7 @@ class Program(Recorded):
         returned = values_in(taken.results) + [value for _, value in taken.gradients if value is not None]
         self.returned_memory = {value.memory for value in values_in(taken.results)}
         if taken.differentiated:
+            self.check_alone(taken)
             places = {value: number for number, value in reversed(list(enumerate(taken.inputs)))}
             found = self.residuals_of(taken)
             self.saved_inputs = [places[value] for value in found if value in places]
@@ -69,10 +70,19 @@ class Program(Recorded):
         """The program as DOT text, for graphviz."""
         return drawing(self.forward)
 
+    def check_alone(self, taken: Captured) -> None:
+        """Refuse results that require grad and share memory: writes to one would not be seen by the histories of the others."""
+        memory = [value.memory for value in dict.fromkeys(taken.differentiated)]
+        shared = {value.memory for value in taken.inputs} | {value.memory for value in values_in(taken.results)
+                                                             if value not in taken.differentiated}  # fmt: skip
+        if len(set(memory)) < len(memory) or not shared.isdisjoint(memory):
+            raise Unfit("results that require grad share memory with each other, or with what the call was given")
+
     def answer_of(self, taken: Captured) -> Any:
         """The nest that the call returns, with the places of the tape's results."""
         outcomes: list[Any] = []
         mapped(taken.outcome, outcomes.append)
+        owners = {value.memory: number for number, value in reversed(list(enumerate(taken.inputs)))}
         number = -1
 
         def leaf(item: Any) -> Any:
@@ -81,7 +91,10 @@ class Program(Recorded):
             if type(item) is not Value:
                 return item
             finish = DelayedError(taken.spent[item], 1) if item in taken.spent else None
-            return Result(self.index[item], isinstance(outcomes[number], np.ndarray), finish, taken.passed.get(number, -1))
+            plain = isinstance(outcomes[number], np.ndarray)
+            looks = number not in taken.passed and item.memory in owners and not plain and finish is None
+            given = owners[item.memory] if looks else taken.passed.get(number, -1)
+            return Result(self.index[item], plain, finish, given, looks)
 
         return mapped(taken.results, leaf)
 
@@ -132,7 +145,11 @@ class Replayed(Function):
             saved.append(tensor)
         for number in program.saved_inputs:
             saved.append(given[number] if isinstance(given[number], TensorBase) else given[number].copy())
-        ctx.save_for_backward(*[item for item in saved if isinstance(item, TensorBase)])
+        tensors = [item for item in saved if isinstance(item, TensorBase)]
+        if len(program.differentiated) == 1:
+            ctx.save_for_backward(*tensors)
+        else:  # of each result a pass of its own may come, which eager code would not forbid
+            ctx.kept = [(tensor.detach(), tensor._version) for tensor in tensors]
         ctx.arrays = [None if isinstance(item, TensorBase) else item for item in saved]
         return tuple(found[program.index[value]] for value in program.differentiated)
 
@@ -141,13 +158,24 @@ class Replayed(Function):
         if is_grad_enabled():
             raise Unfit("a backward pass through a compiled call cannot be differentiated: compile the function that takes "
                         "the derivatives, as in gs.compile(gs.func.grad(f))")  # fmt: skip
-        program, tensors = ctx.program, iter(ctx.saved_tensors)
+        program = ctx.program
+        tensors = iter(ctx.saved_tensors if len(program.differentiated) == 1 else unchanged(ctx.kept))
         saved = [next(tensors) if array is None else array for array in ctx.arrays]
         arrays = [array_held(item) for item in (*cotangents, *saved)]
         tape, given = program.backward.tape, program.backward.given
         found = play_tape(tape, [in_order(arrays[number], program.backward.inputs[number]) for number in given])
         index = {value: i for i, value in enumerate(program.backward.returned)}
         return (None,) * 4 + tuple(None if value is None else found[index[value]] for _, value in program.targets)
+
+
+def unchanged(kept: list[tuple[Any, int]]) -> list[Any]:
+    """Tensors that a node has kept, with their versions, refused where somebody has written to one."""
+    for tensor, version in kept:
+        if tensor._version != version:
+            raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
+                               f"a value of a compiled call of shape {list(tensor.shape)} is at version {tensor._version}; "
+                               f"expected version {version} instead")  # fmt: skip
+    return [tensor for tensor, _ in kept]
 
 
 def in_order(array: np.ndarray, value: Value) -> np.ndarray:

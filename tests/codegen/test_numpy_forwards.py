@@ -20,7 +20,7 @@ def test_an_expression_and_a_composite():
 
 def test_lets_and_branches():
     text = text_of("huber_loss")
-    assert "    near = minimum(maximum(error, -delta), delta)\n" in text and "weight * loss" in text
+    assert "    loss = _huber(x - target, delta)\n" in text and "loss if weight is None else weight * loss" in text
 
 
 def test_lengths_and_lists():
@@ -32,8 +32,8 @@ def test_a_kernel_that_writes_in_place_is_a_second_function():
     assert "\n\ndef index_put_(x, index, value):\n    return kernels.index_put_(" in text_of("index_put")
 
 
-def test_hidden_outputs_are_left_out_of_formulas():
-    assert gs.nn.dropout(gs.ones(3), 0.0).tolist() == numpy_forwards.dropout(np.ones(3), 0.0)[0].tolist()
+def test_dropout_of_nothing():
+    assert gs.nn.dropout(gs.ones(3), 0.0).tolist() == numpy_forwards.dropout(np.ones(3), 0.0).tolist()
 
 
 def test_every_operator_is_there():

@@ -68,6 +68,65 @@ def test_an_argument_that_is_returned_is_the_argument():
         assert bits(b) == bits(y[1:])
 
 
+def test_a_result_that_looks_at_an_argument_counts_writes_with_it():
+    compiled = gs.compile(lambda x: x[1:])
+    for _ in range(3):
+        x = gs.asarray(values(4))
+        w = gs.tensor(values(4), requires_grad=True)
+        y = w * x
+        compiled(x).mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+
+def test_an_array_that_is_returned_is_a_tensor():
+    compiled = gs.compile(lambda x: x)
+    for _ in range(3):
+        assert isinstance(compiled(values()), gs.Tensor)
+
+
+def test_results_that_require_grad_and_share_memory():
+    x = gs.tensor(values(4), requires_grad=True)
+    for function in (lambda x: x[1:], lambda x: ((x * 2), (x * 2)[1:]), lambda x: (lambda y: (y, y[1:]))(x * 2)):
+        compiled = gs.compile(function)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(3):
+                found, wanted = compiled(x), function(x)
+                for a, b in zip(*((one,) if isinstance(one, gs.Tensor) else one for one in (found, wanted))):
+                    assert bits(a) == bits(b) and bits(gs.autograd.grad(a.sum(), x, retain_graph=True)[0]) == bits(
+                        gs.autograd.grad(b.sum(), x, retain_graph=True)[0])
+
+
+def test_bytes_in_another_order_and_arrays_that_are_not_aligned():
+    compiled = gs.compile(lambda x: x + 1)
+    memory = np.zeros(33, np.uint8)
+    odd = np.ndarray((4,), np.float64, memory, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            odd[...] = values(4)
+            for x in (values(4), values(4).astype(">f8"), odd):
+                assert np.array_equal(compiled(x).numpy(), values(4) + 1)
+
+
+@pytest.mark.parametrize("mode", [gs.autograd.detect_anomaly, lambda: gs.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x)])
+def test_modes_in_which_a_function_runs_as_it_is(mode):
+    compiled = gs.compile(lambda x: gs.exp(x))
+    x = gs.tensor(values(), requires_grad=True)
+    for _ in range(3):
+        compiled(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with mode():
+            assert type(compiled(x).grad_fn).__name__ == "ExpBackward"
+    assert type(compiled(x).grad_fn).__name__ == "ReplayedBackward"
+
+
+def test_jax_arguments():
+    assert bits(gs.jit(lambda x, n: x * n, static_argnums=1)(values(), 3)) == bits(values() * 3)
+
+
 def test_decorators_methods_and_arguments_by_name():
     @gs.compile(strict=True)
     def scaled(x, *, by=2.0):
@@ -89,7 +148,6 @@ def test_decorators_methods_and_arguments_by_name():
     other.w = gs.asarray(values(seed=1))
     for model in (one, other, one, other):
         assert bits(model(values())) == bits(values() * model.w.numpy())
-    assert gs.jit is gs.compile
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64", "bool", "float16"])

@@ -192,7 +192,7 @@ class TestWrites:
 class TestRefusals:
 
     def test_parameters_without_a_counterpart(self):
-        for call in (lambda x: np.full_like(x, 1.0, shape=(3,)), lambda x: np.nan_to_num(x, copy=False), lambda x: np.sort(x, order="a")):
+        for call in (lambda x: np.nan_to_num(x, copy=False), lambda x: np.sort(x, order="a")):
             with pytest.raises(TypeError, match=r"^np\.\w+: \w+=.* has no counterpart in gradspec\.\w+"):
                 call(leaf(1.0, 2.0))
 
