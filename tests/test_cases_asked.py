@@ -46,7 +46,7 @@ def test_every_wrong_case_is_named():
     text, _ = asked(question)
     assert text.startswith("question: 3 of 6 are wrong\n")
     assert "called, two\n" in text and "called, a=3\n" in text and "b=len, a=3\n" in text
-    assert text.count("Failed: three") == 2 and "test_asked.py:" in text and "assert a != 2 or b is len" in text
+    assert text.count("Failed: three") == 2 and "test_cases_asked.py:" in text and "assert a != 2 or b is len" in text
 
 
 def test_of_many_wrong_cases_the_first_are_shown_in_full():

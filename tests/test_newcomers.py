@@ -18,7 +18,6 @@ STOPS = {
     "hips/black_box_svi.py": "not there yet; write the density",
     "hips/ode_fit.py": "not there yet; write the steps in a loop",
     "jax/batched_predict.py": "not there yet; write f for a whole batch",
-    "jax/jitted_loss.py": "write f itself",
     "jax/random_keys.py": "write rng = gs.random.default_rng(seed)",
     "jax/scanned_rnn.py": "write gs.func.scan, fori_loop",
     "numpy/heat_equation.py": "begin with a tensor",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..generated.tensor import Tensor
+from ..support.dispatch import ops
 from .entries import entry_of
 from .instructions import Instruction
 from .literals import array_literal, literal
@@ -15,15 +16,18 @@ from .values import Value
 
 
 def spelling(name: str) -> str:
-    """How a program calls an operator: by its public name where it has one."""
+    """How a program calls an operator: by its public name where that is the operator, and no function of more parameters."""
     import gradspec
 
     entry = entry_of(name)
     path = ".".join(filter(None, (entry.namespace if entry else "", name.removesuffix(".out"))))
+    if entry is None:  # a copy, or a tensor of numbers, that no operator makes
+        return f"gs.{path}"
     found: Any = gradspec
     for part in path.split("."):
         found = getattr(found, part, None) if not part.startswith("_") else None
-    return f"gs.{path}" if found is not None else f"ops.{path.rpartition('.')[2]}"
+    last = path.rpartition(".")[2]
+    return f"gs.{path}" if found is not None and found is getattr(ops, last, None) else f"ops.{last}"
 
 
 def call_text(line: Instruction, write: Any = literal) -> str:

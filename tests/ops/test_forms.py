@@ -71,7 +71,7 @@ def method(case):
         return
     arguments = case.arguments()
     names = [name for name, _, _, _ in case.op.arguments]
-    first = next(name for name, type_, _, _ in case.op.arguments if type_ == "Array")
+    first = next(name for name, type_, _, _ in case.op.arguments if type_ in ("Array", "Index"))
     if not isinstance(arguments[first], np.ndarray):
         return  # a number has no methods
     bound = getattr(gs.asarray(arguments[first]), case.op.name)

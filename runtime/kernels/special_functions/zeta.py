@@ -10,6 +10,7 @@ import numpy as np
 __all__ = ["zeta_slope"]
 
 FIRST = 20  # terms that are added one by one
+HIGHEST = 100  # order of a derivative
 # B_2j / (2j)!, the coefficients of the formula.
 COEFFICIENTS = tuple(
     float(b) / math.factorial(2 * j)
@@ -24,7 +25,7 @@ def zeta_slope(n, s, q):
     Parameters
     ----------
     n : int
-        From 0 on.
+        From 0 to 100.
     s, q : ndarray or scalar
         Real.
 
@@ -33,6 +34,8 @@ def zeta_slope(n, s, q):
     ndarray
         NaN where s <= 1 or q <= 0, and 0 where one of them is infinite.
     """
+    if not 0 <= n <= HIGHEST:
+        raise ValueError(f"zeta: derivatives are known from order 0 to order {HIGHEST}, got {n}")
     dtype = np.result_type(s, q, 1.0)
     s, q = np.broadcast_arrays(np.asarray(s, float), np.asarray(q, float))
     known = (s > 1) & (q > 0)
