@@ -146,7 +146,7 @@ def as_torch(value, type_):
 def call_torch(op, arguments, tensors):
     """The reference with our arguments: by position as far as they are arrays, by PyTorch's keyword after."""
     positional, keywords = [], {}
-    spelled = ARGUMENTS | (ARGUMENTS_OF_FFT if op.namespace == "fft" else {})
+    spelled = ARGUMENTS | (ARGUMENTS_OF_FFT if op.namespace == "fft" else {}) | ({"q": "other"} if op.name == "zeta" else {})
     for name, type_, default, _ in op.arguments:
         value = arguments[name]
         if is_default(value, default) and not torch_wants(op, name):
