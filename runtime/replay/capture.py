@@ -25,6 +25,15 @@ GUARD = "guard"  # a value that leaves for Python: the call may go another way w
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
+class Nowhere:
+    """Where no event is: what is asked of one has no line."""
+
+    line, kind = None, "made"
+
+
+NOWHERE = Nowhere()
+
+
 class Unfit(RuntimeError):
     """A call that cannot be run again, and why."""
 
@@ -219,7 +228,6 @@ def state_of(item: Any) -> tuple:
 
 def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple]) -> None:
     """Look for what the call has changed, go backward from its results, and put all steps in a line."""
-    final = type("End", (), {"line": None})()
     memory = witness.memory
     places = {id(item): number for number, item in reversed(list(enumerate(given)))}
     leaves: list[Any] = []
@@ -233,12 +241,12 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
             taken.passed[len(leaves) - 1] = places[id(item)]
         elif memory.known(array) is None and memory.block(array) is None and key_of(array) not in witness.made_here:
             witness.doubtful.append((array.copy(), None))
-        return witness.value(array, final)
+        return witness.value(array, NOWHERE)
 
     taken.results = mapped(taken.outcome, result)
     for number, (item, state) in enumerate(zip(given, states)):
         if state:
-            note_changes(taken, witness, number, state, state_of(item), final)
+            note_changes(taken, witness, number, state, state_of(item))
     outs = {id(leaf): leaf for n, leaf in enumerate(leaves)
             if isinstance(leaf, TensorBase) and leaf.requires_grad and n not in taken.passed}  # fmt: skip
     targets = {id(item): number for number, item in reversed(list(enumerate(given)))
@@ -258,14 +266,14 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     taken.addresses = {value: key[0] for key, value in memory.values.items()}
 
 
-def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, now: tuple, final: Any) -> None:
+def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, now: tuple) -> None:
     """What a call has changed of a tensor that it was given."""
     if now[0] is not before[0] or now[1] != before[1] or now[2] is not before[2]:
         raise Unfit("the call changes the history, requires_grad or the array of a tensor that it was given or holds")
     if now[3] is not before[3]:
         if now[3] is not None and now[3].requires_grad:
             raise Unfit("the call leaves a .grad that requires grad")
-        taken.gradients.append((number, None if now[3] is None else witness.value(array_of(now[3]), final)))
+        taken.gradients.append((number, None if now[3] is None else witness.value(array_of(now[3]), NOWHERE)))
 
 
 def why_spent(out: Any, targets: list[Any]) -> str | None:
@@ -288,7 +296,7 @@ def go_backward(taken: Captured, witness: Witness, given: list[Any], outs: list[
     taken.cotangents = [witness.memory.enter(array, "input") for array in cotangents]
     taken.differentiated = [witness.memory.known(array_of(out)) for out in outs]
     tensors = [asarray(array) for array in cotangents]
-    witness.step("made", BACKWARD, (), type("Here", (), {"line": None, "kind": "made"})())
+    witness.step("made", BACKWARD, (), NOWHERE)
     witness.start()
     try:
         found = grad(outs, [given[number] for number in targets], tensors, retain_graph=True, allow_unused=True)
@@ -296,8 +304,7 @@ def go_backward(taken: Captured, witness: Witness, given: list[Any], outs: list[
         witness.stop()
     if witness.failure is not None:
         raise witness.failure
-    final = type("End", (), {"line": None})()
-    taken.targets = [(number, None if g is None else witness.value(array_of(g), final)) for number, g in zip(targets, found)]
+    taken.targets = [(number, None if g is None else witness.value(array_of(g), NOWHERE)) for number, g in zip(targets, found)]
 
 
 def fingerprint(taken: Captured) -> list[Any]:
