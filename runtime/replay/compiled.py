@@ -10,6 +10,7 @@ import types
 import warnings
 from collections.abc import Callable
 from functools import update_wrapper
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -133,17 +134,20 @@ class Compiled(Calls):
             except Missed:
                 continue
             self.useless = 0
-            kind = self.kind(args, keywords, given, held)
-            if kind is not None:
-                self.recent = [(state.holdings.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
+            self.remember(state, signature, self.kind(args, keywords, given, held))
             return result
         if signature.reason is not None:
             return self.run_as_it_is(args, keywords)
         kind = self.kind(args, keywords, given, held)
         outcome = self.record(state, signature, *rebuild(form, tensors), given)
-        if kind is not None and signature.programs:
-            self.recent = [(state.holdings.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
+        if signature.programs:
+            self.remember(state, signature, kind)
         return outcome
+
+    def remember(self, state: State, signature: Signature, kind: Kind | None) -> None:
+        """Have later calls of a kind compared first."""
+        if kind is not None:
+            self.recent = [(state.holdings.watch, kind, signature.programs), *self.recent[: RECENT - 1]]
 
     def kind(self, args: tuple, keywords: dict, given: list[Any], held: list[Any]) -> Kind | None:
         """How calls of this kind are known quickly; None where an argument is of a class of its own."""
@@ -155,7 +159,7 @@ class Compiled(Calls):
     def state(self, objects: list[Any]) -> State:
         """The recordings for what the function holds now."""
         for number, state in enumerate(self.states):
-            if len(state.objects) == len(objects) and all(map(is_same, state.objects, objects)) and not state.holdings.changed():
+            if len(state.objects) == len(objects) and all(map(is_, state.objects, objects)) and not state.holdings.changed():
                 if number:
                     self.states.insert(0, self.states.pop(number))
                 return state
@@ -216,10 +220,6 @@ def as_tensor(leaf: Any) -> Any:
 def is_plain(leaf: Any) -> bool:
     """Whether an argument is known by its value."""
     return leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice))
-
-
-def is_same(a: Any, b: Any) -> bool:
-    return a is b
 
 
 def kind_of(form: Any) -> Any:

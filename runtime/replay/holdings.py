@@ -16,9 +16,8 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..core.told import array_of
-from .calls import Watch
+from .calls import NUMBERS, Watch
 
-NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 MOST = 100_000  # things that a function may hold
 # Packages whose functions are taken as they are: what they hold is not the user's.
 LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "operator", "contextlib", "copy"}

@@ -18,6 +18,7 @@ from gradspec.tracing.traced import same_bits
 from gradspec.tracing.values import held
 
 from .programs import MODES, REFUSED, Machine, level_of
+from .traced_programs import leaves
 
 
 class Unchecked(Machine):
@@ -75,12 +76,6 @@ def function_of(seed, mode, steps=9):
     if mode in ("forward", "forward in batches"):
         return forward
     return forward_over_reverse if mode.startswith("forward over reverse") else twice
-
-
-def leaves(tree):
-    if isinstance(tree, (list, tuple)):
-        return [leaf for item in tree for leaf in leaves(item)]
-    return [tree]
 
 
 def compare(found, wanted, what):
