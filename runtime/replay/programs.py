@@ -18,7 +18,7 @@ from ..support.generator import as_generator
 from ..tracing.values import Value, mapped, values_in
 from .callers import generators_of
 from .calls import Recorded, Result, differences
-from .capture import Captured, Unfit
+from .capture import GUARD, Captured, Unfit
 from .holdings import array_held
 from .listing import drawing, listing
 from .lowering import Lowered
@@ -105,6 +105,8 @@ class Program(Recorded):
         there |= {line.target.memory for line in taken.lines if line.target is not None}
         if any(line.target is not None and line.target.memory in there for line in taken.backward):
             raise Unfit("the backward pass writes to what the call was given or has made")
+        if any(line.name == GUARD for line in taken.backward):
+            raise Unfit("the backward pass looks at values: no branch can be taken after the call is over")
         read = [value for line in taken.backward for value in line.read]
         read += [value for _, value in taken.targets if value is not None]
         cotangents = set(taken.cotangents)

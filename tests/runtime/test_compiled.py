@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay import Compiled, lowering
+from gradspec.replay import Compiled, capture, lowering
+from gradspec.replay.holdings import Holdings
+from gradspec.replay.programs import Program
+from gradspec.tracing.instructions import Instruction
 
 from .replayed_programs import MODES, run
 
@@ -501,6 +504,14 @@ def test_hooks_and_functions():
     assert len(seen) == 8
     with pytest.raises(RuntimeError, match="cannot be replayed"):
         gs.compile(lambda x: Double.apply(x), strict=True)(gs.ones(2))
+
+
+def test_a_backward_pass_that_looks_at_values():
+    x = gs.tensor(values(), requires_grad=True)
+    taken = capture.capture(lambda x: gs.exp(x), (x,), {}, [x], Holdings(lambda: None))
+    taken.backward.append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
+    with pytest.raises(RuntimeError, match="backward pass looks at values"):
+        Program(taken)
 
 
 def test_values_that_never_come_again():
