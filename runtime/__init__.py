@@ -66,7 +66,7 @@ _func = (
     "associative_scan", "cond", "custom_jvp", "custom_vjp", "elementwise_grad", "fori_loop", "grad", "grad_and_aux",
     "grad_and_value", "grad_named", "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd",
     "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict",
-    "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
+    "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
 __getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit")})
 answer_imports()

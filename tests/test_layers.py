@@ -32,6 +32,7 @@ RUNTIME = [
     ["generated.docs"],
     ["generated.op_info", "generated.ops", "generated.tensor"],
     ["generated"],
+    ["batching"],
     ["api"],
     ["_nn", "_random", "_special", "fft", "linalg"],
     ["array_api"],

@@ -18,7 +18,7 @@ from .calls import FURTHER_KEYS, CallReader
 from .cases import ELSE, by_cases
 from .constants import folded
 from .formula import names_in, parse_formula
-from .model import LAWS, NAMESPACES, VARIANTS, Formula, Location, Op, Signature, Text
+from .model import LAWS, NAMESPACES, VARIANTS, VMAPS, Formula, Location, Op, Signature, Text
 from .names import check_name, check_value_name, generated_names, shortened
 from .numpy_names import function_named, numpy_names
 from .pairs import PARTIAL, PARTIAL_KEY, Items, slot_of
@@ -31,7 +31,7 @@ DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "no
 ENTRY_KEYS = (
     "op", KEY, "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
     "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
-    "unimplemented", "vjp", "jvp", "batched", "rows", "law", "breaks", "samples", "examples", "kinks",
+    "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "law", "breaks", "samples", "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
@@ -145,6 +145,8 @@ class EntryReader(CallReader):
                 if op.form != "linear" or len(op.signature.arrays) != 1 or len(op.signature.outputs) != 1:
                     raise SpecError("is for an op that is linear in its only array and has one output", self._location(node))
                 return {"rows": self._formula(node)}
+            case "vmap":
+                return {"vmap": self._choice(self._text(node), VMAPS, "way")}
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
             case "namespace":

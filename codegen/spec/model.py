@@ -25,6 +25,9 @@ WITHOUT_RULE = ("nondifferentiable", "unimplemented")
 VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 LAWS = ("memory", "axes", "parts")  # that an entry may except
+# How an operator may take the batches of a vmap, where its entry says so: see docs/grammar.md.
+VMAPS = ("along", "around", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "joined", "leading", "matrices",
+         "order", "padded", "parts", "places", "reduced", "refused", "rows", "scattered", "shaped", "summed", "taken")  # fmt: skip
 DTYPES = ("any", "float", "real", "complex", "int", "bool")
 
 
@@ -265,6 +268,7 @@ class Op:
     jvp: dict[str, Formula] = field(default_factory=dict)
     batched: bool = False  # the rules act on each row of cotangents with one more axis at the front
     rows: Formula | None = None  # of a linear op: the same for each row of an `x` with one more axis at the front
+    vmap: str | None = None  # how it takes batches, where that does not follow from the entry
     laws: tuple[Formula, ...] = ()  # equations that hold of real numbers
     breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS -> why it does not hold
     samples: tuple[Formula, ...] = ()

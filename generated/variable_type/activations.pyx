@@ -23,7 +23,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, ndim_of, shape_of, wrap_forward
@@ -108,7 +108,7 @@ cdef object op_dropout(object x, object p, object training, object generator):
     generator = as_generator(generator, "dropout", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return x * ops._dropout_factors(x, p, training, generator=generator)
         return wrap_forward(forward_dropout(array_of(x), p, training, generator))
     except Exception as error_:
@@ -339,7 +339,7 @@ cdef object op_glu(object x, object axis):
     axis = as_int(axis, "glu", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             halves = ops.split(x, 2, axis)
             return halves[0] * ops.sigmoid(halves[1])
         return wrap_forward(forward_glu(array_of(x), axis))
@@ -359,7 +359,7 @@ cdef object op_hardshrink(object x, object lambd):
     lambd = as_float(lambd, "hardshrink", "lambd")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.where(ops.absolute(x) <= lambd, 0, x)
         return wrap_forward(forward_hardshrink(array_of(x), lambd))
     except Exception as error_:
@@ -615,7 +615,7 @@ cdef object op_log_sigmoid(object x):
     x = as_real_operand(x, "log_sigmoid", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return -ops.logaddexp(0, -x)
         return wrap_forward(forward_log_sigmoid(array_of(x)))
     except Exception as error_:
@@ -682,7 +682,7 @@ cdef object op_prelu(object x, object weight):
     weight = as_real_operand(weight, "prelu", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             axes = formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 0, 1))
             if axes and ndim_of(x) > 2:
                 slope = ops.expand_dims(weight, formulas.last_axes(ndim_of(x) - 2))
@@ -787,7 +787,7 @@ cdef object op_rrelu(object x, object lower, object upper, object training, obje
     generator = as_generator(generator, "rrelu", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return x * ops._rrelu_slope(x, lower, upper, training, generator=generator)
         return wrap_forward(forward_rrelu(array_of(x), lower, upper, training, generator))
     except Exception as error_:
@@ -823,7 +823,7 @@ cdef object op_selu(object x):
     x = as_real_operand(x, "selu", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return 1.0507009873554805 * ops.elu(x, 1.6732632423543772)
         return wrap_forward(forward_selu(array_of(x)))
     except Exception as error_:
@@ -937,7 +937,7 @@ cdef object op_softshrink(object x, object lambd):
     lambd = as_float(lambd, "softshrink", "lambd")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return x - ops.clip(x, -lambd, lambd)
         return wrap_forward(forward_softshrink(array_of(x), lambd))
     except Exception as error_:

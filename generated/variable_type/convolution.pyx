@@ -20,7 +20,7 @@ from gradspec.core.arguments cimport as_bool, as_int, as_ints
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, ndim_of, shape_of, wrap_forward
 from gradspec.saved.saved_variable cimport save_input
@@ -57,7 +57,7 @@ cdef object op_conv1d(object x, object weight, object bias, object stride, objec
     groups = as_int(groups, "conv1d", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
             return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv1d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
@@ -84,7 +84,7 @@ cdef object op_conv2d(object x, object weight, object bias, object stride, objec
     groups = as_int(groups, "conv2d", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
             return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv2d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
@@ -111,7 +111,7 @@ cdef object op_conv3d(object x, object weight, object bias, object stride, objec
     groups = as_int(groups, "conv3d", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             plan = formulas.conv_padding(padding, ndim_of(x), shape_of(weight), stride, dilation)
             return ops._convolve(ops.pad(x, plan[1]) if plan[1] else x, weight, bias, stride, plan[0], dilation, groups)
         return wrap_forward(forward_conv3d(array_of(x), array_of(weight), array_of(bias), stride, padding, dilation, groups))
@@ -135,7 +135,7 @@ cdef object op_conv_tbc(object x, object weight, object bias, object pad):
     pad = as_int(pad, "conv_tbc", "pad")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             return ops.permute_dims(
                 ops.conv1d(ops.permute_dims(x, (1, 2, 0)), ops.permute_dims(weight, (2, 1, 0)), bias, (1,), (pad,), (1,)),
                 (2, 0, 1)
@@ -168,7 +168,7 @@ cdef object op_conv_transpose1d(
     dilation = as_ints(dilation, "conv_transpose1d", "dilation", 1)
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
             plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
             if bias is None:
@@ -209,7 +209,7 @@ cdef object op_conv_transpose2d(
     dilation = as_ints(dilation, "conv_transpose2d", "dilation", 2)
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
             plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
             if bias is None:
@@ -250,7 +250,7 @@ cdef object op_conv_transpose3d(
     dilation = as_ints(dilation, "conv_transpose3d", "dilation", 3)
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
             plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
             if bias is None:
@@ -293,7 +293,7 @@ cdef object op_convolution(
     groups = as_int(groups, "convolution", "groups")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             steps = formulas.each_axis(stride, ndim_of(weight))
             widths = formulas.each_axis(padding, ndim_of(weight))
             gaps = formulas.each_axis(dilation, ndim_of(weight))

@@ -16,7 +16,7 @@ from gradspec.core.arguments cimport as_bool, as_dtype, as_int, as_ints, as_scal
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_index, as_operand, dtype_of, index_of, star, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
@@ -230,7 +230,7 @@ cdef object op_new_empty(object x, object shape, object dtype):
     dtype = None if dtype is None else as_dtype(dtype, "new_empty", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.empty(shape, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_empty(array_of(x), shape, dtype))
     except Exception as error_:
@@ -251,7 +251,7 @@ cdef object op_new_full(object x, object shape, object fill_value, object dtype)
     dtype = None if dtype is None else as_dtype(dtype, "new_full", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.full(shape, fill_value, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_full(array_of(x), shape, fill_value, dtype))
     except Exception as error_:
@@ -271,7 +271,7 @@ cdef object op_new_ones(object x, object shape, object dtype):
     dtype = None if dtype is None else as_dtype(dtype, "new_ones", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.ones(shape, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_ones(array_of(x), shape, dtype))
     except Exception as error_:
@@ -291,7 +291,7 @@ cdef object op_new_zeros(object x, object shape, object dtype):
     dtype = None if dtype is None else as_dtype(dtype, "new_zeros", "dtype")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.zeros(shape, dtype=dtype_of(x) if dtype is None else dtype)
         return wrap_forward(forward_new_zeros(array_of(x), shape, dtype))
     except Exception as error_:

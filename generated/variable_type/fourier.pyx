@@ -21,7 +21,7 @@ from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, ndim_of, shape_of, wrap_forward
 from gradspec.methods.numpy_protocol cimport call_method
@@ -38,7 +38,7 @@ cdef object op_fft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "fft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), (axis,), False, formulas.fourier_norm(norm, False)
             )
@@ -63,7 +63,7 @@ cdef object op_fft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "fft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), False,
                 formulas.fourier_norm(norm, False)
@@ -105,7 +105,7 @@ cdef object op_fftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "fftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), False,
                 formulas.fourier_norm(norm, False)
@@ -279,7 +279,7 @@ cdef object op_hfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "hfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._irfourier(
                 ops._fitted(ops.conj(x), formulas.half_shape(shape_of(x), n, axis)), formulas.half_length(shape_of(x), n, axis),
                 axis, formulas.fourier_norm(norm, False)
@@ -305,7 +305,7 @@ cdef object op_hfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "hfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.hfftn(x, s, axes, norm)
         return wrap_forward(forward_hfft2(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -326,7 +326,7 @@ cdef object op_hfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "hfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.irfftn(ops.conj(x), s, axes, formulas.other_norm(norm))
         return wrap_forward(forward_hfftn(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -347,7 +347,7 @@ cdef object op_ifft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "ifft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), (axis,), True, formulas.fourier_norm(norm, True)
             )
@@ -372,7 +372,7 @@ cdef object op_ifft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ifft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), True,
                 formulas.fourier_norm(norm, True)
@@ -398,7 +398,7 @@ cdef object op_ifftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ifftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._fourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), s, axes)), formulas.fourier_axes(ndim_of(x), s, axes), True,
                 formulas.fourier_norm(norm, True)
@@ -424,7 +424,7 @@ cdef object op_ihfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "ihfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.conj(
                 ops._rfourier(
                     ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), axis, formulas.fourier_norm(norm, True)
@@ -451,7 +451,7 @@ cdef object op_ihfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ihfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.ihfftn(x, s, axes, norm)
         return wrap_forward(forward_ihfft2(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -472,7 +472,7 @@ cdef object op_ihfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "ihfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.conj(ops.rfftn(x, s, axes, formulas.other_norm(norm)))
         return wrap_forward(forward_ihfftn(array_of(x), s, axes, norm))
     except Exception as error_:
@@ -528,7 +528,7 @@ cdef object op_irfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "irfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._irfourier(
                 ops._fitted(x, formulas.half_shape(shape_of(x), n, axis)), formulas.half_length(shape_of(x), n, axis), axis,
                 formulas.fourier_norm(norm, True)
@@ -554,7 +554,7 @@ cdef object op_irfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "irfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, True)
             fitted = ops._fitted(x, formulas.half_shape(shape_of(x), s, axes))
@@ -582,7 +582,7 @@ cdef object op_irfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "irfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, True)
             fitted = ops._fitted(x, formulas.half_shape(shape_of(x), s, axes))
@@ -610,7 +610,7 @@ cdef object op_rfft(object x, object n, object axis, object norm):
     norm = None if norm is None else as_str(norm, "rfft", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._rfourier(
                 ops._fitted(x, formulas.fourier_shape(shape_of(x), n, axis)), axis, formulas.fourier_norm(norm, False)
             )
@@ -635,7 +635,7 @@ cdef object op_rfft2(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "rfft2", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, False)
             return ops._fourier(
@@ -679,7 +679,7 @@ cdef object op_rfftn(object x, object s, object axes, object norm):
     norm = None if norm is None else as_str(norm, "rfftn", "norm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             places = formulas.fourier_axes(ndim_of(x), s, axes)
             kind = formulas.fourier_norm(norm, False)
             return ops._fourier(

@@ -28,7 +28,7 @@ from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad,
 from gradspec.saved.copy_slices cimport rebase
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, value_before, writable, written_value
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
@@ -63,7 +63,7 @@ cdef object op_compress(object condition, object x, object axis):
     axis = None if axis is None else as_int(axis, "compress", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.take(x, ops.flatnonzero(condition), axis)
         return wrap_forward(forward_compress(index_of(condition), array_of(x), axis))
     except Exception as error_:
@@ -85,7 +85,7 @@ cdef object op_delete(object x, object index, object axis):
     axis = None if axis is None else as_int(axis, "delete", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.take(x, ops._kept(index, size_of(x) if axis is None else shape_of(x)[axis]), axis)
         return wrap_forward(forward_delete(array_of(x), index_of(index), axis))
     except Exception as error_:
@@ -121,7 +121,7 @@ cdef object op_diagonal_scatter(object x, object source, object offset, object a
     axis2 = as_int(axis2, "diagonal_scatter", "axis2")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             places = formulas.diagonal_places(shape_of(x), offset, axis1, axis2)
             return ops.moveaxis(
                 ops.index_put(ops.moveaxis(x, (axis1, axis2), (0, 1)), places, ops.moveaxis(source, -1, 0)), (0, 1),
@@ -144,7 +144,7 @@ cdef object op_embedding(object indices, object weight):
     weight = as_operand(weight, "embedding", "weight")
 
     try:
-        if needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             return ops.take(weight, indices, formulas.len_of(formulas.checked_axes(shape_of(weight), 'weight', 2, 2)) - 2)
         return wrap_forward(forward_embedding(index_of(indices), array_of(weight)))
     except Exception as error_:
@@ -163,7 +163,7 @@ cdef object op_extract(object condition, object x):
     x = as_operand(x, "extract", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.take(x, ops.flatnonzero(condition))
         return wrap_forward(forward_extract(index_of(condition), array_of(x)))
     except Exception as error_:
@@ -377,7 +377,7 @@ cdef object op_index_copy(object x, object axis, object indices, object source):
     source = as_operand(source, "index_copy", "source")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), source)
         return wrap_forward(forward_index_copy(array_of(x), axis, index_of(indices), array_of(source)))
     except Exception as error_:
@@ -409,7 +409,7 @@ cdef object op_index_fill(object x, object axis, object indices, object value):
     value = as_operand(value, "index_fill", "value")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, value) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, value) or state_.flags & (DUAL | MAPPED):
             return ops.index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
         return wrap_forward(forward_index_fill(array_of(x), axis, index_of(indices), array_of(value)))
     except Exception as error_:
@@ -544,7 +544,7 @@ cdef object op_index_reduce(object x, object axis, object indices, object source
     include_self = as_bool(include_self, "index_reduce", "include_self")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             return ops.scatter_reduce(
                 x, axis, ops._spread_index(indices, shape_of(source), axis), source, reduce, include_self=include_self
             )
@@ -596,7 +596,7 @@ cdef object op_index_select(object x, object axis, object indices):
     indices = as_index(indices, "index_select", "indices")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.take(x, indices, axis)
         return wrap_forward(forward_index_select(array_of(x), axis, index_of(indices)))
     except Exception as error_:
@@ -680,7 +680,7 @@ cdef object op_masked_scatter(object x, object mask, object source):
     source = as_operand(source, "masked_scatter", "source")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
             wide = ops.broadcast_to(mask, shape)
             return ops.index_put(ops.broadcast_to(x, shape), wide, ops.take(ops.ravel(source), ops._first_numbers(wide)))
@@ -776,7 +776,7 @@ cdef object op_put(object x, object indices, object source, object accumulate):
     accumulate = as_bool(accumulate, "put", "accumulate")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             if accumulate:
                 return x + ops._take_backward(ops.ravel(ops.astype(source, dtype_of(x))), ops._flat_index(indices), shape_of(x))
             return ops.reshape(ops.index_put(ops.ravel(x), ops._flat_index(indices), ops.ravel(source)), shape_of(x))
@@ -972,7 +972,7 @@ cdef object op_scatter_reduce(object x, object axis, object indices, object sour
     include_self = as_bool(include_self, "scatter_reduce", "include_self")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             kind = formulas.checked_scatter(reduce)
             if kind == 'sum':
                 if include_self:
@@ -1054,7 +1054,7 @@ cdef object op__products(object x, object places, object axis):
     axis = as_int(axis, "_products", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             begins = ops._run_begins(places, axis)
             return ops._linear_recurrence(ops.where(begins, 0, x), ops.where(begins, x, 0), axis)
         return wrap_forward(forward__products(array_of(x), index_of(places), axis))
@@ -1178,7 +1178,7 @@ cdef object op_select_scatter(object x, object source, object axis, object index
     index = as_int(index, "select_scatter", "index")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             return ops.index_put(x, formulas.along_axis(index, axis, ndim_of(x)), source)
         return wrap_forward(forward_select_scatter(array_of(x), array_of(source), axis, index))
     except Exception as error_:
@@ -1201,7 +1201,7 @@ cdef object op_slice_scatter(object x, object source, object axis, object start,
     step = as_int(step, "slice_scatter", "step")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, source) or state_.flags & (DUAL | MAPPED):
             return ops.index_put(x, formulas.along_axis(formulas.stepped(start, end, step), axis, ndim_of(x)), source)
         return wrap_forward(forward_slice_scatter(array_of(x), array_of(source), axis, start, end, step))
     except Exception as error_:
@@ -1359,7 +1359,7 @@ cdef object op_take_along_dim(object x, object indices, object axis):
     axis = None if axis is None else as_int(axis, "take_along_dim", "axis")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.take_along_axis(x, indices, axis)
         return wrap_forward(forward_take_along_dim(array_of(x), index_of(indices), axis))
     except Exception as error_:

@@ -48,7 +48,7 @@ from gradspec.core.accumulate_grad cimport (
 )
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport any_tangent, has_tangent, minus, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, prepare_out, write_out
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
@@ -71,7 +71,7 @@ cdef object op_addbmm(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addbmm", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops._blend(x, ops.tensordot(a, b, ((0, 2), (0, 1))), beta, alpha)
         return wrap_forward(forward_addbmm(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -104,7 +104,7 @@ cdef object op_addmm(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addmm", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops._blend(x, a @ b, beta, alpha)
         return wrap_forward(forward_addmm(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -137,7 +137,7 @@ cdef object op_addmv(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addmv", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops._blend(x, a @ b, beta, alpha)
         return wrap_forward(forward_addmv(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -170,7 +170,7 @@ cdef object op_addr(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "addr", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops._blend(x, ops.outer(a, b), beta, alpha)
         return wrap_forward(forward_addr(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -243,7 +243,7 @@ cdef object op_array_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_bool(keepdims, "array_norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if ord is None:
                 return ops.vector_norm(x, 2, axis, keepdims)
             axes = formulas.norm_axes(ndim_of(x), ord, axis)
@@ -274,7 +274,7 @@ cdef object op_baddbmm(object x, object a, object b, object beta, object alpha):
     alpha = as_scalar(alpha, "baddbmm", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops._blend(x, a @ b, beta, alpha)
         return wrap_forward(forward_baddbmm(array_of(x), array_of(a), array_of(b), beta, alpha))
     except Exception as error_:
@@ -308,7 +308,7 @@ cdef object op_bilinear(object a, object b, object weight, object bias):
     try:
         if (
             needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or needs_grad(state_, bias)
-            or state_.flags & DUAL
+            or state_.flags & (DUAL | MAPPED)
         ):
             product = ops.einsum('...i,kij,...j->...k', [a, weight, b])
             if bias is None:
@@ -333,7 +333,7 @@ cdef object op__blend(object x, object product, object beta, object alpha):
     alpha = as_scalar(alpha, "_blend", "alpha")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, product) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, product) or state_.flags & (DUAL | MAPPED):
             if beta == 0:
                 known = ops.where(True, 0, x)
             elif beta == 1:
@@ -422,7 +422,7 @@ cdef object op_cdist(object a, object b, object p):
     p = as_float(p, "cdist", "p")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if p == 2 and ndim_of(a) >= 2 and (ndim_of(b) >= 2) and (size_of(a) * shape_of(b)[-2] > 1000):
                 return ops._row_distances(a, b)
             return ops.vector_norm(
@@ -516,7 +516,7 @@ cdef object op_cholesky_inverse(object l, object upper):
     upper = as_bool(upper, "cholesky_inverse", "upper")
 
     try:
-        if needs_grad(state_, l) or state_.flags & DUAL:
+        if needs_grad(state_, l) or state_.flags & (DUAL | MAPPED):
             return ops.cholesky_solve(
                 ops.broadcast_to(ops.eye(shape_of(l)[-1], dtype=formulas.float_dtype(dtype_of(l))), shape_of(l)), l, upper=upper
             )
@@ -538,7 +538,7 @@ cdef object op_cholesky_solve(object b, object l, object upper):
     upper = as_bool(upper, "cholesky_solve", "upper")
 
     try:
-        if needs_grad(state_, b) or needs_grad(state_, l) or state_.flags & DUAL:
+        if needs_grad(state_, b) or needs_grad(state_, l) or state_.flags & (DUAL | MAPPED):
             if upper:
                 return ops._solve_triangle(l, ops._solve_triangle(ops.mH(l), b, lower=True))
             return ops._solve_triangle(ops.mH(l), ops._solve_triangle(l, b, lower=True))
@@ -596,7 +596,7 @@ cdef object op__cofactor_hessian(object x, object s, object t):
     t = as_operand(t, "_cofactor_hessian", "t")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, s) or needs_grad(state_, t) or state_.flags & (DUAL | MAPPED):
             return ops._checkerboard(ops.sum(ops._cofactor_jvp(ops._minors(x), ops._minors(s)) * ops._minors(t), (-2, -1)))
         return wrap_forward(forward__cofactor_hessian(array_of(x), array_of(s), array_of(t)))
     except Exception as error_:
@@ -644,7 +644,7 @@ cdef object op_cond(object x, object p):
     p = None if p is None else p if isinstance(p, str) else as_scalar(p, "cond", "p")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if p is None or p == 2:
                 s = ops.svdvals(x)
                 return ops.select(s, -1, 0) / ops.select(s, -1, -1)
@@ -671,7 +671,7 @@ cdef object op_cosine_similarity(object a, object b, object axis, object eps):
     eps = as_float(eps, "cosine_similarity", "eps")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             a_all = ops.broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
             b_all = ops.broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
             a_norm = ops.vector_norm(a_all, 2, axis, True)
@@ -798,7 +798,7 @@ cdef object op_dist(object a, object b, object p):
     p = as_float(p, "dist", "p")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.vector_norm(a - b, p)
         return wrap_forward(forward_dist(array_of(a), array_of(b), p))
     except Exception as error_:
@@ -817,7 +817,7 @@ cdef object op_dot(object a, object b):
     b = as_operand(b, "dot", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if ndim_of(a) == 0 or ndim_of(b) == 0:
                 return a * b
             if ndim_of(b) <= 2:
@@ -929,7 +929,7 @@ cdef object op_eigvals(object x):
     x = as_operand(x, "eigvals", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.eig(x)[0]
         return wrap_forward(forward_eigvals(array_of(x)))
     except Exception as error_:
@@ -947,7 +947,7 @@ cdef object op_eigvalsh(object x):
     x = as_operand(x, "eigvalsh", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.eigh(x)[0]
         return wrap_forward(forward_eigvalsh(array_of(x)))
     except Exception as error_:
@@ -1198,7 +1198,7 @@ cdef object op_inner(object a, object b):
     b = as_operand(b, "inner", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if ndim_of(a) == 0 or ndim_of(b) == 0:
                 return a * b
             return ops.tensordot(a, b, ((-1,), (-1,)))
@@ -1249,7 +1249,7 @@ cdef object op_kron(object a, object b):
     b = as_operand(b, "kron", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.reshape(
                 ops.reshape(a, formulas.kron_shape(shape_of(a), ndim_of(b), 0))
                 * ops.reshape(b, formulas.kron_shape(shape_of(b), ndim_of(a), 1)),formulas.product_shape(shape_of(a), shape_of(b))
@@ -1313,7 +1313,7 @@ cdef object op_logdet(object x):
     x = as_operand(x, "logdet", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             parts = ops.slogdet(x)
             if formulas.is_complex(dtype_of(x)):
                 return ops.log(parts[0]) + parts[1]
@@ -1365,7 +1365,7 @@ cdef object op_lstsq(object a, object b, object rcond):
     rcond = None if rcond is None else as_float(rcond, "lstsq", "rcond")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.pinv(a, rcond) @ b
         return wrap_forward(forward_lstsq(array_of(a), array_of(b), rcond))
     except Exception as error_:
@@ -1383,7 +1383,7 @@ cdef object op_lu(object x):
     x = as_operand(x, "lu", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if shape_of(x)[-2] == shape_of(x)[-1]:
                 parts = ops._lu_parts(x)
             elif shape_of(x)[-2] > shape_of(x)[-1]:
@@ -1411,7 +1411,7 @@ cdef object op__lu_wide(object x):
     x = as_operand(x, "_lu_wide", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             count = shape_of(x)[-2]
             left = ops._lu_parts(ops.getitem(x, (..., slice(None, count))))
             rest = ops.take_along_axis(ops.getitem(x, (..., slice(count, None))), left[2], -2)
@@ -1434,7 +1434,7 @@ cdef object op_lu_factor(object x):
     x = as_operand(x, "lu_factor", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             rows = shape_of(x)[-2]
             columns = shape_of(x)[-1]
             if rows > columns:
@@ -1551,7 +1551,7 @@ cdef object op__lu_tall(object x):
     x = as_operand(x, "_lu_tall", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             count = shape_of(x)[-1]
             order = ops._lu_order(x)[0]
             ordered = ops.take_along_axis(x, order, -2)
@@ -1583,7 +1583,7 @@ cdef object op_lu_unpack(object lu, object pivots):
     pivots = as_index(pivots, "lu_unpack", "pivots")
 
     try:
-        if needs_grad(state_, lu) or state_.flags & DUAL:
+        if needs_grad(state_, lu) or state_.flags & (DUAL | MAPPED):
             if formulas.has_fractions(dtype_of(lu)):
                 known = lu
             else:
@@ -1736,7 +1736,7 @@ cdef object op__matrix_exp_bend(object x, object a, object b):
     b = as_operand(b, "_matrix_exp_bend", "b")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             n = shape_of(x)[-1]
             return ops.getitem(
                 ops._matrix_exp_along(ops._upper_block(x, a), ops._upper_block(b, ops.zeros_like(b))),
@@ -1759,7 +1759,7 @@ cdef object op__upper_block(object a, object b):
     b = as_operand(b, "_upper_block", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             shape = formulas.broadcast_shape(shape_of(a), shape_of(b))
             above = ops.broadcast_to(a, shape)
             return ops.concat(
@@ -1783,7 +1783,7 @@ cdef object op_matrix_norm(object x, object ord, object keepdims):
     keepdims = as_bool(keepdims, "matrix_norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             word = formulas.norm_word(ord)
             if word == 'fro':
                 return ops.vector_norm(x, 2, (-2, -1), keepdims)
@@ -1860,7 +1860,7 @@ cdef object op_matvec(object a, object b):
     b = as_operand(b, "matvec", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.squeeze(ops.expand_dims(b, -2) @ ops.mT(a), -2)
         return wrap_forward(forward_matvec(array_of(a), array_of(b)))
     except Exception as error_:
@@ -1936,7 +1936,7 @@ cdef object op_multi_dot(object arrays):
     arrays = as_operands(arrays, "multi_dot", "arrays")
 
     try:
-        if any_needs_grad(state_, arrays) or state_.flags & DUAL:
+        if any_needs_grad(state_, arrays) or state_.flags & (DUAL | MAPPED):
             split = formulas.chain_split(shape_of(arrays))
             if split == 1:
                 first = arrays[0]
@@ -1966,7 +1966,7 @@ cdef object op_nuclear_norm(object x):
     x = as_operand(x, "nuclear_norm", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.sum(ops.svdvals(x), -1)
         return wrap_forward(forward_nuclear_norm(array_of(x)))
     except Exception as error_:
@@ -2029,7 +2029,7 @@ cdef object op_pairwise_distance(object a, object b, object p, object eps, objec
     keepdims = as_bool(keepdims, "pairwise_distance", "keepdims")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.vector_norm(a - b + eps, p, -1, keepdims)
         return wrap_forward(forward_pairwise_distance(array_of(a), array_of(b), p, eps, keepdims))
     except Exception as error_:
@@ -2048,7 +2048,7 @@ cdef object op_pdist(object x, object p):
     p = as_float(p, "pdist", "p")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             pairs = ops._pairs(x)
             return ops.vector_norm(
                 ops.take(x, pairs[0], formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2, 2)) - 2)
@@ -2098,7 +2098,7 @@ cdef object op__phase_turn(object x, object vectors):
     vectors = as_operand(vectors, "_phase_turn", "vectors")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & (DUAL | MAPPED):
             rows = ops._pivots(vectors)
             ratio = ops.take_along_axis(x, rows, -2) / ops.take_along_axis(vectors, rows, -2)
             return (ratio - ops.conj(ratio)) / 2
@@ -2119,7 +2119,7 @@ cdef object op__phase_turn_backward(object x, object vectors):
     vectors = as_operand(vectors, "_phase_turn_backward", "vectors")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, vectors) or state_.flags & (DUAL | MAPPED):
             rows = ops._pivots(vectors)
             return ops._take_along_axis_backward(
                 (x - ops.conj(x)) / (2 * ops.take_along_axis(vectors, rows, -2)), rows, shape_of(vectors), -2
@@ -2202,7 +2202,7 @@ cdef object op_qr(object x):
     x = as_operand(x, "qr", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             tall = ops._qr_tall(x if shape_of(x)[-2] >= shape_of(x)[-1] else ops.getitem(x, (..., slice(None, shape_of(x)[-2]))))
             if shape_of(x)[-2] >= shape_of(x)[-1]:
                 return tall
@@ -2298,7 +2298,7 @@ cdef object op_renorm(object x, object p, object axis, object maxnorm):
     maxnorm = as_float(maxnorm, "renorm", "maxnorm")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             norms = ops.vector_norm(x, p, formulas.other_axes(axis, ndim_of(x)), True)
             return x * ops.where(norms > maxnorm, maxnorm / ops.maximum(norms, maxnorm), 1)
         return wrap_forward(forward_renorm(array_of(x), p, axis, maxnorm))
@@ -2366,7 +2366,7 @@ cdef object op_solve(object a, object b, object left):
     left = as_bool(left, "solve", "left")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if ndim_of(b) == 1:
                 if left:
                     known = a
@@ -2434,7 +2434,7 @@ cdef object op_solve_banded(object l_and_u, object ab, object b):
     b = as_operand(b, "solve_banded", "b")
 
     try:
-        if needs_grad(state_, ab) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, ab) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if ndim_of(b) == 1:
                 return ops.squeeze(ops._solve_bands(ab, ops.expand_dims(b, -1), l_and_u[0], l_and_u[1]), -1)
             return ops._solve_bands(ab, b, l_and_u[0], l_and_u[1])
@@ -2623,7 +2623,7 @@ cdef object op_solve_triangular(object a, object b, object lower, object upper, 
     unit_diagonal = as_bool(unit_diagonal, "solve_triangular", "unit_diagonal")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if ndim_of(b) == 1:
                 columns = ops.expand_dims(b, -1)
             else:
@@ -2744,7 +2744,7 @@ cdef object op_svdvals(object x):
     x = as_operand(x, "svdvals", "x")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.svd(x)[1]
         return wrap_forward(forward_svdvals(array_of(x)))
     except Exception as error_:
@@ -2804,7 +2804,7 @@ cdef object op_tensorinv(object x, object ind):
     ind = as_int(ind, "tensorinv", "ind")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.reshape(
                 ops.inv(ops.reshape(x, formulas.square_shape(shape_of(x), ind))), shape_of(x)[ind:] + shape_of(x)[:ind]
             )
@@ -2826,7 +2826,7 @@ cdef object op_tensorsolve(object a, object b, object axes):
     axes = None if axes is None else as_ints(axes, "tensorsolve", "axes", -1)
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if axes is None:
                 moved = a
             else:
@@ -2851,7 +2851,7 @@ cdef object op_trace(object x, object offset, object axis1, object axis2):
     axis2 = as_int(axis2, "trace", "axis2")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.sum(ops.diagonal(x, offset, axis1, axis2), -1)
         return wrap_forward(forward_trace(array_of(x), offset, axis1, axis2))
     except Exception as error_:
@@ -2873,7 +2873,7 @@ cdef object op__triangle(object x, object lower, object strict):
     strict = as_bool(strict, "_triangle", "strict")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if lower:
                 return ops.tril(x, -1 if strict else 0)
             return ops.triu(x, 1 if strict else 0)
@@ -2897,7 +2897,7 @@ cdef object op_triangular_solve(object b, object a, object upper, object transpo
     unitriangular = as_bool(unitriangular, "triangular_solve", "unitriangular")
 
     try:
-        if needs_grad(state_, b) or needs_grad(state_, a) or state_.flags & DUAL:
+        if needs_grad(state_, b) or needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
             stacks = formulas.broadcast_shape(shape_of(a)[:-2], shape_of(b)[:-2])
             return (
                 ops._solve_triangle(ops.mT(a) if transpose else a, b, upper=upper != transpose, unit_diagonal=unitriangular),
@@ -3009,7 +3009,7 @@ cdef object op_vander(object x, object N, object increasing):
     increasing = as_bool(increasing, "vander", "increasing")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             powers = ops.arange(formulas.checked_axes(shape_of(x), 'x', 1, 1)[0] if N is None else N, dtype=dtype_of(x))
             return ops.expand_dims(x, -1) ** (powers if increasing else ops.flip(powers))
         return wrap_forward(forward_vander(array_of(x), N, increasing))
@@ -3053,7 +3053,7 @@ cdef object op_vdot(object a, object b):
     b = as_operand(b, "vdot", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.vecdot(ops.ravel(a), ops.ravel(b))
         return wrap_forward(forward_vdot(array_of(a), array_of(b)))
     except Exception as error_:
@@ -3113,7 +3113,7 @@ cdef object op_vecmat(object a, object b):
     b = as_operand(b, "vecmat", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.squeeze(ops.expand_dims(ops.conj(a), -2) @ b, -2)
         return wrap_forward(forward_vecmat(array_of(a), array_of(b)))
     except Exception as error_:

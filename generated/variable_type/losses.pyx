@@ -25,7 +25,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, size_of, wrap_forward,
@@ -44,7 +44,7 @@ cdef object op_binary_cross_entropy(object x, object target, object weight, obje
     reduction = as_str(reduction, "binary_cross_entropy", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             loss = ops._bernoulli_loss(x, target)
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_binary_cross_entropy(array_of(x), array_of(target), array_of(weight), reduction))
@@ -109,7 +109,7 @@ cdef object op_binary_cross_entropy_with_logits(object x, object target, object 
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or needs_grad(state_, pos_weight)
-            or state_.flags & DUAL
+            or state_.flags & (DUAL | MAPPED)
         ):
             if pos_weight is None:
                 loss = ops.logaddexp(0, x) - x * target
@@ -231,7 +231,7 @@ cdef object op_cosine_embedding_loss(object a, object b, object target, object m
     reduction = as_str(reduction, "cosine_embedding_loss", "reduction")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
             cosine = ops.cosine_similarity(a, b, -1)
             return ops._reduce_loss(ops.where(target > 0, 1 - cosine, ops.clip(cosine - margin, 0 * target)), reduction)
         return wrap_forward(forward_cosine_embedding_loss(array_of(a), array_of(b), array_of(target), margin, reduction))
@@ -259,7 +259,7 @@ cdef object op_cross_entropy(
     label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             if ndim_of(x) > 1:
                 axis = 1
             else:
@@ -446,7 +446,7 @@ cdef object op_gaussian_nll_loss(object x, object target, object var, object ful
     reduction = as_str(reduction, "gaussian_nll_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, var) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, var) or state_.flags & (DUAL | MAPPED):
             spread = ops.clip(var, eps)
             loss = (ops.log(spread) + ops.square(x - target) / spread) / 2
             return ops._reduce_loss(loss + 0.9189385332046727 if full else loss, reduction)
@@ -469,7 +469,7 @@ cdef object op_hinge_embedding_loss(object x, object target, object margin, obje
     reduction = as_str(reduction, "hinge_embedding_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
             return ops._reduce_loss(ops.where(target > 0, x, ops.clip(margin - x, 0 * target)), reduction)
         return wrap_forward(forward_hinge_embedding_loss(array_of(x), array_of(target), margin, reduction))
     except Exception as error_:
@@ -491,7 +491,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
     weight = None if weight is None else as_real_operand(weight, "huber_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             loss = ops._huber(x - target, delta)
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
@@ -625,7 +625,7 @@ cdef object op_kl_div(object x, object target, object reduction, object log_targ
     log_target = as_bool(log_target, "kl_div", "log_target")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
             if log_target:
                 terms = ops.exp(target) * (target - x)
             else:
@@ -652,7 +652,7 @@ cdef object op_l1_loss(object x, object target, object reduction, object weight)
     weight = None if weight is None else as_real_operand(weight, "l1_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             return ops._reduce_weighted(ops.absolute(x - target), weight, reduction)
         return wrap_forward(forward_l1_loss(array_of(x), array_of(target), reduction, array_of(weight)))
     except Exception as error_:
@@ -674,7 +674,7 @@ cdef object op_margin_ranking_loss(object a, object b, object target, object mar
     reduction = as_str(reduction, "margin_ranking_loss", "reduction")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
             return ops._reduce_loss(ops.clip(margin - target * (a - b), 0), reduction)
         return wrap_forward(forward_margin_ranking_loss(array_of(a), array_of(b), array_of(target), margin, reduction))
     except Exception as error_:
@@ -695,7 +695,7 @@ cdef object op_mse_loss(object x, object target, object reduction, object weight
     weight = None if weight is None else as_real_operand(weight, "mse_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             return ops._reduce_weighted(ops.square(x - target), weight, reduction)
         return wrap_forward(forward_mse_loss(array_of(x), array_of(target), reduction, array_of(weight)))
     except Exception as error_:
@@ -718,7 +718,7 @@ cdef object op_multi_margin_loss(object x, object target, object p, object margi
     weight = None if weight is None else as_real_operand(weight, "multi_margin_loss", "weight")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             own = ops.one_hot(target, shape_of(x)[-1], dtype='bool')
             above = ops.clip(x - ops.expand_dims(ops._pick(x, target, -1), -1) + margin, 0)
             loss = ops.sum(ops.where(own, 0, above ** p), -1) / formulas.checked_axes(shape_of(x), 'x', 1)[-1]
@@ -743,7 +743,7 @@ cdef object op_multilabel_margin_loss(object x, object target, object reduction)
     reduction = as_str(reduction, "multilabel_margin_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             counted = ops._class_pairs(target)
             above = ops.expand_dims(ops.take_along_axis(x, ops._class_or_zero(target, -1), -1), -1) - ops.expand_dims(x, -2)
             return ops._reduce_loss(ops.sum(ops.where(counted, ops.clip(1 - above, 0), 0), (-2, -1)) / shape_of(x)[-1], reduction)
@@ -782,7 +782,7 @@ cdef object op_multilabel_soft_margin_loss(object x, object target, object weigh
     reduction = as_str(reduction, "multilabel_soft_margin_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             loss = ops.logaddexp(0, x) - x * target
             return ops._reduce_loss(ops.mean(loss if weight is None else loss * weight, -1), reduction)
         return wrap_forward(forward_multilabel_soft_margin_loss(array_of(x), array_of(target), array_of(weight), reduction))
@@ -805,7 +805,7 @@ cdef object op_nll_loss(object x, object target, object weight, object reduction
     ignore_index = as_int(ignore_index, "nll_loss", "ignore_index")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             if ndim_of(x) > 1:
                 axis = 1
             else:
@@ -913,7 +913,7 @@ cdef object op_poisson_nll_loss(object x, object target, object log_input, objec
     reduction = as_str(reduction, "poisson_nll_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
             if log_input:
                 loss = ops.exp(x) - target * x
             else:
@@ -989,7 +989,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
     beta = as_float(beta, "smooth_l1_loss", "beta")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
             if beta == 0:
                 return ops.l1_loss(x, target, reduction)
             error = x - target
@@ -1013,7 +1013,7 @@ cdef object op_soft_margin_loss(object x, object target, object reduction):
     reduction = as_str(reduction, "soft_margin_loss", "reduction")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, target) or state_.flags & (DUAL | MAPPED):
             return ops._reduce_loss(ops.logaddexp(0, -target * x), reduction)
         return wrap_forward(forward_soft_margin_loss(array_of(x), array_of(target), reduction))
     except Exception as error_:
@@ -1043,7 +1043,10 @@ cdef object op_triplet_margin_loss(
     reduction = as_str(reduction, "triplet_margin_loss", "reduction")
 
     try:
-        if needs_grad(state_, anchor) or needs_grad(state_, positive) or needs_grad(state_, negative) or state_.flags & DUAL:
+        if (
+            needs_grad(state_, anchor) or needs_grad(state_, positive) or needs_grad(state_, negative)
+            or state_.flags & (DUAL | MAPPED)
+        ):
             near = ops.pairwise_distance(anchor, positive, p, eps)
             plain = ops.pairwise_distance(anchor, negative, p, eps)
             if swap:

@@ -23,7 +23,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, minus, plus, push_forward
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_mask, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
@@ -78,7 +78,7 @@ cdef object op_batch_norm(
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, running_mean) or needs_grad(state_, running_var)
-            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL
+            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED)
         ):
             if training:
                 return ops._affine(ops._standardize(x, formulas.other_axes(1, ndim_of(x)), eps)[0], weight, bias, ndim_of(x) - 2)
@@ -118,7 +118,7 @@ cdef object op_group_norm(object x, object num_groups, object weight, object bia
     eps = as_float(eps, "group_norm", "eps")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             groups = ops._standardize(ops.reshape(x, formulas.grouped_shape(shape_of(x), num_groups)), -1, eps)[0]
             return ops._affine(ops.reshape(groups, shape_of(x)), weight, bias, ndim_of(x) - 2)
         return wrap_forward(forward_group_norm(array_of(x), num_groups, array_of(weight), array_of(bias), eps))
@@ -140,7 +140,7 @@ cdef object op_gumbel_softmax(object x, object tau, object axis, object generato
     generator = as_generator(generator, "gumbel_softmax", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.softmax((x + ops._standard('gumbel', x, x, None, generator=generator)) / tau, (axis,))
         return wrap_forward(forward_gumbel_softmax(array_of(x), tau, axis, generator))
     except Exception as error_:
@@ -171,7 +171,7 @@ cdef object op_instance_norm(
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, running_mean) or needs_grad(state_, running_var)
-            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL
+            or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED)
         ):
             if use_input_stats:
                 return ops._affine(
@@ -209,7 +209,7 @@ cdef object op_layer_norm(object x, object normalized_shape, object weight, obje
     eps = as_float(eps, "layer_norm", "eps")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             whole = weight is not None and shape_of(weight) == formulas.block_lengths(shape_of(x), normalized_shape)
             if whole and (bias is None or shape_of(bias) == shape_of(weight)):
                 return ops._standardize_affine(x, weight, bias, eps)[0]
@@ -235,7 +235,7 @@ cdef object op_local_response_norm(object x, object size, object alpha, object b
     k = as_float(k, "local_response_norm", "k")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             window = (size, 1, size // 2, 1, 0)
             squares = ops._resample(x * x, 1 - ndim_of(x), shape_of(x)[1], 'windows', window)
             return x / (k + alpha * squares) ** beta
@@ -337,7 +337,7 @@ cdef object op_normalize(object x, object p, object axis, object eps):
     eps = as_float(eps, "normalize", "eps")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return x / ops.clip(ops.vector_norm(x, p, axis, True), eps)
         return wrap_forward(forward_normalize(array_of(x), p, axis, eps))
     except Exception as error_:
@@ -358,7 +358,7 @@ cdef object op_rms_norm(object x, object normalized_shape, object weight, object
     eps = None if eps is None else as_float(eps, "rms_norm", "eps")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             axes = formulas.block_axes(shape_of(x), normalized_shape)
             if eps is None:
                 least = formulas.spacing(dtype_of(x))
@@ -403,7 +403,7 @@ cdef object op_scaled_dot_product_attention(
     try:
         if (
             needs_grad(state_, query) or needs_grad(state_, key) or needs_grad(state_, value) or needs_grad(state_, attn_mask)
-            or state_.flags & DUAL
+            or state_.flags & (DUAL | MAPPED)
         ):
             if enable_gqa:
                 values = ops.repeat(value, formulas.shared_heads(shape_of(query), shape_of(value)), -3)
@@ -612,7 +612,7 @@ cdef object op_softmin(object x, object axis):
     axis = as_ints(axis, "softmin", "axis", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.softmax(-x, axis)
         return wrap_forward(forward_softmin(array_of(x), axis))
     except Exception as error_:
@@ -853,7 +853,7 @@ cdef object op_weight_norm(object x, object g, object axis):
     axis = None if axis is None else as_int(axis, "weight_norm", "axis")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, g) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, g) or state_.flags & (DUAL | MAPPED):
             length = ops.vector_norm(x, 2, None if axis is None else formulas.other_axes(axis, ndim_of(x)), True)
             return x * ops.broadcast_to(g / length, shape_of(x))
         return wrap_forward(forward_weight_norm(array_of(x), array_of(g), axis))

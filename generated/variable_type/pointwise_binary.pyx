@@ -31,7 +31,7 @@ from gradspec.core.arguments cimport as_int, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport connect_all, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport defined_tangent, has_tangent, minus, plus, push_forward, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport (
     HAS_GRADIENT, NO_GRADIENT, inplace_binary, out_binary, overwrite, prepare_inplace, prepare_out, writable, write_out,
 )
@@ -98,7 +98,7 @@ cdef object op_addcdiv(object x, object a, object b, object value):
     value = as_scalar(value, "addcdiv", "value")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return x + value * (a / b)
         return wrap_forward(forward_addcdiv(array_of(x), array_of(a), array_of(b), value))
     except Exception as error_:
@@ -129,7 +129,7 @@ cdef object op_addcmul(object x, object a, object b, object value):
     value = as_scalar(value, "addcmul", "value")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return x + value * (a * b)
         return wrap_forward(forward_addcmul(array_of(x), array_of(a), array_of(b), value))
     except Exception as error_:
@@ -526,7 +526,7 @@ cdef object op_div(object a, object b, object rounding_mode):
     rounding_mode = None if rounding_mode is None else as_str(rounding_mode, "div", "rounding_mode")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             if rounding_mode is None:
                 return a / b
             if formulas.checked_rounding(rounding_mode) == 'floor':
@@ -686,7 +686,7 @@ cdef object op_divmod(object a, object b):
     b = as_real_operand(b, "divmod", "b")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return (a // b, a % b)
         return wrap_forward(forward_divmod(array_of(a), array_of(b)))
     except Exception as error_:
@@ -986,7 +986,7 @@ cdef object op_lerp(object a, object b, object weight):
     weight = as_operand(weight, "lerp", "weight")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
             return a + weight * (b - a)
         return wrap_forward(forward_lerp(array_of(a), array_of(b), array_of(weight)))
     except Exception as error_:
@@ -1491,7 +1491,7 @@ cdef object op_rsub(object a, object b, object alpha):
     alpha = as_scalar(alpha, "rsub", "alpha")
 
     try:
-        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & DUAL:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return b - alpha * a
         return wrap_forward(forward_rsub(array_of(a), array_of(b), alpha))
     except Exception as error_:

@@ -32,7 +32,7 @@ from gradspec.core.arguments cimport as_bool, as_dtype, as_float, as_int, as_int
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward, push_linear
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
@@ -49,7 +49,7 @@ cdef object op_adaptive_avg_pool1d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_avg_pool1d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 1))
         return wrap_forward(forward_adaptive_avg_pool1d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -68,7 +68,7 @@ cdef object op_adaptive_avg_pool2d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_avg_pool2d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 2))
         return wrap_forward(forward_adaptive_avg_pool2d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -87,7 +87,7 @@ cdef object op_adaptive_avg_pool3d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_avg_pool3d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._pool(x, formulas.parts_of(output_size, shape_of(x), 3))
         return wrap_forward(forward_adaptive_avg_pool3d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -140,7 +140,7 @@ cdef object op_adaptive_max_pool1d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool1d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))[0]
         return wrap_forward(forward_adaptive_max_pool1d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -159,7 +159,7 @@ cdef object op_adaptive_max_pool2d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool2d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))[0]
         return wrap_forward(forward_adaptive_max_pool2d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -178,7 +178,7 @@ cdef object op_adaptive_max_pool3d(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool3d", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))[0]
         return wrap_forward(forward_adaptive_max_pool3d(array_of(x), index_of(output_size)))
     except Exception as error_:
@@ -197,7 +197,7 @@ cdef object op_adaptive_max_pool1d_with_indices(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool1d_with_indices", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 1))
             return (found[0], found[1])
         return wrap_forward(forward_adaptive_max_pool1d_with_indices(array_of(x), index_of(output_size)))
@@ -217,7 +217,7 @@ cdef object op_adaptive_max_pool2d_with_indices(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool2d_with_indices", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 2))
             return (found[0], found[1])
         return wrap_forward(forward_adaptive_max_pool2d_with_indices(array_of(x), index_of(output_size)))
@@ -237,7 +237,7 @@ cdef object op_adaptive_max_pool3d_with_indices(object x, object output_size):
     output_size = as_index(output_size, "adaptive_max_pool3d_with_indices", "output_size")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             found = ops._adaptive_max_pool(x, formulas.parts_of(output_size, shape_of(x), 3))
             return (found[0], found[1])
         return wrap_forward(forward_adaptive_max_pool3d_with_indices(array_of(x), index_of(output_size)))
@@ -258,7 +258,7 @@ cdef object op_affine_grid(object theta, object size, object align_corners):
     align_corners = as_bool(align_corners, "affine_grid", "align_corners")
 
     try:
-        if needs_grad(state_, theta) or state_.flags & DUAL:
+        if needs_grad(state_, theta) or state_.flags & (DUAL | MAPPED):
             return ops.reshape(
                 ops._even_grid(size, align_corners, dtype=formulas.float_dtype(dtype_of(theta))) @ ops.mT(theta),
                 formulas.affine_shape(shape_of(theta), size)
@@ -301,7 +301,7 @@ cdef object op__average(object x, object kernel, object stride, object padding, 
     summed = as_bool(summed, "_average", "summed")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             size = formulas.pooled_lengths(shape_of(x), kernel, stride, padding, (1,) * formulas.len_of(kernel), ceil_mode)
             return ops._pool(x, size, kernel, stride, padding, counted, summed)
         return wrap_forward(forward__average(array_of(x), kernel, stride, padding, ceil_mode, counted, summed))
@@ -332,7 +332,7 @@ cdef object op_avg_pool1d(
     count_include_pad = as_bool(count_include_pad, "avg_pool1d", "count_include_pad")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._average(
                 x, kernel_size, stride if stride is not None else kernel_size, padding, ceil_mode, count_include_pad
             )
@@ -367,7 +367,7 @@ cdef object op_avg_pool2d(
     divisor_override = None if divisor_override is None else as_int(divisor_override, "avg_pool2d", "divisor_override")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -408,7 +408,7 @@ cdef object op_avg_pool3d(
     divisor_override = None if divisor_override is None else as_int(divisor_override, "avg_pool3d", "divisor_override")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -441,7 +441,7 @@ cdef object op_grid_sample(object x, object grid, object mode, object padding_mo
     align_corners = as_bool(align_corners, "grid_sample", "align_corners")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, grid) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, grid) or state_.flags & (DUAL | MAPPED):
             taps = formulas.sampled_taps(mode, padding_mode, shape_of(x), shape_of(grid))
             lengths = shape_of(x)[2:]
             rows = ops.reshape(grid, formulas.sampled_rows(shape_of(grid)))
@@ -492,7 +492,7 @@ cdef object op__cubic_weights(object t, object axis):
     axis = as_int(axis, "_cubic_weights", "axis")
 
     try:
-        if needs_grad(state_, t) or state_.flags & DUAL:
+        if needs_grad(state_, t) or state_.flags & (DUAL | MAPPED):
             s = 1 - t
             return ops.stack(
                 [-0.75 * t * s * s, (1.25 * t - 2.25) * t * t + 1, (1.25 * s - 2.25) * s * s + 1, -0.75 * s * t * t], axis
@@ -644,7 +644,7 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
     ceil_mode = as_bool(ceil_mode, "lp_pool1d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -673,7 +673,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
     ceil_mode = as_bool(ceil_mode, "lp_pool2d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -702,7 +702,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
     ceil_mode = as_bool(ceil_mode, "lp_pool3d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -770,7 +770,7 @@ cdef object op_max_pool1d(object x, object kernel_size, object stride, object pa
     ceil_mode = as_bool(ceil_mode, "max_pool1d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -800,7 +800,7 @@ cdef object op_max_pool2d(object x, object kernel_size, object stride, object pa
     ceil_mode = as_bool(ceil_mode, "max_pool2d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -830,7 +830,7 @@ cdef object op_max_pool3d(object x, object kernel_size, object stride, object pa
     ceil_mode = as_bool(ceil_mode, "max_pool3d", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -865,7 +865,7 @@ cdef object op_max_pool1d_with_indices(
     ceil_mode = as_bool(ceil_mode, "max_pool1d_with_indices", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -903,7 +903,7 @@ cdef object op_max_pool2d_with_indices(
     ceil_mode = as_bool(ceil_mode, "max_pool2d_with_indices", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -941,7 +941,7 @@ cdef object op_max_pool3d_with_indices(
     ceil_mode = as_bool(ceil_mode, "max_pool3d_with_indices", "ceil_mode")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -974,7 +974,7 @@ cdef object op_max_unpool1d(object x, object indices, object kernel_size, object
     output_size = None if output_size is None else as_ints(output_size, "max_unpool1d", "output_size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -1010,7 +1010,7 @@ cdef object op_max_unpool2d(object x, object indices, object kernel_size, object
     output_size = None if output_size is None else as_ints(output_size, "max_unpool2d", "output_size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:
@@ -1046,7 +1046,7 @@ cdef object op_max_unpool3d(object x, object indices, object kernel_size, object
     output_size = None if output_size is None else as_ints(output_size, "max_unpool3d", "output_size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if stride is not None:
                 steps = stride
             else:

@@ -19,7 +19,7 @@ from gradspec.generated.kernels.random cimport (
 from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
 from gradspec.core.events cimport is_heard, listened
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, index_of, shape_of, star, wrap_forward,
@@ -66,7 +66,7 @@ cdef object op_cauchy(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "cauchy", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & DUAL:
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
             return loc + scale * ops._standard('cauchy', loc, scale, size, generator=generator)
         return wrap_forward(forward_cauchy(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -88,7 +88,7 @@ cdef object op_choice(object x, object size, object replace, object p, object ax
     generator = as_generator(generator, "choice", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.take(x, ops._draw_indices(shape_of(x), size, replace, p, axis, generator=generator), axis)
         return wrap_forward(forward_choice(array_of(x), size, replace, p, axis, generator))
     except Exception as error_:
@@ -108,7 +108,7 @@ cdef object op_dirichlet(object alpha, object size, object generator):
     generator = as_generator(generator, "dirichlet", "generator")
 
     try:
-        if needs_grad(state_, alpha) or state_.flags & DUAL:
+        if needs_grad(state_, alpha) or state_.flags & (DUAL | MAPPED):
             drawn = ops.standard_gamma(alpha, None if size is None else size + shape_of(alpha)[-1:], generator=generator)
             return drawn / ops.sum(drawn, formulas.len_of(formulas.checked_axes(shape_of(alpha)[-1:], 'alpha', 1)) - 2, True)
         return wrap_forward(forward_dirichlet(array_of(alpha), size, generator))
@@ -146,7 +146,7 @@ cdef object op_exponential(object scale, object size, object generator):
     generator = as_generator(generator, "exponential", "generator")
 
     try:
-        if needs_grad(state_, scale) or state_.flags & DUAL:
+        if needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
             return scale * ops._standard('exponential', 0.0, scale, size, generator=generator)
         return wrap_forward(forward_exponential(array_of(scale), size, generator))
     except Exception as error_:
@@ -182,7 +182,7 @@ cdef object op_gumbel(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "gumbel", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & DUAL:
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
             return loc + scale * ops._standard('gumbel', loc, scale, size, generator=generator)
         return wrap_forward(forward_gumbel(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -222,7 +222,7 @@ cdef object op_laplace(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "laplace", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & DUAL:
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
             return loc + scale * ops._standard('laplace', loc, scale, size, generator=generator)
         return wrap_forward(forward_laplace(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -243,7 +243,7 @@ cdef object op_logistic(object loc, object scale, object size, object generator)
     generator = as_generator(generator, "logistic", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & DUAL:
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
             return loc + scale * ops._standard('logistic', loc, scale, size, generator=generator)
         return wrap_forward(forward_logistic(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -264,7 +264,7 @@ cdef object op_lognormal(object mean, object sigma, object size, object generato
     generator = as_generator(generator, "lognormal", "generator")
 
     try:
-        if needs_grad(state_, mean) or needs_grad(state_, sigma) or state_.flags & DUAL:
+        if needs_grad(state_, mean) or needs_grad(state_, sigma) or state_.flags & (DUAL | MAPPED):
             return ops.exp(ops.normal(mean, sigma, size, generator=generator))
         return wrap_forward(forward_lognormal(array_of(mean), array_of(sigma), size, generator))
     except Exception as error_:
@@ -285,7 +285,7 @@ cdef object op_normal(object loc, object scale, object size, object generator):
     generator = as_generator(generator, "normal", "generator")
 
     try:
-        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & DUAL:
+        if needs_grad(state_, loc) or needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
             return loc + scale * ops._standard('normal', loc, scale, size, generator=generator)
         return wrap_forward(forward_normal(array_of(loc), array_of(scale), size, generator))
     except Exception as error_:
@@ -305,7 +305,7 @@ cdef object op_pareto(object a, object size, object generator):
     generator = as_generator(generator, "pareto", "generator")
 
     try:
-        if needs_grad(state_, a) or state_.flags & DUAL:
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
             return ops.expm1(ops._standard('exponential', 0.0, a, size, generator=generator) / a)
         return wrap_forward(forward_pareto(array_of(a), size, generator))
     except Exception as error_:
@@ -325,7 +325,7 @@ cdef object op_permutation(object x, object axis, object generator):
     generator = as_generator(generator, "permutation", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.take(x, ops._draw_indices(shape_of(x), shape_of(x)[axis], False, None, axis, generator=generator), axis)
         return wrap_forward(forward_permutation(array_of(x), axis, generator))
     except Exception as error_:
@@ -489,7 +489,7 @@ cdef object op_rayleigh(object scale, object size, object generator):
     generator = as_generator(generator, "rayleigh", "generator")
 
     try:
-        if needs_grad(state_, scale) or state_.flags & DUAL:
+        if needs_grad(state_, scale) or state_.flags & (DUAL | MAPPED):
             return scale * ops.sqrt(2 * ops._standard('exponential', 0.0, scale, size, generator=generator))
         return wrap_forward(forward_rayleigh(array_of(scale), size, generator))
     except Exception as error_:
@@ -526,7 +526,7 @@ cdef object op_standard_gamma(object a, object size, object generator):
     generator = as_generator(generator, "standard_gamma", "generator")
 
     try:
-        if needs_grad(state_, a) or state_.flags & DUAL:
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
             return ops.gammaincinv(a, ops._standard('uniform', 0.0, a, size, generator=generator))
         return wrap_forward(forward_standard_gamma(array_of(a), size, generator))
     except Exception as error_:
@@ -563,7 +563,7 @@ cdef object op_uniform(object low, object high, object size, object generator):
     generator = as_generator(generator, "uniform", "generator")
 
     try:
-        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & DUAL:
+        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & (DUAL | MAPPED):
             return low + (high - low) * ops._standard('uniform', low, high, size, generator=generator)
         return wrap_forward(forward_uniform(array_of(low), array_of(high), size, generator))
     except Exception as error_:
@@ -583,7 +583,7 @@ cdef object op_weibull(object a, object size, object generator):
     generator = as_generator(generator, "weibull", "generator")
 
     try:
-        if needs_grad(state_, a) or state_.flags & DUAL:
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
             return ops._standard('exponential', 0.0, a, size, generator=generator) ** (1 / a)
         return wrap_forward(forward_weibull(array_of(a), size, generator))
     except Exception as error_:

@@ -12,7 +12,7 @@ from gradspec.generated.kernels.recurrent cimport (
 )
 from gradspec.core.accumulate_grad cimport any_needs_grad, needs_grad
 from gradspec.core.events cimport is_heard, listened
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, arrays_of, as_operand, as_operands, as_real_operand, wrap_forward
 
@@ -31,7 +31,7 @@ cdef object op_gru_cell(object x, object h, object w_ih, object w_hh, object b_i
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, h) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & DUAL
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
         ):
             ins = ops.split(ops.linear(x, w_ih, b_ih), 3, -1)
             states = ops.split(ops.linear(h, w_hh, b_hh), 3, -1)
@@ -62,7 +62,7 @@ cdef object op_lstm_cell(object x, object hx, object w_ih, object w_hh, object b
     try:
         if (
             needs_grad(state_, x) or any_needs_grad(state_, hx) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & DUAL
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
         ):
             gates = ops.split(ops.linear(x, w_ih, b_ih) + ops.linear(hx[0], w_hh, b_hh), 4, -1)
             cell = ops.sigmoid(gates[1]) * hx[1] + ops.sigmoid(gates[0]) * ops.tanh(gates[2])
@@ -93,7 +93,7 @@ cdef object op_rnn_relu_cell(object x, object h, object w_ih, object w_hh, objec
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, h) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & DUAL
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
         ):
             return ops.relu(ops.linear(x, w_ih, b_ih) + ops.linear(h, w_hh, b_hh))
         return wrap_forward(
@@ -121,7 +121,7 @@ cdef object op_rnn_tanh_cell(object x, object h, object w_ih, object w_hh, objec
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, h) or needs_grad(state_, w_ih) or needs_grad(state_, w_hh)
-            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & DUAL
+            or needs_grad(state_, b_ih) or needs_grad(state_, b_hh) or state_.flags & (DUAL | MAPPED)
         ):
             return ops.tanh(ops.linear(x, w_ih, b_ih) + ops.linear(h, w_hh, b_hh))
         return wrap_forward(

@@ -27,7 +27,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_ints
 from gradspec.core.accumulate_grad cimport connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_forward, push_linear, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, writable, write_out
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, dtype_of, ndim_of, shape_of, star, wrap_forward
@@ -178,7 +178,7 @@ cdef object op_logmeanexp(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "logmeanexp", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.logsumexp(x, axis, keepdims) - formulas.log_of(formulas.reduced_count(shape_of(x), axis))
         return wrap_forward(forward_logmeanexp(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -432,7 +432,7 @@ cdef object op_nanmean(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "nanmean", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return (
                 ops.nansum(x, axis, keepdims)
                 / ops.sum(ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x)), axis, keepdims)
@@ -457,7 +457,7 @@ cdef object op_nansum(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "nansum", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.sum(ops._nan_to_zero(x), axis, keepdims)
         return wrap_forward(forward_nansum(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -512,7 +512,7 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_bool(keepdims, "norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.vector_norm(x, ord, axis, keepdims)
         return wrap_forward(forward_norm(array_of(x), ord, axis, keepdims))
     except Exception as error_:
@@ -579,7 +579,7 @@ cdef object op__product_of_others(object x, object axis):
     axis = None if axis is None else as_ints(axis, "_product_of_others", "axis", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             axes = formulas.axes_tuple(axis, ndim_of(x))
             if not axes:
                 return ops.ones_like(x)
@@ -782,7 +782,7 @@ cdef object op_sum_to_size(object x, object size):
     size = as_ints(size, "sum_to_size", "size", -1)
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops._sum_to(x, size)
         return wrap_forward(forward_sum_to_size(array_of(x), size))
     except Exception as error_:
@@ -933,7 +933,7 @@ cdef object op_vector_norm(object x, object ord, object axis, object keepdims):
     keepdims = as_bool(keepdims, "vector_norm", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             if ord == 2:
                 return ops._euclidean_norm(x, axis, keepdims)
             if ord == 1 or ord == 0:

@@ -30,7 +30,7 @@ from gradspec.core.arguments cimport as_float, as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport overwrite, prepare_inplace, writable
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport array_of, as_operand, as_real_operand, dtype_of, wrap_forward
@@ -1356,7 +1356,7 @@ cdef object op_multigammaln(object a, object d):
     d = as_int(d, "multigammaln", "d")
 
     try:
-        if needs_grad(state_, a) or state_.flags & DUAL:
+        if needs_grad(state_, a) or state_.flags & (DUAL | MAPPED):
             return (
                 ops.sum(ops.lgamma(ops.expand_dims(a, -1) - ops.arange(d, dtype=formulas.float_dtype(dtype_of(a))) / 2), -1)
                 + d * (d - 1) / 4 * 1.1447298858494002

@@ -21,7 +21,7 @@ from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, push_forward
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
     array_of, as_index, as_operand, as_real_operand, dtype_of, index_of, ndim_of, shape_of, wrap_forward,
@@ -40,7 +40,7 @@ cdef object op_aminmax(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "aminmax", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return (ops.min(x, axis, keepdims), ops.max(x, axis, keepdims))
         return wrap_forward(forward_aminmax(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -74,7 +74,7 @@ cdef object op_average(object x, object axis, object weights, object keepdims):
     keepdims = as_bool(keepdims, "average", "keepdims")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED):
             if weights is None:
                 return ops.mean(x, axis, keepdims)
             spread = ops.reshape(weights, formulas.weights_shape(shape_of(weights), shape_of(x), axis))
@@ -99,7 +99,7 @@ cdef object op_corrcoef(object x, object y, object rowvar):
     rowvar = as_bool(rowvar, "corrcoef", "rowvar")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, y) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, y) or state_.flags & (DUAL | MAPPED):
             c = ops.cov(x, y, rowvar)
             if ndim_of(c) == 0:
                 return c / c
@@ -131,7 +131,7 @@ cdef object op_cov(object x, object y, object rowvar, object bias, object ddof, 
     try:
         if (
             needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, fweights) or needs_grad(state_, aweights)
-            or state_.flags & DUAL
+            or state_.flags & (DUAL | MAPPED)
         ):
             own = ops._variables(x, rowvar)
             if y is None:
@@ -230,7 +230,7 @@ cdef object op_histogram(object x, object bins, object range, object weights, ob
     density = as_bool(density, "histogram", "density")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED):
             if range is None:
                 low = ops.min(x)
             else:
@@ -265,7 +265,7 @@ cdef object op__binned(object weights, object places, object bins):
     bins = as_int(bins, "_binned", "bins")
 
     try:
-        if needs_grad(state_, weights) or state_.flags & DUAL:
+        if needs_grad(state_, weights) or state_.flags & (DUAL | MAPPED):
             return ops.getitem(ops._take_backward(ops.ravel(weights), ops._flat_index(places), (bins + 1,), 0), slice(None, bins))
         return wrap_forward(forward__binned(array_of(weights), index_of(places), bins))
     except Exception as error_:
@@ -300,7 +300,7 @@ cdef object op__edges(object low, object high, object bins):
     bins = as_int(bins, "_edges", "bins")
 
     try:
-        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & DUAL:
+        if needs_grad(state_, low) or needs_grad(state_, high) or state_.flags & (DUAL | MAPPED):
             share = ops.linspace(0, 1, bins + 1, dtype=formulas.float_dtype(dtype_of(low)))
             start = ops.where(low == high, low - 0.5, low)
             stop = ops.where(low == high, high + 0.5, high)
@@ -323,7 +323,7 @@ cdef object op_median(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "median", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             rows = ops.sort(ops._rows(x, axis))
             kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
             last = ops.getitem(rows, (..., -1))
@@ -394,7 +394,7 @@ cdef object op_nanmedian(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "nanmedian", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.nanquantile(x, ops.full((), 0.5, dtype=formulas.float_dtype(dtype_of(x))), axis, keepdims)
         return wrap_forward(forward_nanmedian(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -459,7 +459,7 @@ cdef object op_nanpercentile(object x, object q, object axis, object keepdims, o
     method = as_str(method, "nanpercentile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
             return ops.nanquantile(x, q / 100, axis, keepdims, method=method)
         return wrap_forward(forward_nanpercentile(array_of(x), array_of(q), axis, keepdims, method))
     except Exception as error_:
@@ -484,7 +484,7 @@ cdef object op_nanprod(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "nanprod", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.prod(ops.where(ops.isnan(x), 1, x), axis, keepdims)
         return wrap_forward(forward_nanprod(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -510,7 +510,7 @@ cdef object op_nanquantile(object x, object q, object axis, object keepdims, obj
     method = as_str(method, "nanquantile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
             rows = ops.sort(ops._rows(x, axis))
             kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
             return ops._quantiles_of(rows, ops.sum(ops.astype(~ops.isnan(rows), dtype_of(rows)), -1, True), q, kept, method)
@@ -538,7 +538,7 @@ cdef object op_nanstd(object x, object axis, object keepdims, object correction)
     correction = as_float(correction, "nanstd", "correction")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             known = ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x))
             count = ops.real(ops.sum(known, axis, keepdims))
             rest = ops.where(ops.isnan(x), 0, x - ops.nanmean(x, axis, True))
@@ -567,7 +567,7 @@ cdef object op_nanvar(object x, object axis, object keepdims, object correction)
     correction = as_float(correction, "nanvar", "correction")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             known = ops.where(ops.isnan(x), ops.zeros_like(x), ops.ones_like(x))
             count = ops.real(ops.sum(known, axis, keepdims))
             rest = ops.where(ops.isnan(x), 0, x - ops.nanmean(x, axis, True))
@@ -597,7 +597,7 @@ cdef object op_percentile(object x, object q, object axis, object keepdims, obje
     method = as_str(method, "percentile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
             return ops.quantile(x, q / 100, axis, keepdims, method=method)
         return wrap_forward(forward_percentile(array_of(x), array_of(q), axis, keepdims, method))
     except Exception as error_:
@@ -622,7 +622,7 @@ cdef object op_ptp(object x, object axis, object keepdims):
     keepdims = as_bool(keepdims, "ptp", "keepdims")
 
     try:
-        if needs_grad(state_, x) or state_.flags & DUAL:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
             return ops.max(x, axis, keepdims) - ops.min(x, axis, keepdims)
         return wrap_forward(forward_ptp(array_of(x), axis, keepdims))
     except Exception as error_:
@@ -646,7 +646,7 @@ cdef object op_quantile(object x, object q, object axis, object keepdims, object
     method = as_str(method, "quantile", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
             rows = ops.sort(ops._rows(x, axis))
             kept = formulas.reduced_shape(shape_of(x), axis, keepdims)
             return ops._quantiles_of(
@@ -679,7 +679,7 @@ cdef object op__quantiles_of(object x, object count, object q, object shape, obj
     method = as_str(method, "_quantiles_of", "method")
 
     try:
-        if needs_grad(state_, x) or needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & DUAL:
+        if needs_grad(state_, x) or needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
             if ndim_of(q) > 1:
                 flat = ops.reshape(q, (-1,))
             else:
@@ -711,7 +711,7 @@ cdef object op__place(object count, object q, object method):
     method = as_str(method, "_place", "method")
 
     try:
-        if needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & DUAL:
+        if needs_grad(state_, count) or needs_grad(state_, q) or state_.flags & (DUAL | MAPPED):
             kind = formulas.quantile_kind(method)
             if kind == 'between':
                 offset = formulas.quantile_offset(method)

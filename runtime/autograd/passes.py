@@ -6,6 +6,7 @@ columns of a Jacobian.  Does not know how a mode works, and knows no operators b
 
 import numpy as np
 
+from ..batching.passes import of_every_row
 from ..core.grad_mode import _set_fwd_grad_enabled, no_grad
 from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
@@ -83,13 +84,13 @@ class UserFunction:
     def variables(self):
         """The inputs as new tensors that require grad, with a history of their own only if it is wanted."""
         if not self.create_graph:
-            return [x.detach().requires_grad_() for x in self.inputs]
-        views = [x[...] for x in self.inputs]  # keeps the tangents of outer levels, too
+            return [of_every_row(x).detach().requires_grad_() for x in self.inputs]
+        views = [of_every_row(x)[...] for x in self.inputs]  # keeps the tangents of outer levels, too
         return [x if x.requires_grad else x.requires_grad_() for x in views]
 
     def copies(self):
         """The inputs for a call that records nothing, which would let the function write to them."""
-        return [ops.copy(x.detach()).requires_grad_() for x in self.inputs]
+        return [ops.copy(of_every_row(x).detach()).requires_grad_() for x in self.inputs]
 
     def __call__(self, variables, strict=False):
         """What the function returns, as a list of tensors."""

@@ -3,14 +3,15 @@
 
 Owns the one stream that profiles, traces and searches for NaN are made of: who listens in a thread, the order in which
 listeners hear of an event, and what becomes of one that fails.  A wrapper, the engine or a mode asks one bit of the thread's
-flags, LISTENING; all else is here, and is paid for by those who listen.  Knows neither operators nor what listeners do.
+flags, LISTENING; all else is here, and is paid for by those who listen.  A vmap stands at the same place: what it makes of an
+operator on batches is what listeners hear of.  Knows neither operators nor what listeners and vmap do.
 """
 
 import sys
 import warnings
 
 from .grad_mode cimport (
-    BY_OPERATOR, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, ThreadObjects, ThreadState, thread_objects, thread_state,
+    BY_OPERATOR, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadObjects, ThreadState, thread_objects, thread_state,
 )
 from . cimport grad_mode as modes
 from .node cimport Node
@@ -141,8 +142,50 @@ cdef int set_flags(ThreadObjects objects) except -1:
         for listener in objects.listeners:
             if listener.by_operator:
                 bits |= BY_OPERATOR
-    state.flags = state.flags & ~<unsigned int> (LISTENING | BY_OPERATOR) | bits
+    if objects.mapping is not None:
+        bits |= LISTENING | MAPPED
+    state.flags = state.flags & ~<unsigned int> (LISTENING | BY_OPERATOR | MAPPED) | bits
     return 0
+
+
+def set_mapping(mapping):
+    """Let operators of this thread ask whether an operand stands for a batch.
+
+    Parameters
+    ----------
+    mapping : object or None
+        Has `call(name, wrapper, inputs)`, which gives what an operator gives for batches, or NotImplemented where no operand is
+        one, and `note(kind, name, inputs)`, which refuses what cannot be done with a batch.
+
+    Returns
+    -------
+    object or None
+        The one before.
+    """
+    cdef ThreadObjects objects = thread_objects()
+    previous, objects.mapping = objects.mapping, mapping
+    set_flags(objects)
+    return previous
+
+
+cdef class Wrapper:
+    """A wrapper that is known by its address, for those who call it from Python."""
+
+    cdef void* address
+
+    def __call__(self, *arguments):
+        return gradspec_call_wrapper(self.address, arguments)
+
+    def parts(self, *arguments):
+        """Run its own lines, whatever the operands are: those of a composite operator are operators again."""
+        thread_state().told = True
+        return gradspec_call_wrapper(self.address, arguments)
+
+
+cdef Wrapper wrapper_at(void* address):
+    cdef Wrapper wrapper = Wrapper.__new__(Wrapper)
+    wrapper.address = address
+    return wrapper
 
 
 cdef int tell(ThreadState* state, Moment moment, Event event) except -1:
@@ -220,7 +263,13 @@ cdef int end_event(ThreadState* state, Event event, object outputs, object error
 
 cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object outputs) except -1:
     """Tell of a single moment."""
-    cdef Event event = new_event(state, kind, name, inputs, None)
+    cdef ThreadObjects objects = thread_objects()
+    cdef Event event
+    if objects.mapping is not None:
+        objects.mapping.note(kind, name, inputs)
+        if not objects.listeners:
+            return 0
+    event = new_event(state, kind, name, inputs, None)
     event.outputs = outputs
     tell(state, NOTE, event)
     if event.error is not None:
@@ -250,9 +299,18 @@ cdef object call_wrapper(void* wrapper, tuple arguments):
 
 
 cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
-    """Call a wrapper between the two halves of its event."""
-    cdef Event event = begin_event(state, "operator", name, inputs, None)
+    """Call a wrapper between the two halves of its event; or what stands for it where an operand is a batch."""
+    cdef ThreadObjects objects = thread_objects()
+    cdef Event event
     cdef object outputs
+    if objects.mapping is not None:
+        outputs = objects.mapping.call(name, wrapper_at(wrapper), inputs)
+        if outputs is not NotImplemented:
+            return outputs
+        if not objects.listeners:
+            state.told = state.flags & LISTENING != 0
+            return gradspec_call_wrapper(wrapper, inputs)
+    event = begin_event(state, "operator", name, inputs, None)
     state.told = state.flags & LISTENING != 0  # nothing stands between here and the wrapper's question
     try:
         outputs = gradspec_call_wrapper(wrapper, inputs)

@@ -19,6 +19,7 @@ cdef enum:
     BATCHED = 2048          # a dual level is open whose tangents are batches
     LISTENING = 4096        # somebody listens to events
     BY_OPERATOR = 8192      # backward passes run as operators on tensors, for those who listen
+    MAPPED = 16384          # a vmap is open, so that an operand may stand for a batch; LISTENING is set as well
 
 cdef struct ThreadState:
     unsigned int flags
@@ -36,6 +37,7 @@ cdef class ThreadObjects:
     cdef list hooks_disabled    # messages of disable_saved_tensors_hooks, innermost last
     cdef tuple listeners        # who listens to events, in the order in which they are told
     cdef object event           # the innermost event that has not ended
+    cdef object mapping         # where a vmap is open what gives operators on batches, else None
     cdef object running         # in anomaly mode what is shown of the node that backward runs, else None
 
 cdef bint inference_used    # some thread has been in inference mode: results may have to be inference tensors

@@ -34,7 +34,8 @@ cdef class ThreadObjects:
         if self.state == thread_state():  # an interpreter that ends clears the dictionaries of other threads too
             self.state.objects = NULL
             self.state.dual_level = 0
-            self.state.flags &= ~<unsigned int> (DUAL | BATCHED | SAVED_HOOKS | LISTENING | BY_OPERATOR)
+            self.state.flags &= ~<unsigned int> (
+                DUAL | BATCHED | SAVED_HOOKS | LISTENING | BY_OPERATOR | MAPPED)
 
 
 cdef ThreadObjects thread_objects():

@@ -6,6 +6,7 @@ backward pass, stores what it has computed.  A listener that follows values find
 
 from .events cimport note_event
 from .grad_mode cimport LISTENING, ThreadState, thread_state
+from ..support.capi cimport ndarray
 from .tensor cimport TensorBase
 
 
@@ -23,6 +24,24 @@ cdef int tell_of_write(object target, object value) except -1:
     if state.flags & LISTENING:
         note_event(state, "write", "copy_", (target, value), None)
     return 0
+
+
+def shell(type cls, ndarray array):
+    """A tensor of a subclass whose array has the shape and the dtype of values that are elsewhere.
+
+    Parameters
+    ----------
+    cls : type
+        A subclass of Tensor.
+    array : numpy.ndarray
+
+    Returns
+    -------
+    Tensor
+    """
+    cdef TensorBase tensor = cls.__new__(cls)
+    tensor.array = array
+    return tensor
 
 
 def array_of(TensorBase tensor):

@@ -12,7 +12,7 @@ import numpy as np
 from ..support cimport capi as cnp
 from ..core.accumulate_grad cimport gradient_edge
 from .engine cimport run_backward
-from ..core.grad_mode cimport ANOMALY, thread_state
+from ..core.grad_mode cimport ANOMALY, MAPPED, thread_objects, thread_state
 from ..core.node cimport Node, metadata_shape
 from ..core.operand cimport as_tensor
 from .ready_queue cimport NodeStack
@@ -36,6 +36,8 @@ def get_gradient_edge(tensor):
     -------
     GradientEdge
     """
+    if thread_state().flags & MAPPED and (found := thread_objects().mapping.gradient_edge(tensor)) is not NotImplemented:
+        return found
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"get_gradient_edge: expected a Tensor, got {type(tensor).__name__}")
     if not (<TensorBase> tensor).flags & REQUIRES_GRAD:
@@ -160,6 +162,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         A root needs no gradient, a gradient has the wrong shape or dtype, or the graph was freed.
     """
     cdef list targets = None
+    if thread_state().flags & MAPPED and thread_objects().mapping.backward(
+            tensors, grad_tensors, retain_graph, create_graph, inputs) is not NotImplemented:
+        return
     if inputs is not None:
         inputs = as_sequence(inputs)
         if len(inputs) == 0:
@@ -209,6 +214,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     inputs = as_sequence(inputs)
     if len(inputs) == 0:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if thread_state().flags & MAPPED and (found := thread_objects().mapping.grad(
+            as_sequence(outputs), inputs, grad_outputs, retain_graph, create_graph, unused, is_grads_batched,
+            materialize_grads)) is not NotImplemented:
+        return found
     if is_grads_batched:
         return batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
     edges, grads = prepare(outputs, grad_outputs, create_graph)
@@ -307,8 +316,11 @@ def depends_on_others(outputs, leaves):
     bool
     """
     cdef NodeStack stack = NodeStack.__new__(NodeStack)
-    cdef set seen = set(), own = {id(leaf) for leaf in leaves}
+    cdef set seen = set(), own
     cdef Node node, target
+    if thread_state().flags & MAPPED:
+        outputs, leaves = thread_objects().mapping.insides(outputs), thread_objects().mapping.insides(leaves)
+    own = {id(leaf) for leaf in leaves}
     cdef TensorBase tensor
     for tensor in outputs:
         if tensor.flags & VIEW:

@@ -15,7 +15,7 @@ from ..core.error_nodes import DelayedError
 from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
 from .function_node cimport FunctionNode
 from ..core.events cimport Event, begin_event, end_event
-from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, ThreadState, thread_state
+from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, MAPPED, ThreadState, thread_objects, thread_state
 from ..core.tensor cimport (
     IN_FUNCTION, IN_NO_GRAD, ONE_OF_SEVERAL, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_inexact, wrap,
 )
@@ -45,6 +45,7 @@ class Function:
     tensor([1.], grad_fn=<ExpBackward>)
     """
 
+    generate_vmap_rule = False  # True: inside a vmap the methods run on batches, so they have to be made of operators alone
     clear_saved_tensors_on_access = False  # True: ctx.saved_tensors may be read once, and the node lets go of them then
 
     def __init_subclass__(cls, **kwargs):
@@ -83,6 +84,15 @@ class Function:
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward "
                                   "mode AD.")
 
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """What `apply` gives inside a vmap: the outputs for a whole batch, and along which axis of each the batch lies.
+
+        `info` has `batch_size` and `randomness`; `in_dims` says of each argument along which axis its batch lies, None of one
+        that is the same for all.
+        """
+        raise NotImplementedError("You must implement the vmap function for custom autograd.Function to use it with vmap.")
+
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run the forward on `args` and record it.
@@ -101,6 +111,8 @@ class Function:
         elif kwargs:
             raise TypeError(f"{cls.__name__}.apply() takes keyword arguments only where setup_context is defined, got "
                             f"{', '.join(kwargs)}")
+        if thread_state().flags & MAPPED and (found := thread_objects().mapping.function(cls, args)) is not NotImplemented:
+            return found
         if thread_state().flags & LISTENING:
             return run_heard(cls, args, separate)
         return run_forward(cls, args, separate)

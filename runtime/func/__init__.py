@@ -9,6 +9,7 @@ as what they call is.
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
+from .batching import vmap
 from .branches import cond, switch
 from .custom import custom_jvp, custom_vjp
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
@@ -23,7 +24,7 @@ __all__ = [
     "associative_scan", "cond", "custom_jvp", "custom_vjp", "elementwise_grad", "fori_loop", "grad", "grad_and_aux",
     "grad_and_value", "grad_named", "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd",
     "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict",
-    "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "while_loop",
+    "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 answer(__name__)
 

@@ -174,6 +174,8 @@ class custom_vjp(_Custom):
 class _Rule(Function):
     """What both kinds have in common: the leaves of the variables are the inputs, those of the result the outputs."""
 
+    generate_vmap_rule = True
+
     @staticmethod
     def keep(ctx, owner, fixed, form, found, leaves, result):
         ctx.owner, ctx.fixed, ctx.form, ctx.kinds = owner, fixed, form, [isinstance(leaf, TensorBase) for leaf in leaves]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..autograd.nest import flatten, places, rebuild
 from ..autograd.passes import UserFunction
+from ..batching.passes import of_every_row
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -126,7 +127,7 @@ class Point(UserFunction):
     def record(self):
         """Call the function on variables; its outputs.  Afterwards `kept` says whether results keep their graph."""
         self.values, self.leaves, given = [], [], []
-        for x in self.inputs:
+        for x in map(of_every_row, self.inputs):
             if self.enabled and x.requires_grad:
                 self.values.append(x[...])
                 given.append(ops.copy(self.values[-1]))  # the function may write to it

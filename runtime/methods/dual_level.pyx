@@ -10,7 +10,7 @@ from ..support.dispatch import ops
 from ..support.errors import NotBatched
 from ..core.told cimport tell_of_copy
 from ..core.forward_ad cimport DualLevel, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
-from ..core.grad_mode cimport BATCHED, DUAL, thread_objects, thread_state
+from ..core.grad_mode cimport BATCHED, DUAL, MAPPED, thread_objects, thread_state
 from ..support.named_result import named
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
 from ..saved.view cimport attach_dual
@@ -95,6 +95,8 @@ class batched_level(dual_level):
 
     def push(self, TensorBase primal, TensorBase tangents):
         """A tensor with the value and history of `primal` that carries `tangents` at this level."""
+        if thread_state().flags & MAPPED and (found := thread_objects().mapping.push(self, primal, tangents)) is not NotImplemented:
+            return found
         cdef TensorBase dual = primal.alias_with_history()
         if has_tangent(primal):
             take_tangents(dual, primal)
@@ -104,6 +106,8 @@ class batched_level(dual_level):
 
     def pushed(self, TensorBase tensor):
         """Primal and tangents of a tensor at this level."""
+        if thread_state().flags & MAPPED and (found := thread_objects().mapping.pushed(self, tensor)) is not NotImplemented:
+            return found
         return unpacked(tensor, self.level + 1)
 
 
@@ -147,6 +151,8 @@ def make_dual(primal, tangent, *, level=None):
     """
     cdef int index = level_or_innermost(level, "make_dual")
     cdef TensorBase dual, base
+    if thread_state().flags & MAPPED and (found := thread_objects().mapping.make_dual(primal, tangent, level)) is not NotImplemented:
+        return found
     for name, value in (("primal", primal), ("tangent", tangent)):
         if not isinstance(value, TensorBase):
             raise TypeError(f"make_dual: Expected {name} to be a Tensor, got {type(value).__name__}")
@@ -200,6 +206,8 @@ def unpack_dual(tensor, *, level=None):
     """
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"unpack_dual: expected a Tensor, got {type(tensor).__name__}")
+    if thread_state().flags & MAPPED and (found := thread_objects().mapping.unpack_dual(tensor, level)) is not NotImplemented:
+        return UnpackedDualTensor(*found)
     if level is None and not thread_state().flags & DUAL:
         return UnpackedDualTensor(tensor, None)
     return unpacked(tensor, level_or_innermost(level, "unpack_dual"))

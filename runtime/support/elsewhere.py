@@ -42,7 +42,7 @@ NAMES = {
     ),
     # Transformations and control flow.
     "not there yet; write f for a whole batch, with a leading axis, or gs.stack([f(row) for row in x])": (
-        "vmap pmap smap shard_map"
+        "pmap smap shard_map"
     ),
     "not there yet, and nothing is traced; write f itself": (
         "compiler closure_convert eval_shape ensure_compile_time_eval no_tracing pure_callback "

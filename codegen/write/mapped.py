@@ -1,0 +1,163 @@
+"""What a vmap makes of an op: in which of a few ways it takes batches.
+
+Owns the ways, and how one follows from an entry: from its shape, its axis arguments, its form.  An entry states `vmap:` where that
+is not so.  The ways themselves are the runtime's (`runtime/batching/ways.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..spec.model import Argument, Op, Text
+from ..spec.shapes import Pattern, Shape, parse_shape
+from ..verify.loops import axis_arguments
+
+# Way -> what becomes of an operand whose batch is its first axis.
+WAYS = {
+    "parts": "a composite operator runs through its parts",
+    "elements": "operands are aligned at their last axes",
+    "leading": "the batch is one more of the axes that the shape calls `...`",
+    "along": "axes are counted from the end, where the batch is not",
+    "shaped": "the shape that is asked for gets the length of the batch in front",
+    "draws": "as the vmap's `randomness` says",
+    "around": "`along`, with one more axis, and two that are named",
+    "beside": "the first operand alone may be a batch",
+    "broadcast": "`shaped`, of an operand that may have fewer axes",
+    "images": "the batch joins the one axis of a batch that the operator has",
+    "index": "the batch is a slice in front of an index, or an index of its own",
+    "inserted": "`along`, with axes that are those of the result",
+    "joined": "`along`, of a list",
+    "order": "the axes of a row in another order",
+    "padded": "nothing is put before or behind the batch",
+    "places": "two lists of axes, counted from the end",
+    "reduced": "`shaped`, of an operand that may have more axes, whose sums are taken",
+    "refused": "it looks at memory, of which a row has none",
+    "scattered": "`along`, of operands with one number of axes",
+    "summed": "a letter of its own in a summation of Einstein's",
+    "taken": "places along an axis, the same for all rows or an index",
+    "rows": "one row of the batch after the other",
+}
+_ARRAYS = ("Array", "Index", "Mask")
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The way of one op, and what the runtime has to know of its arguments.
+
+    A role is a letter for each argument: `a` an array, `l` a list of arrays, `i` an index, `x` an axis, `X` several of them, `s` a
+    shape, `g` a generator, `.` anything else.
+    """
+
+    way: str
+    roles: str
+    inputs: tuple[tuple[str, ...], ...] = ()  # of each array the axes behind the `...`
+    results: tuple[tuple[str, ...], ...] = ()
+    all_axes: bool = False  # no axes stand for all of them
+
+    @property
+    def record(self) -> str:
+        parts: list[object] = [self.way, self.roles]
+        if self.inputs:
+            parts += [self.inputs, self.results]
+        if self.all_axes:
+            parts.append(True)
+        return repr(tuple(parts))
+
+
+def mapped(op: Op) -> Mapped | None:
+    """None of an op that never gets a batch: it takes no arrays and draws nothing."""
+    roles = "".join(_role(op, a) for a in op.signature.arguments)
+    shape = _shape(op)
+    if op.vmap is not None and shape is not None:
+        return _stated(op, roles, shape)
+    if op.composite:
+        return Mapped("parts", roles)
+    if op.signature.generators:
+        return Mapped("draws", roles)
+    if not set("ali") & set(roles):
+        return None
+    if shape is not None and "i" not in roles:
+        for found in (_elements, _leading, _along, _shaped):
+            if way := found(op, roles, shape):
+                return way
+    return Mapped("refused" if op.view else "rows", roles)
+
+
+def _stated(op: Op, roles: str, shape: Shape) -> Mapped:
+    way, _, count = str(op.vmap).partition("-")
+    if way == "matrices":
+        return Mapped("leading", roles, *((("m", "n"),) * len(side) for side in (shape.inputs, shape.results)))
+    if count:
+        return Mapped(way, roles, (tuple("chw"[: int(count)]),), ((),))
+    found = Mapped(way, roles)
+    if way == "leading":
+        inputs, results = (tuple(tuple(map(str, pattern.dims[1:])) for pattern in side) for side in (shape.inputs, shape.results))
+        found = replace(found, inputs=inputs, results=results)
+    return replace(found, all_axes=op.vmap in ("along", "beside") and all(pattern.function == "reduce" for pattern in shape.results))
+
+
+def _role(op: Op, argument: Argument) -> str:
+    base, is_list = argument.type.base, argument.type.is_list
+    if base in _ARRAYS:
+        return "l" if is_list else "i" if base == "Index" and argument.name == "index" else "a"
+    if base == "Generator":
+        return "g"
+    if argument in axis_arguments(op):
+        return "X" if is_list else "x"
+    return "s" if base == "int" and is_list and argument.name == "shape" else "."
+
+
+def _elements(op: Op, roles: str, shape: Shape) -> Mapped | None:
+    """All operands, and all results, have one shape or broadcast to it."""
+    names = {name for pattern in shape.inputs for name in pattern.whole}
+    fits = all(_is_whole(pattern) and set(pattern.whole) <= names for pattern in (*shape.inputs, *shape.results))
+    alone = len(shape.inputs) == 1 or all(set(pattern.whole) == names or op.inplace_only for pattern in shape.results)
+    if fits and (alone or op.inplace_only) and not {"x", "X", "s", "l"} & set(roles) and not {"parts", "axes"} & set(op.breaks):
+        return Mapped("elements", roles)
+    return None
+
+
+def _is_whole(pattern: Pattern) -> bool:
+    return bool(pattern.whole) and not pattern.is_any and not pattern.is_list and pattern.function in ("", "broadcast")
+
+
+def _leading(op: Op, roles: str, shape: Shape) -> Mapped | None:
+    """Each operand and each result has the `...`, and axes of its own behind it."""
+    patterns = (*shape.inputs, *shape.results)
+    if {"x", "X", "s", "l"} & set(roles) or any(pattern.dims[:1] != ("...",) or pattern.is_list for pattern in patterns):
+        return None
+    if {"parts", "axes"} & set(op.breaks):
+        return None
+    inputs, results = ([tuple(map(str, pattern.dims[1:])) for pattern in side] for side in (shape.inputs, shape.results))
+    return Mapped("leading", roles, tuple(inputs), tuple(results))
+
+
+def _along(op: Op, roles: str, shape: Shape) -> Mapped | None:
+    """An array with axes that are named, or several of one shape."""
+    if not {"x", "X"} & set(roles) or "s" in roles or "axes" in op.breaks:
+        return None
+    named = {name for pattern in shape.inputs for name in pattern.whole}
+    if roles.count("a") + roles.count("l") != 1 and (len(named) != 1 or "_" in named):
+        return None
+    return Mapped("along", roles, all_axes=all(pattern.function == "reduce" for pattern in shape.results))
+
+
+def _shaped(op: Op, roles: str, shape: Shape) -> Mapped | None:
+    """One array, and the shape that is to come out."""
+    if roles.count("s") != 1 or roles.count("a") != 1 or "l" in roles or not roles.startswith("a"):
+        return None
+    return Mapped("shaped", roles) if shape.results[0].whole == ("shape",) else None
+
+
+def _shape(op: Op) -> Shape | None:
+    if op.shape is None:
+        return None
+    at = op.places.get("shape", op.location)
+    return parse_shape(Text(op.shape, at.file, ((at.line, at.column),)), op.signature)
+
+
+def how(op: Op) -> str:
+    """The way as `show` and OPS.md say it."""
+    found = mapped(op)
+    return "-" if found is None else found.way
+

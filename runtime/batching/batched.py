@@ -1,0 +1,206 @@
+"""Batched: a tensor that stands for a batch of tensors.
+
+Owns how a batch looks from inside of a vmap: as one of its rows, whose shape and dtype are known and whose numbers are not.  Where
+those are asked for it refuses.  The batch itself is `inside`, a tensor with one more axis in front; a gradient that it needs, its
+history, its hooks are those of the batch.
+"""
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.operand import asarray
+from ..core.told import shell
+from ..generated.tensor import Tensor
+from ..support.dispatch import ops
+from ..support.errors import CallTypeError
+
+_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element in whose place no number is known
+
+
+class Level:
+    """One open vmap.
+
+    Attributes
+    ----------
+    size : int
+        How many rows there are.
+    number : int
+        Counted from the outermost vmap of the thread, which has 1.
+    randomness : str
+        'error', 'different' or 'same'.
+    is_open : bool
+    alive : int
+        How many tensors stand for its rows.
+    """
+
+    __slots__ = ("alive", "is_open", "number", "randomness", "size")
+
+    def __init__(self, size: int, number: int, randomness: str) -> None:
+        self.size, self.number, self.randomness, self.is_open, self.alive = size, number, randomness, True, 0
+
+
+class Batched(Tensor):
+    """One row of a batch, whichever it is."""
+
+    __slots__ = ("inside", "level")
+
+    def __del__(self) -> None:
+        self.level.alive -= 1
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.inside.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.inside.requires_grad = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Batched":
+        self.inside.requires_grad_(requires_grad)
+        return self
+
+    is_leaf = property(lambda self: self.inside.is_leaf)
+    grad_fn = property(lambda self: self.inside.grad_fn)
+    output_nr = property(lambda self: self.inside.output_nr)
+    retains_grad = property(lambda self: self.inside.retains_grad)
+    _version = property(lambda self: self.inside._version)
+    _base = property(lambda self: None if self.inside._base is None else _hidden("_base"))
+
+    @property
+    def grad(self) -> Any:
+        found = self.inside.grad
+        return None if found is None else batched(found, self.level)
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self.inside.grad = value if value is None else spread(value, self.level).inside
+
+    @property
+    def data(self) -> Any:
+        return self.detach()
+
+    def retain_grad(self) -> None:
+        self.inside.retain_grad()
+
+    def detach(self) -> "Batched":
+        return batched(self.inside.detach(), self.level)
+
+    def detach_(self) -> "Batched":
+        self.inside.detach_()
+        return self
+
+    def is_inference(self) -> bool:
+        return self.inside.is_inference()
+
+    def register_hook(self, hook: Any) -> Any:
+        level = self.level
+
+        def whole(grad: Any) -> Any:
+            found = hook(batched(grad, level))
+            return found if found is None else spread(found, level).inside
+
+        return self.inside.register_hook(whole)
+
+    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
+        from ..engine.backward import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def __repr__(self) -> str:
+        return f"Batched(level={self.level.number}, rows={self.level.size}, shape={self.shape}, dtype={self.dtype})"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __copy__(self) -> Any:
+        return ops.copy(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return ops.copy(self)
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        _hidden("pickle")
+
+    def set_(self, source: Any) -> NoReturn:
+        _hidden("set_")
+
+    def resize_(self, *shape: Any) -> NoReturn:
+        _hidden("resize_")
+
+    def __dlpack__(self, **asked: Any) -> NoReturn:
+        _hidden("__dlpack__")
+
+
+def batched(inside: Tensor, level: Level) -> Batched:
+    """What stands for the rows of `inside` along its first axis."""
+    shape, dtype = inside.shape[1:], inside.dtype
+    unknown = _UNKNOWN.get(dtype)
+    if unknown is None:
+        unknown = _UNKNOWN[dtype] = np.array(np.nan if dtype.kind in "fc" else 0, dtype)
+        unknown.flags.writeable = False
+    found = shell(Batched, np.ndarray(shape, dtype, unknown, 0, (0,) * len(shape)))
+    found.inside, found.level = inside, level
+    level.alive += 1
+    return found
+
+
+def spread(value: Any, level: Level) -> Batched:
+    """A tensor as a batch at a level: itself, or as many times itself as there are rows."""
+    if type(value) is Batched and value.level is level:
+        return value
+    value = asarray(value)
+    return batched(ops.broadcast_to(value, (level.size, *value.shape)), level)
+
+
+def inside_of(value: Any, level: Level) -> Any:
+    """The batch that a value stands for at a level; any other value is the same for all rows."""
+    return value.inside if type(value) is Batched and value.level is level else value
+
+
+def innermost(values: Any) -> Level | None:
+    """The innermost level of what operators are given, in sequences and slices as well."""
+    found = None
+    for value in values:
+        kind = type(value)
+        if kind is Batched:
+            level = value.level
+        elif kind is tuple or kind is list:
+            level = innermost(value)
+        elif kind is slice:
+            level = innermost((value.start, value.stop, value.step))
+        else:
+            continue
+        if level is not None and (found is None or level.number > found.number):
+            found = level
+    return found
+
+
+def each(result: Any, change: Any) -> Any:
+    """A result with something in the place of each of its tensors."""
+    if isinstance(result, Tensor):
+        return change(result)
+    if type(result) is tuple or type(result) is list:
+        return type(result)([each(item, change) for item in result])
+    return result
+
+
+def together(result: Any, level: Level) -> Any:
+    """What an operator gave for whole batches, as rows."""
+    return each(result, lambda tensor: batched(tensor, level))
+
+
+def _hidden(what: str) -> NoReturn:
+    raise CallTypeError(f"{what}: inside of vmap a tensor stands for all rows of a batch, so this cannot be had")
+
+
+def refuse_left(method: str) -> NoReturn:
+    """Numbers leave for Python."""
+    way = {"bool": "gs.where(condition, a, b), which computes both sides, in the place of `if`",
+           "item": "operators on the tensor itself, and return it",
+           "numpy": "gradspec's functions, or return the tensor and call numpy() on what vmap gives"}  # fmt: skip
+    raise RuntimeError(f"vmap: It looks like you're calling .{'item() on a Tensor' if method != 'numpy' else 'numpy() on a Tensor'}"
+                       f" ({method}); inside of vmap a tensor stands for all rows of a batch, and a single number for none of "
+                       f"them. Write {way.get(method, way['item'])}")  # fmt: skip

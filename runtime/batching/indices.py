@@ -1,0 +1,181 @@
+"""Indices of batches: `x[i]`, `x[i] = y` and what takes, puts and pads along axes, where some operands are batches.
+
+Owns where the rows of a batch stand in an index, and where the axes of the result then are.  An index that is a batch takes for each
+row its own elements; which row that is becomes one more index in front.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..generated.tensor import Tensor
+from ..support.dispatch import ops
+from .batched import Batched, Level, inside_of, innermost, spread, together
+from .ways import WAYS, Record, Unfit, along
+
+
+class _Index:
+    """An index of a row, taken apart.
+
+    Attributes
+    ----------
+    parts : list
+        One for each axis that it names, the ellipsis written out; integers are arrays if another part is one.
+    own : bool
+        Whether some part is a batch.
+    first, count : int
+        Where the axes of the arrays stand in the result, if they stand together; how many there are, 0 if no part is an array.
+    apart : bool
+        Whether a slice stands between arrays, so that their axes come first.
+    """
+
+    def __init__(self, index: Any, x: Any, level: Level) -> None:
+        given = list(index) if isinstance(index, tuple) else [index]
+        parts = [_array(part) if isinstance(part, list) and innermost(part) is None else part for part in given]
+        if any(isinstance(part, (list, tuple)) for part in parts):
+            raise Unfit
+        for part in parts:
+            if isinstance(part, Batched) and part.level is level and part.dtype.kind == "b":
+                raise RuntimeError("vmap: a mask of booleans picks another number of elements in each row of a batch, so the shape "
+                                   "of the result is not known; write where(mask, x, y), or sums over where(mask, x, 0)")  # fmt: skip
+        parts = [found for part in parts for found in _numbers(part)]
+        used = sum(part is not None and part is not Ellipsis for part in parts)
+        dots = [i for i, part in enumerate(parts) if part is Ellipsis]
+        if len(dots) > 1 or used > x.ndim:
+            raise Unfit  # the operator says so itself
+        if dots:
+            parts[dots[0] : dots[0] + 1] = [slice(None)] * (x.ndim - used)
+        self.parts = parts
+        self.own = any(isinstance(part, Batched) and part.level is level for part in parts)
+        arrays = [i for i, part in enumerate(parts) if isinstance(part, (Tensor, np.ndarray))]
+        places = [i for i, part in enumerate(parts) if i in arrays or _is_integer(part)] if arrays else []
+        self.count = max((parts[i].ndim for i in arrays), default=0)
+        self.apart = bool(places) and places[-1] - places[0] >= len(places)
+        self.first = 0 if self.apart or not places else sum(not _is_integer(part) for part in parts[: places[0]])
+        self.level = level
+
+    def on(self, with_rows: bool) -> tuple:
+        """The index of whole batches; `with_rows` of an array that is a batch itself."""
+        if not self.own:
+            return (slice(None), *self.parts)
+        found = []
+        for part in self.parts:
+            if isinstance(part, Batched) and part.level is self.level:
+                part = ops.reshape(part.inside, (self.level.size, *(1,) * (self.count - part.ndim), *part.shape))
+            found.append(part)
+        return (np.arange(self.level.size).reshape(-1, *(1,) * self.count), *found) if with_rows else tuple(found)
+
+    def batch_at(self, with_rows: bool) -> int:
+        """Which axis of what the index of whole batches takes is that of the batch."""
+        if not self.own:
+            return self.count if self.apart else 0
+        return 0 if with_rows or self.apart else self.first
+
+    def leads(self, with_rows: bool) -> bool:
+        """Whether the axes of the arrays come before others that stand before them in a row."""
+        return self.own and with_rows and not self.apart and self.first > 0
+
+
+def _array(part: list) -> np.ndarray:
+    return np.asarray(part) if part else np.empty(0, np.intp)
+
+
+def _is_integer(part: Any) -> bool:
+    return isinstance(part, (int, np.integer)) and not isinstance(part, bool)
+
+
+def _numbers(part: Any) -> tuple:
+    """A mask as the places where it holds."""
+    if isinstance(part, (Tensor, np.ndarray)) and part.dtype.kind == "b":
+        return tuple(np.nonzero(part.numpy() if isinstance(part, Tensor) else part))
+    if isinstance(part, (bool, np.bool_)):
+        raise Unfit
+    return (part,)
+
+
+def index(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """`x[index]`, and `x` with other values there."""
+    x, found = args[0], None
+    parts = _Index(args[1], x, level)
+    with_rows = type(x) is Batched and x.level is level
+    if len(args) == 2:
+        found = call(inside_of(x, level), parts.on(with_rows))
+        at = parts.batch_at(with_rows)
+        if at:
+            found = ops.moveaxis(found, at, 0)
+        if parts.leads(with_rows):
+            found = ops.moveaxis(found, range(1, 1 + parts.count), range(1 + parts.first, 1 + parts.first + parts.count))
+        return together(found, level)
+    if not with_rows:
+        x, with_rows = spread(x, level), True
+    return together(call(x.inside, parts.on(True), _put(parts, x, args[2], level)), level)
+
+
+def _put(parts: _Index, x: Batched, value: Any, level: Level) -> Any:
+    """What is written to the places of a batch: its axes in their order."""
+    if innermost((value,)) is not level and not parts.leads(True) and not parts.batch_at(True):
+        return value
+    plain = [np.zeros(part.shape, np.intp) if isinstance(part, (Tensor, np.ndarray)) else part for part in parts.parts]
+    rank = np.broadcast_to(np.empty((), bool), x.shape)[tuple(plain)].ndim
+    value = spread(value, level)
+    if value.ndim > rank:
+        raise Unfit
+    inside = ops.getitem(value.inside, (slice(None), *[None] * (rank - value.ndim)))
+    if parts.leads(True):
+        inside = ops.moveaxis(inside, range(1 + parts.first, 1 + parts.first + parts.count), range(1, 1 + parts.count))
+    at = parts.batch_at(True)
+    return ops.moveaxis(inside, 0, at) if at else inside
+
+
+def taken(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """Elements along an axis, at places that are one array."""
+    x, indices, axis = args[0], args[1], args[op.roles.index("x")]
+    if axis is None:
+        x, axis = ops.reshape(x, (-1,)), 0
+    if not -x.ndim <= axis < x.ndim:
+        raise Unfit
+    if not (type(indices) is Batched and indices.level is level):
+        return together(call(x.inside, indices, axis % x.ndim - x.ndim), level)
+    return ops.getitem(x, (*[slice(None)] * (axis % x.ndim), indices))
+
+
+def scattered(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """`along`, of arrays that all have as many axes as the first; indices along one axis are the same for all rows."""
+    rank = args[0].ndim
+    for role, arg in zip(op.roles, args):
+        if role == "a" and getattr(arg, "ndim", 0) != rank:
+            raise Unfit
+    return along(level, op, call, args)
+
+
+def beside(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """The first array is a batch, and what else there is the same for all rows; axes are counted from the end."""
+    if innermost(args[1:]) is level:
+        raise Unfit
+    alone = Record(op.name, op.way, op.roles[0] + op.roles[1:].replace("a", "."))
+    return along(level, alone, call, args)
+
+
+def padded(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """No element is put in front of the batch or behind it."""
+    x, widths, *others = args
+    if innermost((widths, *others)) is level:
+        raise Unfit
+    pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
+    return together(call(x.inside, ((0, 0), *[(int(a), int(b)) for a, b in pairs]), *others), level)
+
+
+def summed(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """Einstein's summation: the batch has a letter of its own, in front."""
+    place = op.roles.index(".")
+    terms, arrow, result = args[place].partition("->")
+    letter = next(c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in args[place])
+    arrays = [arg for role, arg in zip(op.roles, args) if role == "a"]
+    mine = [type(arg) is Batched and arg.level is level for arg in arrays]
+    terms = ",".join(letter * own + term for own, term in zip(mine, terms.split(",")))
+    found: list = [inside_of(arg, level) for arg in args]
+    found[place] = f"{terms}{arrow}{letter}{result}"
+    return together(call(*found), level)
+
+
+WAYS |= {way.__name__: way for way in (beside, index, padded, scattered, summed, taken)}

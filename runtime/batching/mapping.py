@@ -1,0 +1,131 @@
+"""Mapping: what stands between the wrappers of a thread and its batches while a vmap is open.
+
+Owns the open levels, which way a call takes, writes to batches, random draws, and what is refused.  A wrapper asks `call` before
+it does anything; operators on whole batches ask again, and find the batches of the levels further out.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..core.events import set_mapping
+from ..generated.batching import BATCHING
+from ..support.dispatch import ops
+from ..support.generator import as_generator
+from .batched import Batched, Level, innermost, refuse_left, spread, together
+from .indices import WAYS
+from .passes import Passes
+from .ways import Record, Unfit, row_of, rows
+
+RECORDS: dict[str, Record] = {}
+_DRAWS = frozenset(name for name, (way, *_) in BATCHING.items() if way == "draws")
+
+
+def record_of(name: str) -> Record:
+    """What is known of an operator; rows where there is nothing."""
+    found = RECORDS.get(name)
+    if found is None:
+        found = RECORDS[name] = Record(name, *BATCHING.get(name, ("rows", "")))
+    return found
+
+
+class Mapping(Passes):
+    """The open levels of one thread, outermost first, and what they make of what is done with batches."""
+
+    def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
+        """What an operator gives where an operand is a batch; NotImplemented where none is."""
+        if name in _DRAWS:
+            return self.drawn(name, wrapper, inputs)
+        level = innermost(inputs)
+        if level is None:
+            if not self.levels and not any(one.alive for one in self.left):
+                set_mapping(None)
+            return NotImplemented
+        if not level.is_open:
+            raise RuntimeError(f"{name}: a tensor of a vmap was used when that vmap had ended: inside it stands for all rows of a "
+                               "batch; return it from the function, and use what vmap returns")  # fmt: skip
+        if name.endswith("_"):
+            return self.written(level, name, wrapper, inputs)
+        if name.endswith(".out"):
+            out = inputs[-1]
+            ops.copy_(out, getattr(ops, name[:-4])(*inputs[:-1]))
+            return out
+        return self.way(level, record_of(name), wrapper, inputs)
+
+    def way(self, level: Level, op: Record, wrapper: Any, inputs: tuple) -> Any:
+        if op.way == "parts":
+            return wrapper.parts(*inputs)
+        if op.way == "formula":
+            return op.roles(*inputs)
+        try:
+            return WAYS[op.way](level, op, wrapper, inputs)
+        except Unfit:
+            return rows(level, op, wrapper, inputs)
+
+    def note(self, kind: str, name: str, inputs: tuple) -> None:
+        """Refuse what needs the numbers of a row."""
+        if kind == "left" and innermost(inputs) is not None:
+            refuse_left(name)
+
+    # Writes.
+
+    def written(self, level: Level, name: str, wrapper: Any, inputs: tuple) -> Any:
+        """An operator in place: the batch is written to, where all that is the same for all rows cannot be."""
+        target = inputs[0]
+        op = record_of(name if name in BATCHING else name[:-1])
+        if type(target) is not Batched or target.level is not level:
+            raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch would get "
+                               "another value for each of them: it has fewer elements than what is written to it. Use the operator "
+                               f"that is not in place, or begin with a batch: zeros_like(x) of an x that vmap maps")  # fmt: skip
+        if op.way == "elements" and all(getattr(arg, "ndim", 0) <= target.ndim for arg in inputs):
+            self.way(level, op, wrapper, inputs)
+        elif op.way == "index" and len(inputs) == 3:
+            self.way(level, op, wrapper, inputs)
+        elif name in BATCHING:
+            for i in range(level.size):
+                wrapper(*[row_of(arg, level, i) for arg in inputs])
+        else:
+            value = getattr(ops, name[:-1])(*inputs)
+            if value.shape != target.shape:
+                raise RuntimeError(f"vmap: {name} would give a row the shape {value.shape} in place of {target.shape}; use the operator "
+                                   "that is not in place")  # fmt: skip
+            ops.copy_(target.inside, spread(value, level).inside)
+        return target
+
+    # Random draws.
+
+    def drawn(self, name: str, wrapper: Any, inputs: tuple) -> Any:
+        """One draw for all rows, or one for each, as the vmap's `randomness` says."""
+        if not self.levels:
+            return NotImplemented
+        level = self.levels[-1]
+        if level.randomness == "error":
+            raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode. Please either use the 'same' or "
+                               "'different' randomness flags on vmap or perform the randomness operation out of vmap")  # fmt: skip
+        if level.randomness == "same" and innermost(inputs) is not level:
+            with self.without(level):
+                return self.further(name, wrapper, inputs)
+        place = record_of(name).roles.index("g")
+        generator = as_generator(inputs[place], name, "generator")
+        inputs = (*inputs[:place], generator, *inputs[place + 1 :])
+        state, found = generator.bit_generator.state, []
+        with self.without(level):
+            for i in range(level.size):
+                if level.randomness == "same":
+                    generator.bit_generator.state = state
+                found.append(self.further(name, wrapper, tuple(row_of(arg, level, i) for arg in inputs)))
+        return inputs[0] if name.endswith("_") else together(ops.stack(found), level)
+
+    def further(self, name: str, wrapper: Any, inputs: tuple) -> Any:
+        found = self.call(name, wrapper, inputs)
+        return wrapper.parts(*inputs) if found is NotImplemented else found
+
+    @contextmanager
+    def without(self, level: Level) -> Iterator[None]:
+        """The levels further out alone."""
+        place = self.levels.index(level)
+        inner, self.levels[place:] = self.levels[place:], []
+        try:
+            yield
+        finally:
+            self.levels.extend(inner)

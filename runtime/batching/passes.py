@@ -1,0 +1,262 @@
+"""Passes over batches: gradients, tangents and custom Functions, where tensors stand for the rows of a vmap.
+
+Owns how a pass over whole batches gives each row its own gradient.  A pass knows nothing of batches: the rows of an output are its
+elements, and since no row depends on another, the gradient of all of them is that of each.  An input that is the same for all
+rows would get the sum; it is refused, but by `backward`, which adds up the gradients of all that runs.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from ..core.events import set_mapping
+from ..engine import backward as engine
+from ..engine.backward import GradientEdge, as_sequence, get_gradient_edge
+from ..generated.tensor import Tensor
+from ..methods.dual_level import make_dual, unpack_dual
+from ..support.dispatch import ops
+from .batched import Batched, Level, batched, innermost
+from .functions import called
+
+
+class MappedEdge(GradientEdge):
+    """Where the gradient of a batch goes, and which levels its rows belong to."""
+
+    levels: list[Level]
+
+
+class Passes:
+    """What the engine, dual levels and custom Functions ask while a vmap is open."""
+
+    def __init__(self, levels: list[Level] | None = None) -> None:
+        self.levels: list[Level] = [] if levels is None else levels
+        self.left: list[Level] = []  # that are closed, and had tensors then
+
+    def insides(self, values: Sequence[Any]) -> list:
+        return [bottom(value) for value in values]
+
+    def gradient_edge(self, tensor: Any) -> Any:
+        if type(tensor) is not Batched:
+            return NotImplemented
+        edge = MappedEdge(*get_gradient_edge(bottom(tensor)))
+        edge.levels = levels_of(tensor)
+        return edge
+
+    # Reverse mode.
+
+    def backward(self, tensors: Any, grads: Any, retain_graph: Any, create_graph: bool, inputs: Any) -> Any:
+        roots, grads = as_sequence(tensors), None if grads is None else as_sequence(grads)
+        if not _any_batched(roots, grads or (), () if inputs is None else as_sequence(inputs)):
+            return NotImplemented
+        values, extra = self.cotangents(roots, grads, False)
+        if extra:
+            raise RuntimeError("vmap: backward() of a tensor that is the same for all rows, with a gradient for each row: the gradients "
+                               "would be added up. Use grad(outputs, inputs, grad_outputs)")  # fmt: skip
+        with suspended():
+            targets = None if inputs is None else self.insides(as_sequence(inputs))
+            engine.backward(self.insides(roots), values, retain_graph, create_graph, targets)
+        return None
+
+    def grad(self, outputs: tuple, inputs: tuple, grads: Any, retain_graph: Any, create_graph: bool, unused: bool,
+             is_grads_batched: bool, materialize_grads: bool) -> Any:  # fmt: skip
+        grads = None if grads is None else as_sequence(grads)
+        if not _any_batched(outputs, inputs, grads or ()):
+            return NotImplemented
+        for i, value in enumerate(inputs):
+            own = _levels(value)
+            if any(level not in own for output in outputs if _needs_grad(output) for level in _levels(output)):
+                raise RuntimeError(f"vmap: input {i} of grad() is the same for all rows of a batch, and the output is not: its gradient "
+                                   "would be the sum over the rows. Use gs.grad(function), or make it an argument that vmap maps")
+        values, extra = self.cotangents(outputs, grads, is_grads_batched)
+        lengths = [level.size for level in extra]
+        with suspended():
+            found = engine.grad(self.insides(outputs), self.insides(inputs), values, retain_graph, create_graph,
+                                unused or materialize_grads, bool(extra) or is_grads_batched)  # fmt: skip
+        results = []
+        for value, gradient in zip(inputs, found):
+            if gradient is None and materialize_grads:
+                count = grads[0].shape[:1] if is_grads_batched else ()
+                results.append(ops.zeros_like(ops.broadcast_to(value, (*count, *value.shape))))
+                continue
+            if gradient is not None:
+                own = _levels(value)
+                if extra:
+                    count = (-1,) if is_grads_batched else ()
+                    gradient = ops.reshape(gradient, (*lengths, *count, *gradient.shape[1:]))
+                gradient = _arranged(gradient, extra, own, is_grads_batched)
+            results.append(gradient)
+        return tuple(results)
+
+    def cotangents(self, outputs: Sequence[Any], grads: Sequence[Any] | None, is_grads_batched: bool) -> tuple[list, list[Level]]:
+        """The gradients to start from as the pass takes them, and the levels that the outputs have not: rows of a batched pass."""
+        extra: list[Level] = []
+        for output, grad in zip(outputs, grads or ()):
+            extra += [level for level in _levels(grad) if level not in _levels(output) and level not in extra]
+        extra.sort(key=_number)
+        values: list[Any] = []
+        for i, output in enumerate(outputs):
+            grad = None if grads is None else grads[i]
+            if isinstance(output, GradientEdge):
+                values.append(bottom(grad))
+                continue
+            if grad is None:
+                if output.size != 1 or output.dtype.kind == "c":
+                    raise RuntimeError("grad can be implicitly created only for scalar outputs" if output.size != 1 else
+                                       "grad can be implicitly created only for real scalar outputs but got complex")  # fmt: skip
+                one = ops.ones_like(bottom(output).detach())
+                values.append(ops.broadcast_to(one, (*[level.size for level in extra], *one.shape)) if extra else one)
+                continue
+            own = _levels(output)
+            value = aligned(grad, sorted({*extra, *own}, key=_number))
+            value = _led(value, sorted({*extra, *own}, key=_number), extra, is_grads_batched)
+            if extra:
+                value = ops.reshape(value, (-1, *value.shape[len(extra) + is_grads_batched :]))
+            values.append(value)
+        return values, extra
+
+    # Forward mode.
+
+    def make_dual(self, primal: Any, tangent: Any, level: Any) -> Any:
+        if not _any_batched((primal, tangent)) or not isinstance(primal, Tensor) or not isinstance(tangent, Tensor):
+            return NotImplemented
+        own = _union(primal, tangent)
+        return stood(make_dual(aligned(primal, own), aligned(tangent, own), level=level), own)
+
+    def unpack_dual(self, tensor: Any, level: Any) -> Any:
+        if type(tensor) is not Batched:
+            return NotImplemented
+        own = levels_of(tensor)
+        primal, tangent = unpack_dual(bottom(tensor), level=level)
+        return stood(primal, own), None if tangent is None else stood(tangent, own)
+
+    def push(self, dual_level: Any, primal: Any, tangents: Any) -> Any:
+        """The same where a dual level has many tangents at once, along a first axis of `tangents`."""
+        if not _any_batched((primal, tangents)):
+            return NotImplemented
+        own = _union(primal, tangents)
+        whole = ops.moveaxis(aligned(tangents, own), len(own), 0)
+        return stood(dual_level.push(aligned(primal, own), whole), own)
+
+    def pushed(self, dual_level: Any, tensor: Any) -> Any:
+        if type(tensor) is not Batched:
+            return NotImplemented
+        own = levels_of(tensor)
+        primal, tangents = dual_level.pushed(bottom(tensor))
+        return stood(primal, own), None if tangents is None else stood(ops.moveaxis(tangents, 0, len(own)), own)
+
+    # Functions of users.
+
+    def function(self, cls: Any, args: tuple) -> Any:
+        level = innermost(args)
+        return NotImplemented if level is None else called(cls, level, args, self)
+
+    def again(self) -> Any:
+        """What makes contexts in which the levels that are open now are open."""
+        return partial(entered, list(self.levels))
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """No vmap: a pass over whole batches."""
+    before = set_mapping(None)
+    try:
+        yield
+    finally:
+        set_mapping(before)
+
+
+@contextmanager
+def entered(levels: list[Level]) -> Iterator[None]:
+    """Levels that may be closed are open: for what a backward pass calls."""
+    from .mapping import Mapping
+
+    before, states = set_mapping(Mapping(levels)), [level.is_open for level in levels]
+    for level in levels:
+        level.is_open = True
+    try:
+        yield
+    finally:
+        set_mapping(before)
+        for level, state in zip(levels, states):
+            level.is_open = state
+
+
+def of_every_row(value: Tensor) -> Tensor:
+    """A tensor as a batch at every open level, so that each row may have a gradient of its own."""
+    mapping = set_mapping(None)
+    if mapping is None:
+        return value
+    set_mapping(mapping)
+    return stood(aligned(value, mapping.levels), mapping.levels)
+
+
+def bottom(value: Any) -> Any:
+    """The tensor that all batches are axes of."""
+    while type(value) is Batched:
+        value = value.inside
+    return value
+
+
+def levels_of(value: Any) -> list[Level]:
+    """The levels whose rows a tensor stands for, outermost first: the first axes of `bottom`."""
+    found = []
+    while type(value) is Batched:
+        found.append(value.level)
+        value = value.inside
+    return found[::-1]
+
+
+def stood(tensor: Any, levels: Sequence[Level]) -> Any:
+    """The rows of a tensor whose first axes are levels."""
+    for level in levels:
+        tensor = batched(tensor, level)
+    return tensor
+
+
+def aligned(value: Any, levels: Sequence[Level]) -> Any:
+    """A tensor whose first axes are those of `levels`, broadcast along those that `value` has not."""
+    own, whole = levels_of(value), bottom(value)
+    if len(own) == len(levels):
+        return whole
+    shape = whole.shape[len(own) :]
+    whole = ops.getitem(whole, tuple([slice(None) if level in own else None for level in levels]))
+    return ops.broadcast_to(whole, (*[level.size for level in levels], *shape))
+
+
+def _led(value: Any, levels: Sequence[Level], extra: Sequence[Level], has_rows: bool) -> Any:
+    """Axes of `levels`, then of rows where it has them: those of `extra` first, then that of the rows, then the others."""
+    source = [i for i, level in enumerate(levels) if level in extra] + [len(levels)] * has_rows
+    return ops.moveaxis(value, source, range(len(source))) if source != list(range(len(source))) else value
+
+
+def _arranged(gradient: Any, extra: Sequence[Level], own: Sequence[Level], has_rows: bool) -> Any:
+    """The way back: a gradient with the axes of `extra`, of rows and of `own` in front, as rows of all levels."""
+    every = sorted({*extra, *own}, key=_number)
+    given = [*extra, *([None] if has_rows else []), *own]
+    wanted = [*every, *([None] if has_rows else [])]
+    places = [given.index(item) for item in wanted]
+    rest = range(len(given), gradient.ndim)
+    if places != list(range(len(places))):
+        gradient = ops.permute_dims(gradient, (*places, *rest))
+    return stood(gradient, every)
+
+
+def _levels(value: Any) -> list[Level]:
+    return value.levels if isinstance(value, MappedEdge) else levels_of(value)
+
+
+def _union(*values: Any) -> list[Level]:
+    return sorted({level for value in values for level in levels_of(value)}, key=_number)
+
+
+def _needs_grad(value: Any) -> bool:
+    return isinstance(value, GradientEdge) or value.requires_grad
+
+
+def _any_batched(*groups: Sequence[Any]) -> bool:
+    return any(type(value) in (Batched, MappedEdge) for group in groups for value in group)
+
+
+def _number(level: Level) -> int:
+    return level.number

@@ -1,0 +1,274 @@
+"""The ways in which operators take batches.
+
+Owns what becomes of the operands and the arguments of a call where some operands are batches, by the way that the operator's entry
+has: each function here gets the level, the record of the operator, the operator and its arguments, and calls it on whole
+batches, along whose first axis the rows lie.  A way that does not fit a call gives NotImplemented, and the rows go one by one.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..generated.tensor import Tensor
+from ..support.dispatch import ops
+from .batched import Batched, Level, inside_of, innermost, spread, together
+
+
+class Record:
+    """What is known of an operator: its way, the roles of its arguments, the axes that its shape names."""
+
+    __slots__ = ("all_axes", "inputs", "name", "results", "roles", "way")
+
+    def __init__(self, name: str, way: str, roles: str, *others: Any) -> None:
+        self.name, self.way, self.roles, self.inputs, self.results, self.all_axes = name, way, roles, (), (), False
+        if others and others[0] is not True:
+            self.inputs, self.results, *others = others
+        self.all_axes = bool(others and others[0])
+
+
+def elements(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """Operands are aligned at their last axes, behind the batch."""
+    rank = max([_rank(arg) for role, arg in zip(op.roles, args) if role == "a"])
+    return together(call(*_aligned(level, op, args, rank)), level)
+
+
+def _aligned(level: Level, op: Record, args: tuple, rank: int) -> list:
+    found: list = []
+    for role, arg in zip(op.roles, args):
+        if type(arg) is Batched and arg.level is level:
+            if role != "a":
+                raise Unfit
+            missing = rank - arg.ndim
+            arg = _with_axes(arg.inside, missing) if missing > 0 else arg.inside
+        found.append(arg)
+    return found
+
+
+def _with_axes(inside: Any, count: int) -> Any:
+    """A batch with more axes of length 1 before those of a row."""
+    return ops.getitem(inside, (slice(None), *[None] * count)) if count else inside
+
+
+def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """The batch is one more of the axes that the operator loops over, in front of all others."""
+    cores: list[tuple[str, ...]] = []
+    kinds = iter(op.inputs)
+    arrays = [(arg, next(kinds)) for role, arg in zip(op.roles, args) if role == "a"]
+    dropped: set[str] = set()  # of a batch, which gets them with length 1
+    absent: set[str] = set()
+    for arg, core in arrays:
+        missing = arg is not None and _rank(arg) < len(core)
+        if missing:
+            gone = {dim for dim in core if dim.endswith("?")}
+            if _rank(arg) < len(core) - len(gone):
+                raise Unfit
+            if type(arg) is Batched and arg.level is level:
+                dropped |= gone
+            else:
+                absent |= gone
+            cores.append(tuple(dim for dim in core if dim not in gone))
+        else:
+            cores.append(core)
+    loops = max(_rank(arg) - len(core) for (arg, _), core in zip(arrays, cores) if arg is not None)
+    found, place = [], 0
+    for role, arg in zip(op.roles, args):
+        if role == "a":
+            whole, core = arrays[place][1], cores[place]
+            place += 1
+            if type(arg) is Batched and arg.level is level:
+                own = _rank(arg) - len(core)
+                arg = _with_axes(arg.inside, loops - own)
+                if len(core) < len(whole):  # an axis that the operator may do without has length 1
+                    index = [slice(None)] * (arg.ndim - len(core)) + [None if dim in dropped else slice(None) for dim in whole]
+                    arg = ops.getitem(arg, tuple(index))
+        elif type(arg) is Batched:
+            raise Unfit
+        found.append(arg)
+    result = call(*found)
+    if dropped:
+        results = result if type(result) is tuple else (result,)
+        results = tuple([_without(value, [dim for dim in dims if dim not in absent], dropped) for value, dims in zip(results, op.results)])
+        result = results if type(result) is tuple else results[0]
+    return together(result, level)
+
+
+def _without(value: Any, dims: list[str], dropped: set[str]) -> Any:
+    gone = tuple(i - len(dims) for i, dim in enumerate(dims) if dim in dropped)
+    return ops.squeeze(value, gone) if gone else value
+
+
+def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> Any:
+    """Axes are counted from the end; where there are several arrays each becomes a batch."""
+    rank = max(_rank(arg) for role, arg in zip(op.roles, args) if role in "al") + extra
+    several = sum(role in "al" for role in op.roles) > 1
+    found = []
+    for role, arg in zip(op.roles, args):
+        if role == "a":
+            arg = inside_of(arg, level) if arg is None or not several else spread(arg, level).inside
+        elif role == "l":
+            arg = [spread(item, level).inside for item in arg]
+        elif role in "xX":
+            arg = _from_the_end(arg, rank, op, role)
+        elif type(arg) is Batched:
+            raise Unfit
+        found.append(arg)
+    return together(call(*found), level)
+
+
+def _from_the_end(axis: Any, rank: int, op: Record, role: str) -> Any:
+    if axis is None:
+        if op.all_axes and role == "X":
+            return tuple(range(-rank, 0))
+        if rank == 1:
+            return (-1,) if role == "X" else -1
+        raise Unfit
+    several = isinstance(axis, (tuple, list))
+    places = [int(a) for a in (axis if several else (axis,))]
+    if any(not -rank <= a < rank for a in places):
+        raise Unfit  # the operator says so itself
+    places = [a - rank if a >= 0 else a for a in places]
+    return tuple(places) if several else places[0]
+
+
+def inserted(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """`along`, with axes that are those of the result: as many more as are named."""
+    axis = next(arg for role, arg in zip(op.roles, args) if role in "xX")
+    return along(level, op, call, args, len(axis) if isinstance(axis, (tuple, list)) else 1)
+
+
+def around(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """`along`, with two axes more than the arrays have, both of them named."""
+    return along(level, op, call, args, 1)
+
+
+def shaped(level: Level, op: Record, call: Any, args: tuple, broadcast: bool = False) -> Any:
+    """The length of the batch stands in front of the shape that is asked for."""
+    place = op.roles.index("s")
+    shape = args[place]
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    rank, found = len(shape), list(args)
+    for i, (role, arg) in enumerate(zip(op.roles, args)):
+        if type(arg) is Batched and (i or role != "a"):
+            raise Unfit
+        if role in "xX":
+            if arg is None:
+                if _rank(args[0]) == rank:
+                    arg = tuple(range(-rank, 0))
+                else:
+                    raise Unfit
+            found[i] = _from_the_end(arg, rank, op, role)
+    inside = inside_of(args[0], level)
+    found[0] = _with_axes(inside, max(rank - args[0].ndim, 0)) if broadcast else inside
+    found[place] = (level.size, *shape)
+    return together(call(*found), level)
+
+
+def broadcast(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """`shaped`, where an array may have fewer axes than the shape."""
+    return shaped(level, op, call, args, True)
+
+
+def reduced(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """`shaped`, where an array may have more axes than the shape: it is summed along these."""
+    x, shape = args[0], tuple(args[op.roles.index("s")])
+    return together(ops.reshape(call(x.inside, (level.size, *(1,) * (x.ndim - len(shape)), *shape)), (level.size, *shape)), level)
+
+
+def order(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """The axes of a row in another order: all of them are named, or none, which reverses them."""
+    rank, axes = args[0].ndim, args[1] if len(args) > 1 else None
+    axes = tuple(range(rank))[::-1] if axes is None else tuple(a % rank if -rank <= a < rank else a for a in axes)
+    if sorted(axes) != list(range(rank)):
+        raise Unfit
+    return together(ops.permute_dims(args[0].inside, (0, *[a + 1 for a in axes])), level)
+
+
+def places(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """Two lists of axes: from where, and where to."""
+    rank = args[0].ndim
+    axes = [_from_the_end(arg, rank, op, "X") for arg in args[1:]]
+    return together(call(args[0].inside, *axes), level)
+
+
+def joined(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """`along`, of arrays in one list; their axes are those of the longest."""
+    arrays = list(args[0])
+    rank = max(map(_rank, arrays))
+    if any(_rank(array) != rank for array in arrays):
+        raise Unfit
+    return along(level, op, call, args)
+
+
+def images(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """The array has one axis of a batch, or none, before those of an image; a vmap's batch becomes part of it."""
+    if type(args[0]) is not Batched or any(innermost((arg,)) is level for arg in args[1:]):
+        raise Unfit
+    inside, kept = args[0].inside, ()
+    core = len(op.inputs[0]) if op.inputs else args[1].ndim - 1
+    if inside.ndim > core + 1:
+        kept = inside.shape[: inside.ndim - core]
+        inside = ops.reshape(inside, (-1, *inside.shape[inside.ndim - core :]))
+    result = call(inside, *args[1:])
+    if kept:
+        result = _each_shaped(result, kept)
+    return together(result, level)
+
+
+def _each_shaped(result: Any, kept: tuple[int, ...]) -> Any:
+    if type(result) is tuple:
+        return tuple([_each_shaped(item, kept) for item in result])
+    return ops.reshape(result, (*kept, *result.shape[1:]))
+
+
+# Row by row.
+
+
+def rows(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """The results for each row, stacked."""
+    found = [call(*[row_of(arg, level, i) for arg in args]) for i in range(level.size)]
+    return together(stacked(found), level)
+
+
+def row_of(value: Any, level: Level, i: int) -> Any:
+    if type(value) is Batched and value.level is level:
+        return ops.getitem(value.inside, i)
+    if type(value) is tuple or type(value) is list:
+        return type(value)([row_of(item, level, i) for item in value])
+    if type(value) is slice:
+        return slice(*[row_of(item, level, i) for item in (value.start, value.stop, value.step)])
+    return value
+
+
+def stacked(results: list) -> Any:
+    """One result whose tensors have the rows along a first axis."""
+    first = results[0]
+    if isinstance(first, Tensor):
+        shapes = {result.shape for result in results}
+        if len(shapes) > 1:
+            raise RuntimeError("vmap: the shape of the result depends on values, and is another one for each row: "
+                               f"{', '.join(map(str, sorted(shapes)))}. Use where() and sums over masks")  # fmt: skip
+        return ops.stack(results)
+    if type(first) is tuple or type(first) is list:
+        return type(first)([stacked(list(items)) for items in zip(*results, strict=True)])
+    return first
+
+
+def refused(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """A look at memory."""
+    raise RuntimeError(f"vmap: {op.name} looks at memory, and a row of a batch is no memory of its own; use an index, reshape or "
+                       "the like")  # fmt: skip
+
+
+class Unfit(Exception):
+    """A way does not fit this call."""
+
+
+def _rank(value: Any) -> int:
+    if isinstance(value, (Tensor, np.ndarray)):
+        return value.ndim
+    return max(map(_rank, value), default=0) if isinstance(value, (list, tuple)) else 0
+
+
+WAYS = {way.__name__: way for way in (
+    along, around, broadcast, elements, images, inserted, joined, leading, order, places, reduced, refused, rows, shaped,
+)}  # fmt: skip

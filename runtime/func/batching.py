@@ -1,0 +1,253 @@
+"""vmap: a function of one example as a function of a batch.
+
+Owns the signature, which is that of `torch.func.vmap` with JAX's names beside it, and how nests of arguments and results are
+taken apart along their batch axes.  What operators do with batches is `gradspec.batching`'s.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ..autograd.nest import flatten, rebuild
+from ..batching.batched import Batched, Level, batched
+from ..batching.mapping import Mapping
+from ..core.events import set_mapping
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..support.dispatch import ops
+from ..support.errors import CallTypeError, CallValueError
+
+RANDOMNESS = ("error", "different", "same")
+_ARRAYS = (TensorBase, np.ndarray)
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+    in_axes: Any = None,
+    out_axes: Any = None,
+    axis_size: int | None = None,
+) -> Callable[..., Any]:
+    """A function of one example as a function of a batch of them: one call of each operator for all rows.
+
+    Parameters
+    ----------
+    func : callable
+        Takes and gives nests (tuples, lists, dictionaries) of tensors, arrays and numbers, for one row of the batch.  Inside of
+        it a tensor has the shape of a row.
+    in_dims : int, None, or nest of them
+        Along which axis of each argument the batch lies; None where an argument is the same for all rows.  A tuple has an item for
+        each positional argument, which may be a nest as far as the argument is one.  Keyword arguments are the same for all rows.
+    out_dims : int, None, or nest of them
+        Along which axis of each result the batch is to lie; None for a result that is the same for all rows.
+    randomness : {'error', 'different', 'same'}
+        What random operators do inside: refuse, draw for each row, or draw once for all rows.
+    chunk_size : int, optional
+        How many rows at a time; all of them by default.
+    in_axes, out_axes : optional
+        JAX's names for `in_dims` and `out_dims`.
+    axis_size : int, optional
+        How many rows there are, for a function whose arguments do not say.
+
+    Returns
+    -------
+    callable
+        Takes the arguments with their batch axes, and gives the results with theirs.
+
+    Raises
+    ------
+    ValueError
+        The batch axes differ in length, or `in_dims` does not fit the arguments.
+    RuntimeError
+        The function asks for a single number (`if x > 0`, `x.item()`), a shape that depends on values, or draws random numbers that
+        `randomness` does not allow.
+
+    Notes
+    -----
+    `vmap` nests, goes inside of `grad`, `jvp`, `jacrev` and the like, and around them.  A result may differ from that of the loop in
+    its last digits, as sums and products of matrices are then made in another order.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.vmap(gs.dot)(gs.ones((3, 2)), gs.ones((3, 2))).tolist()
+    [2.0, 2.0, 2.0]
+    >>> gs.vmap(gs.grad(lambda w, x: (w * x).sum()), in_dims=(None, 0))(gs.ones(2), gs.asarray([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    if not callable(func):
+        raise CallTypeError(f"vmap: the first argument must be a function, got {type(func).__name__}")
+    if randomness not in RANDOMNESS:
+        raise CallValueError(f"Only allow randomness modes 'error', 'different', and 'same'. Got {randomness!r}")
+    if chunk_size is not None and not chunk_size > 0:
+        raise CallValueError("vmap: chunk_size should be None or greater than 0. (got {chunk_size})".format(chunk_size=chunk_size))
+    in_dims = in_dims if in_axes is None else in_axes
+    out_dims = out_dims if out_axes is None else out_axes
+
+    @wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, dims, form = _taken_apart(args, in_dims, func)
+        size = _size(leaves, dims, axis_size)
+        if chunk_size is None or chunk_size >= size:
+            return _run(func, leaves, dims, form, kwargs, size, out_dims, randomness)
+        return _in_chunks(func, leaves, dims, form, kwargs, size, out_dims, randomness, chunk_size)
+
+    return mapped
+
+
+def _name(func: Callable[..., Any]) -> str:
+    return getattr(func, "__name__", type(func).__name__)
+
+
+def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any]) -> tuple[list, list, Any]:
+    """The leaves of the arguments, the batch axis of each, and their form."""
+    head = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+        raise CallValueError(head + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
+                             f"got: {type(in_dims)}.")  # fmt: skip
+    if not args:
+        raise CallValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
+                             "over a function with no inputs. The latter is unsupported.")  # fmt: skip
+    leaves, form = flatten(list(args))
+    dims = _spread_out(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args))
+    if dims is None:
+        raise CallValueError(head + "in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+                             f"{in_dims!r} but inputs has structure {_structure(list(args))}.")  # fmt: skip
+    for i, (leaf, dim) in enumerate(zip(leaves, dims)):
+        if dim is None:
+            continue
+        if not isinstance(dim, int) or isinstance(dim, bool):
+            raise CallValueError(head + f"Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
+        if not isinstance(leaf, _ARRAYS):
+            raise CallValueError(head + f"Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
+                                 "non-Tensor arguments, please use None as the respective in_dim")  # fmt: skip
+        if not -leaf.ndim <= dim < leaf.ndim:
+            raise CallValueError(head + f"Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.ndim} so "
+                                 f"expected in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}.")  # fmt: skip
+        dims[i] = dim % leaf.ndim
+    return leaves, dims, form
+
+
+def _spread_out(dims: Any, nest: Any) -> list | None:
+    """An axis for each leaf of a nest, from a nest that may end earlier; None where it is another one."""
+    if dims is None or isinstance(dims, int):
+        return [dims] * len(flatten(nest)[0])
+    if isinstance(dims, dict):
+        if not isinstance(nest, dict) or set(dims) != set(nest):
+            return None
+        parts = [_spread_out(dims[key], nest[key]) for key in nest]
+    elif isinstance(dims, (tuple, list)) and isinstance(nest, (tuple, list)) and len(dims) == len(nest):
+        parts = [_spread_out(dim, item) for dim, item in zip(dims, nest)]
+    elif isinstance(nest, (tuple, list, dict)) or isinstance(dims, (tuple, list)):
+        return None
+    else:
+        return [dims]
+    return None if None in parts else [dim for part in parts if part is not None for dim in part]
+
+
+def _structure(nest: Any) -> Any:
+    leaves, form = flatten(nest)
+    return rebuild(form, [_Star()] * len(leaves))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def _size(leaves: list, dims: list, axis_size: int | None) -> int:
+    """How many rows there are."""
+    sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims) if dim is not None]
+    if axis_size is not None:
+        sizes.append(axis_size)
+    if not sizes:
+        raise CallValueError("vmap: at least one input has to be mapped over: in_dims is None for every one. Give one an axis, or "
+                             "axis_size the number of rows")  # fmt: skip
+    if len(set(sizes)) > 1:
+        raise CallValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
+                             "dimension")  # fmt: skip
+    return sizes[0]
+
+
+def _run(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int, out_dims: Any, randomness: str) -> Any:
+    if size == 0:
+        raise CallValueError("vmap: the batch has no rows, and a function of a row is called for one at least")
+    mapping = set_mapping(None)
+    if mapping is None:
+        mapping = Mapping()
+    set_mapping(mapping)
+    level = Level(size, len(mapping.levels) + 1, randomness)
+    mapping.levels.append(level)
+    try:
+        given = [leaf if dim is None else batched(_led(asarray(leaf), dim), level) for leaf, dim in zip(leaves, dims)]
+        value = func(*rebuild(form, given), **kwargs)
+        del given
+        return _results(func, value, level, out_dims)
+    finally:
+        mapping.levels.remove(level)
+        level.is_open = False
+        if level.alive:
+            mapping.left.append(level)
+        elif not mapping.levels and not mapping.left:
+            set_mapping(None)
+
+
+def _led(value: Any, dim: int) -> Any:
+    """A batch with its axis in front; not the tensor itself, which the function may write a requirement of a gradient to."""
+    return ops.moveaxis(value, dim, 0) if dim else value[...]
+
+
+def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
+    """What the function returned, with batch axes."""
+    head = f"vmap({_name(func)}, ..., out_dims={out_dims}): "
+    leaves, form = flatten(value)
+    dims = _spread_out(out_dims, value)
+    if dims is None and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1 and len(leaves) == 1:
+        dims = list(out_dims)
+    if dims is None:
+        raise CallValueError(head + f"out_dims is not compatible with the structure of `outputs`. out_dims has structure {out_dims!r} but "
+                             f"outputs has structure {_structure(value)}.")  # fmt: skip
+    found = []
+    for leaf, dim in zip(leaves, dims):
+        if not isinstance(leaf, (*_ARRAYS, np.generic, int, float, complex)):
+            raise CallValueError(head + f"`{_name(func)}` must only return Tensors, got type {type(leaf)}. Did you mean to set out_dims= to "
+                                 "None for output?")  # fmt: skip
+        is_batch = type(leaf) is Batched and leaf.level is level
+        if dim is None:
+            if is_batch:
+                raise CallValueError(head + f"`{_name(func)}` can not return a BatchedTensor when out_dim is None: the result is another "
+                                     "one for each row")  # fmt: skip
+            found.append(leaf)
+            continue
+        if not isinstance(dim, int) or isinstance(dim, bool):
+            raise CallValueError(head + f"out_dims must be an int, None or a nest of them that fits the outputs, got {dim!r}")
+        if is_batch:
+            whole = leaf.inside
+        else:
+            whole = asarray(leaf)
+            whole = ops.copy(ops.broadcast_to(whole, (level.size, *whole.shape)))
+        if not -whole.ndim <= dim < whole.ndim:
+            raise IndexError(head + f"Dimension out of range: an output has {whole.ndim} axes with that of the batch, got out_dim {dim}")
+        found.append(ops.moveaxis(whole, 0, dim) if dim % whole.ndim else whole)
+    return rebuild(form, found)
+
+
+def _in_chunks(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int, out_dims: Any, randomness: str,
+               chunk_size: int) -> Any:  # fmt: skip
+    parts, ends = [], None
+    for start in range(0, size, chunk_size):
+        rows = slice(start, min(start + chunk_size, size))
+        some = [leaf if dim is None else leaf[(*[slice(None)] * dim, rows)] for leaf, dim in zip(leaves, dims)]
+        value = _run(func, some, dims, form, kwargs, rows.stop - start, out_dims, randomness)
+        found, out_form = flatten(value)
+        ends = _spread_out(out_dims, value) or [0] * len(found)
+        parts.append(found)
+    assert ends is not None
+    whole = [columns[0] if dim is None else ops.concat(list(columns), dim) for dim, columns in zip(ends, zip(*parts))]
+    return rebuild(out_form, whole)
