@@ -9,8 +9,10 @@ import contextlib
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
+from ..batching.passes import is_mapped, outside
 from ..core.events import span
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import tensor
@@ -105,7 +107,8 @@ def checkpoint(
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-        return _reentrant(function, args, preserve_rng_state)
+        if not is_mapped():  # a pass of batches calls no pass of rows
+            return _reentrant(function, args, preserve_rng_state)
     forward_context, second_context = context_fn()
     if not is_grad_enabled():
         with forward_context:
@@ -197,11 +200,12 @@ class _Region:
     """One call of a checkpointed function."""
 
     def __init__(self, function, args, kwargs, second_context, preserve_rng_state):
-        leaves, self.form = flatten((args, kwargs))
+        leaves, form = flatten((args, kwargs))
+        self.function, leaves = outside(partial(_call, function, form), leaves)
         self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TensorBase)]
         self.inputs = _save([leaves[i] for i in self.places]) if self.places else None
         self.leaves = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
-        self.function, self.second_context = function, second_context
+        self.second_context = second_context
         self.generators = _generators(leaves) if preserve_rng_state else {}
         self.complete, self.levels = False, innermost_level()
         self.slots, self.saved = [], []  # weak references to slots; shape and dtype of what they stand for
@@ -237,14 +241,13 @@ class _Region:
         leaves = list(self.leaves)
         for place, value in zip(self.places, self.inputs.saved_tensors if self.places else ()):
             leaves[place] = value
-        args, kwargs = rebuild(self.form, leaves)
         now = {generator: generator.bit_generator.state for generator in self.generators}
         for generator, state in self.generators.items():
             generator.bit_generator.state = state
         try:
             with (span("checkpoint"), enable_grad(), watching(run.values), self.second_context,
                   saved_tensors_hooks(run.pack, _itself)):  # fmt: skip
-                self.function(*args, **kwargs)
+                self.function(leaves)
         except _Stop as stop:
             if stop.run is not run:
                 raise
@@ -253,6 +256,11 @@ class _Region:
                 generator.bit_generator.state = state
         run.compare()
         return run
+
+
+def _call(function, form, leaves):
+    args, kwargs = rebuild(form, leaves)
+    return function(*args, **kwargs)
 
 
 class _Run:

@@ -5,7 +5,7 @@ elements, and since no row depends on another, the gradient of all of them is th
 rows would get the sum; it is refused, but by `backward`, which adds up the gradients of all that runs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from ..engine.backward import GradientEdge, as_sequence, get_gradient_edge
 from ..generated.tensor import Tensor
 from ..methods.dual_level import make_dual, unpack_dual
 from ..support.dispatch import ops
-from .batched import Batched, Level, batched, innermost
+from .batched import Batched, Level, batched
 from .functions import called
 
 
@@ -148,7 +148,7 @@ class Passes:
     # Functions of users.
 
     def function(self, cls: Any, args: tuple) -> Any:
-        level = innermost(args)
+        level = max((arg.level for arg in args if type(arg) is Batched), key=_number, default=None)
         return NotImplemented if level is None else called(cls, level, args, self)
 
     def again(self) -> Any:
@@ -182,6 +182,13 @@ def entered(levels: list[Level]) -> Iterator[None]:
             level.is_open = state
 
 
+def is_mapped() -> bool:
+    """Whether a vmap is open in this thread."""
+    mapping = set_mapping(None)
+    set_mapping(mapping)
+    return mapping is not None
+
+
 def of_every_row(value: Tensor) -> Tensor:
     """A tensor as a batch at every open level, so that each row may have a gradient of its own."""
     mapping = set_mapping(None)
@@ -189,6 +196,21 @@ def of_every_row(value: Tensor) -> Tensor:
         return value
     set_mapping(mapping)
     return stood(aligned(value, mapping.levels), mapping.levels)
+
+
+def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list], Any], list]:
+    """A function of a list as one that may be called when every vmap has ended, and whole batches in the place of rows."""
+    mapping = set_mapping(None)
+    if mapping is None:
+        return function, leaves
+    set_mapping(mapping)
+    levels, own = list(mapping.levels), [levels_of(leaf) for leaf in leaves]
+
+    def inside(values: list) -> Any:
+        with entered(levels):
+            return function([stood(value, some) for value, some in zip(values, own)])
+
+    return inside, [bottom(leaf) for leaf in leaves]
 
 
 def bottom(value: Any) -> Any:
