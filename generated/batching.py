@@ -364,7 +364,7 @@ BATCHING = {
     "broadcast_to": ('broadcast', 'as'),
     "contiguous": ('elements', 'a'),
     "diag": ('parts', 'a.'),
-    "diag_embed": ('around', 'a.xx'),
+    "diag_embed": ('widened', 'a.xx'),
     "diagflat": ('parts', 'a.'),
     "diagonal": ('along', 'a.xx'),
     "_diagonal_backward": ('shaped', 'as.xx'),

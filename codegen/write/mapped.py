@@ -20,7 +20,7 @@ WAYS = {
     "along": "axes are counted from the end, where the batch is not",
     "shaped": "the shape that is asked for gets the length of the batch in front",
     "draws": "as the vmap's `randomness` says",
-    "around": "`along`, with one more axis, and two that are named",
+    "widened": "`along`, with one more axis, and two that are named",
     "beside": "the first operand alone may be a batch",
     "broadcast": "`shaped`, of an operand that may have fewer axes",
     "images": "the batch joins the one axis of a batch that the operator has",

@@ -10,7 +10,7 @@ from ..batching.passes import of_every_row
 from ..core.grad_mode import _set_fwd_grad_enabled, no_grad
 from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
-from ..engine.backward import grad
+from ..engine.backward import GradientEdge, get_gradient_edge, grad
 from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, NotBatched
@@ -124,9 +124,18 @@ class UserFunction:
 # Passes.
 
 
+def roots_of(outputs):
+    """Where the gradients of outputs begin, which stays right when the history of an output is cut; an output that has none."""
+    return [get_gradient_edge(output) if output.requires_grad else output for output in outputs]
+
+
+def has_history(root):
+    return isinstance(root, GradientEdge) or root.requires_grad
+
+
 def gradients(outputs, variables, cotangents, create_graph, retain_graph=None):
-    """The gradients by `variables`, None where there is none."""
-    kept = [i for i, output in enumerate(outputs) if output.requires_grad]
+    """The gradients by `variables`, None where there is none; `outputs` may be what `roots_of` gave."""
+    kept = [i for i, output in enumerate(outputs) if has_history(output)]
     if not kept:
         return [None] * len(variables)
     given = None if cotangents is None else [cotangents[i] for i in kept]
@@ -181,7 +190,7 @@ def transposed(outputs, variables):
 
 def push_transposed(outputs, cotangents, found, tangents, create_graph, retain_graph=None):
     """The tangents of the outputs, from what `transposed` gave."""
-    wanted = [i for i, output in enumerate(outputs) if output.requires_grad]
+    wanted = [i for i, cotangent in enumerate(cotangents) if cotangent is not None and has_history(cotangent)]
     pushed = [None] * len(outputs)
     values = gradients(found, [cotangents[i] for i in wanted], tangents, create_graph, retain_graph) if wanted else ()
     for i, value in zip(wanted, values):

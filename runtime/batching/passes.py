@@ -97,8 +97,8 @@ class Passes:
         values: list[Any] = []
         for i, output in enumerate(outputs):
             grad = None if grads is None else grads[i]
-            if isinstance(output, GradientEdge):
-                values.append(bottom(grad))
+            if grad is None and isinstance(output, GradientEdge):
+                values.append(None)
                 continue
             if grad is None:
                 if output.size != 1 or output.dtype.kind == "c":
@@ -153,7 +153,7 @@ class Passes:
 
     def again(self) -> Any:
         """What makes contexts in which the levels that are open now are open."""
-        return partial(entered, list(self.levels))
+        return partial(entered, type(self), list(self.levels))
 
 
 @contextmanager
@@ -167,11 +167,9 @@ def suspended() -> Iterator[None]:
 
 
 @contextmanager
-def entered(levels: list[Level]) -> Iterator[None]:
+def entered(mapping: type[Passes], levels: list[Level]) -> Iterator[None]:
     """Levels that may be closed are open: for what a backward pass calls."""
-    from .mapping import Mapping
-
-    before, states = set_mapping(Mapping(levels)), [level.is_open for level in levels]
+    before, states = set_mapping(mapping(list(levels))), [level.is_open for level in levels]
     for level in levels:
         level.is_open = True
     try:
@@ -207,7 +205,7 @@ def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list]
     levels, own = list(mapping.levels), [levels_of(leaf) for leaf in leaves]
 
     def inside(values: list) -> Any:
-        with entered(levels):
+        with entered(type(mapping), levels):
             return function([stood(value, some) for value, some in zip(values, own)])
 
     return inside, [bottom(leaf) for leaf in leaves]

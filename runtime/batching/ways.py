@@ -136,7 +136,7 @@ def inserted(level: Level, op: Record, call: Any, args: tuple) -> Any:
     return along(level, op, call, args, len(axis) if isinstance(axis, (tuple, list)) else 1)
 
 
-def around(level: Level, op: Record, call: Any, args: tuple) -> Any:
+def widened(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """`along`, with two axes more than the arrays have, both of them named."""
     return along(level, op, call, args, 1)
 
@@ -270,5 +270,5 @@ def _rank(value: Any) -> int:
 
 
 WAYS = {way.__name__: way for way in (
-    along, around, broadcast, elements, images, inserted, joined, leading, order, places, reduced, refused, rows, shaped,
+    along, broadcast, elements, images, inserted, joined, leading, order, places, reduced, refused, rows, shaped, widened,
 )}  # fmt: skip

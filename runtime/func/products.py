@@ -6,7 +6,7 @@ Owns the signatures, which are those of `torch.func`, and which mode computes wh
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.passes import filled, gradients, push, push_transposed, transposed
+from ..autograd.passes import filled, gradients, push, push_transposed, roots_of, transposed
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
@@ -48,7 +48,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     point = _at("vjp", func, primals, has_aux)
     with enable_grad():
         outputs = point.record()
-        edges = point.edges()
+        edges, roots = point.edges(), roots_of(outputs)
     point.freeze(released=False)
     form = point.outputs_form
 
@@ -56,7 +56,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         vectors = point.vector(cotangents, outputs, form, "cotangents")
         kept, recorded = _keeps(point, vectors, is_grad_enabled())
         with enable_grad():
-            found = filled(gradients(outputs, edges, vectors, recorded, True), point.values)
+            found = filled(gradients(roots, edges, vectors, recorded, True), point.values)
             return point.by_argument([value if kept else without_history(value) for value in found])
 
     value = point.result(outputs, form)

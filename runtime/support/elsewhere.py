@@ -41,9 +41,7 @@ NAMES = {
         "default_generator thread_safe_generator"
     ),
     # Transformations and control flow.
-    "not there yet; write f for a whole batch, with a leading axis, or gs.stack([f(row) for row in x])": (
-        "pmap smap shard_map"
-    ),
+    "write gs.vmap(f): one process holds the whole batch": "pmap smap shard_map",
     "not there yet, and nothing is traced; write f itself": (
         "compiler closure_convert eval_shape ensure_compile_time_eval no_tracing pure_callback "
         "named_call named_scope functionalize stages fx disable_jit export freeze dce_sink stage optimization_barrier after_all "

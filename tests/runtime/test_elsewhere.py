@@ -99,7 +99,7 @@ def test_numpys_functions_of_tensors_are_told_from_those_of_arrays(name):
 
 
 CASES = [
-    ("gs.vmap", "AttributeError: module 'gradspec' has no attribute 'vmap'; not there yet; write f for a whole batch"),
+    ("gs.pmap", "AttributeError: module 'gradspec' has no attribute 'pmap'; write gs.vmap(f)"),
     ("gs.nn.Linear", "module 'gradspec.nn' has no attribute 'Linear'; layers are not there yet; write the function gs.nn.linear"),
     ("gs.nn.CrossEntropyLoss", "write the function gs.nn.cross_entropy"),
     ("gs.nn.BatchNorm2d", "write the function gs.nn.batch_norm"),
@@ -112,7 +112,7 @@ CASES = [
     ("gs.sqrtt", "AttributeError: module 'gradspec' has no attribute 'sqrtt'; did you mean 'sqrt'?"),
     ("gs.no_such_thing_anywhere", "AttributeError: module 'gradspec' has no attribute 'no_such_thing_anywhere'"),
     ("gs.linalg.svdd", "did you mean 'svd'?"),
-    ("from gradspec import vmap", "ImportError: cannot import name 'vmap' from 'gradspec'; not there yet; write f for"),
+    ("from gradspec import pmap", "ImportError: cannot import name 'pmap' from 'gradspec'; write gs.vmap(f)"),
     ("from gradspec.nn import Module", "ImportError: cannot import name 'Module' from 'gradspec.nn'; not there yet"),
     ("from gradspec.linalg import invv", "ImportError: cannot import name 'invv' from 'gradspec.linalg'; did you mean 'inv'?"),
     ("import gradspec.lax", "ModuleNotFoundError: No module named 'gradspec.lax'; write gs.func.scan, fori_loop"),
@@ -135,11 +135,11 @@ def test_a_program_that_asks_gets_its_answer_and_pays_for_no_words():
     code = """
 import sys
 import gradspec as gs
-assert not hasattr(gs, "vmap") and getattr(gs.nn, "Module", None) is None and not hasattr(gs.linalg, "__wrapped__")
+assert not hasattr(gs, "pmap") and getattr(gs.nn, "Module", None) is None and not hasattr(gs.linalg, "__wrapped__")
 try:
-    from gradspec import vmap
+    from gradspec import pmap
 except ImportError:
-    vmap = None
+    pmap = None
 try:
     import gradspec.lax
 except ModuleNotFoundError as error:
