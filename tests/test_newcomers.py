@@ -17,7 +17,6 @@ PROGRAMS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*
 STOPS = {
     "hips/black_box_svi.py": "not there yet; write the density",
     "hips/ode_fit.py": "not there yet; write the steps in a loop",
-    "jax/batched_predict.py": "not there yet; write f for a whole batch",
     "jax/random_keys.py": "write rng = gs.random.default_rng(seed)",
     "jax/scanned_rnn.py": "write gs.func.scan, fori_loop",
     "numpy/heat_equation.py": "begin with a tensor",
@@ -30,7 +29,6 @@ STOPS = {
     "pytorch/hessian_vector.py": "write gs.float64, which is the default",
     "pytorch/image_filter.py": "write gs.tensor(data, requires_grad=True)",
     "pytorch/matrix_factorisation.py": "write axis=",
-    "pytorch/per_sample_gradients.py": "not there yet; write f for a whole batch",
     "pytorch/physics_informed.py": "there is one device, memory",
     "pytorch/rnn_cell.py": "write gs.tensor(scale * numpy.random.default_rng(seed).normal(size=shape), requires_grad=True)",
     "jax/autodiff_cookbook.py": "AssertionError",  # a pullback of one argument gives one gradient, as in PyTorch, and not a tuple

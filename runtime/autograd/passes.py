@@ -35,7 +35,9 @@ class UserFunction:
     """
 
     def __init__(self, caller, func, inputs, create_graph):
-        self.caller, self.func, self.create_graph = caller, func, create_graph
+        self.caller, self.create_graph = caller, create_graph
+        if func is not None:  # else it is a method: an attribute that holds a method of its own object is a cycle
+            self.func = func
         self.spread = isinstance(inputs, tuple)
         self.inputs, self.inputs_form = self.tensors(inputs, "inputs")
         self.outputs_form = LEAF

@@ -38,7 +38,7 @@ class Mapping(Passes):
             return self.drawn(name, wrapper, inputs)
         level = innermost(inputs)
         if level is None:
-            if not self.levels and not any(one.alive for one in self.left):
+            if not self.levels and not self.away and not any(one.alive for one in self.left):
                 set_mapping(None)
             return NotImplemented
         if not level.is_open:
@@ -125,7 +125,9 @@ class Mapping(Passes):
         """The levels further out alone."""
         place = self.levels.index(level)
         inner, self.levels[place:] = self.levels[place:], []
+        self.away += 1
         try:
             yield
         finally:
+            self.away -= 1
             self.levels.extend(inner)

@@ -32,6 +32,7 @@ class Passes:
     def __init__(self, levels: list[Level] | None = None) -> None:
         self.levels: list[Level] = [] if levels is None else levels
         self.left: list[Level] = []  # that are closed, and had tensors then
+        self.away = 0  # how many calls have put levels aside
 
     def insides(self, values: Sequence[Any]) -> list:
         return [bottom(value) for value in values]

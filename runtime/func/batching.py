@@ -108,7 +108,7 @@ def _name(func: Callable[..., Any]) -> str:
 def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any]) -> tuple[list, list, Any]:
     """The leaves of the arguments, the batch axis of each, and their form."""
     head = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
-    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+    if not isinstance(in_dims, (int, tuple, list, type(None))) or isinstance(in_dims, bool):
         raise CallValueError(head + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
                              f"got: {type(in_dims)}.")  # fmt: skip
     if not args:
@@ -184,18 +184,19 @@ def _run(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int
     set_mapping(mapping)
     level = Level(size, len(mapping.levels) + 1, randomness)
     mapping.levels.append(level)
-    try:
-        given = [leaf if dim is None else batched(_led(asarray(leaf), dim), level) for leaf, dim in zip(leaves, dims)]
-        value = func(*rebuild(form, given), **kwargs)
-        del given
-        return _results(func, value, level, out_dims)
+    try:  # no name here holds a row: the level is done with when the last one goes
+        return _results(func, _called(func, leaves, dims, form, kwargs, level), level, out_dims)
     finally:
         mapping.levels.remove(level)
         level.is_open = False
-        if level.alive:
-            mapping.left.append(level)
-        elif not mapping.levels and not mapping.left:
+        mapping.left = [one for one in (*mapping.left, level) if one.alive]
+        if not mapping.levels and not mapping.left:
             set_mapping(None)
+
+
+def _called(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, level: Level) -> Any:
+    given = [leaf if dim is None else batched(_led(asarray(leaf), dim), level) for leaf, dim in zip(leaves, dims)]
+    return func(*rebuild(form, given), **kwargs)
 
 
 def _led(value: Any, dim: int) -> Any:

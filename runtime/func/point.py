@@ -76,12 +76,12 @@ class Point(UserFunction):
         self.args, self.kwargs, self.has_aux, self.aux = args, kwargs or {}, has_aux, None
         self.function = func
         self.enabled = is_grad_enabled()
-        super().__init__(caller, self.call, tuple(args[i] for i in self.numbers), True)
-        self.values = []  # of the variables, as the passes know them; `call` may get copies
+        super().__init__(caller, None, tuple(args[i] for i in self.numbers), True)
+        self.values = []  # of the variables, as the passes know them; `func` may get copies
         self.leaves = []  # those of them that nobody else knows
         self.written = []  # weak references to what the function has written to
 
-    def call(self, *variables):
+    def func(self, *variables):
         args = list(self.args)
         for i, variable in zip(self.numbers, variables):
             args[i] = variable
