@@ -26,8 +26,11 @@ VARIANTS = ("function", "method", "bound", "property", "inplace", "out")
 NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 LAWS = ("memory", "axes", "parts")  # that an entry may except
 # How an operator may take the batches of a vmap, where its entry says so: see docs/grammar.md.
-VMAPS = ("along", "widened", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "joined", "leading", "matrices",
-         "order", "padded", "parts", "places", "reduced", "refused", "rows", "scattered", "shaped", "summed", "taken")  # fmt: skip
+VMAPS = (
+    "along", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "joined", "leading",
+    "matrices", "order", "padded", "parts", "places", "reduced", "refused", "rows", "scattered", "shaped", "summed",
+    "taken", "widened",
+)  # fmt: skip
 DTYPES = ("any", "float", "real", "complex", "int", "bool")
 
 

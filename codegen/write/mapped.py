@@ -1,7 +1,7 @@
 """What a vmap makes of an op: in which of a few ways it takes batches.
 
-Owns the ways, and how one follows from an entry: from its shape, its axis arguments, its form.  An entry states `vmap:` where that
-is not so.  The ways themselves are the runtime's (`runtime/batching/ways.py`).
+Owns the ways, and how one follows from an entry: from its shape, its axis arguments, its form.  An entry states `vmap:` where
+that is not so.  The ways themselves are the runtime's (`runtime/batching/ways.py`).
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _ARRAYS = ("Array", "Index", "Mask")
 class Mapped:
     """The way of one op, and what the runtime has to know of its arguments.
 
-    A role is a letter for each argument: `a` an array, `l` a list of arrays, `i` an index, `x` an axis, `X` several of them, `s` a
-    shape, `g` a generator, `.` anything else.
+    A role is a letter for each argument: `a` an array, `l` a list of arrays, `i` an index, `x` an axis, `X` several of them, `s`
+    a shape, `g` a generator, `.` anything else.
     """
 
     way: str
@@ -80,7 +80,7 @@ def mapped(op: Op) -> Mapped | None:
         for found in (_elements, _leading, _along, _shaped):
             if way := found(op, roles, shape):
                 return way
-    return Mapped("refused" if op.view else "rows", roles)
+    return Mapped("refused" if op.view and not op.private else "rows", roles)
 
 
 def _stated(op: Op, roles: str, shape: Shape) -> Mapped:
@@ -93,7 +93,8 @@ def _stated(op: Op, roles: str, shape: Shape) -> Mapped:
     if way == "leading":
         inputs, results = (tuple(tuple(map(str, pattern.dims[1:])) for pattern in side) for side in (shape.inputs, shape.results))
         found = replace(found, inputs=inputs, results=results)
-    return replace(found, all_axes=op.vmap in ("along", "beside") and all(pattern.function == "reduce" for pattern in shape.results))
+    reduces = all(pattern.function == "reduce" for pattern in shape.results)
+    return replace(found, all_axes=way in ("along", "beside") and reduces)
 
 
 def _role(op: Op, argument: Argument) -> str:

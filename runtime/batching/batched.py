@@ -1,8 +1,8 @@
 """Batched: a tensor that stands for a batch of tensors.
 
-Owns how a batch looks from inside of a vmap: as one of its rows, whose shape and dtype are known and whose numbers are not.  Where
-those are asked for it refuses.  The batch itself is `inside`, a tensor with one more axis in front; a gradient that it needs, its
-history, its hooks are those of the batch.
+Owns how a batch looks from inside of a vmap: as one of its rows, whose shape and dtype are known and whose numbers are not.
+Where those are asked for it refuses. The batch itself is `inside`, a tensor with one more axis in front; a gradient that it
+needs, its history, its hooks are those of the batch.
 """
 
 from typing import Any, NoReturn
@@ -201,6 +201,7 @@ def refuse_left(method: str) -> NoReturn:
     way = {"bool": "gs.where(condition, a, b), which computes both sides, in the place of `if`",
            "item": "operators on the tensor itself, and return it",
            "numpy": "gradspec's functions, or return the tensor and call numpy() on what vmap gives"}  # fmt: skip
-    raise RuntimeError(f"vmap: It looks like you're calling .{'item() on a Tensor' if method != 'numpy' else 'numpy() on a Tensor'}"
-                       f" ({method}); inside of vmap a tensor stands for all rows of a batch, and a single number for none of "
-                       f"them. Write {way.get(method, way['item'])}")  # fmt: skip
+    raise RuntimeError("vmap: It looks like you're calling "
+                       f".{'item() on a Tensor' if method != 'numpy' else 'numpy() on a Tensor'} ({method}); inside of vmap "
+                       "a tensor stands for all rows of a batch, and a single number for none of them. Write "
+                       f"{way.get(method, way['item'])}")  # fmt: skip

@@ -30,8 +30,8 @@ def called(cls: Any, level: Level, args: tuple, mapping: Any) -> Any:
         outputs = _Rows.apply(cls, level, mapping, mine, *whole)
         return _several(outputs, lambda output: batched(output, level))
     if not own:
-        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
-                           "vmap staticmethod or set generate_vmap_rule=True.")  # fmt: skip
+        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
+                           "implement the vmap staticmethod or set generate_vmap_rule=True.")  # fmt: skip
     found = cls.vmap(VmapInfo(level.size, level.randomness), tuple([0 if is_mine else None for is_mine in mine]), *whole)
     if not isinstance(found, tuple) or len(found) != 2:
         raise RuntimeError(f"{cls.__name__}.vmap must return a tuple of 2: the output, and along which axis of it the batch lies")
@@ -102,8 +102,8 @@ class _Rows(Function):
         else:
             outputs = cls.forward(inner, *rows)
         if inner._dirty:
-            raise RuntimeError(f"vmap: {cls.__name__} writes to its inputs (mark_dirty), which a generated rule cannot do; implement its "
-                               "vmap staticmethod")  # fmt: skip
+            raise RuntimeError(f"vmap: {cls.__name__} writes to its inputs (mark_dirty), which a generated rule cannot do; "
+                               "implement its vmap staticmethod")  # fmt: skip
         several = outputs if isinstance(outputs, tuple) else (outputs,)
         found = [spread(output, level).inside if isinstance(output, Tensor) else output for output in several]
         ctx.mark_non_differentiable(*[new for new, old in zip(found, several) if any(old is one for one in inner._fixed)])

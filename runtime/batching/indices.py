@@ -1,7 +1,7 @@
 """Indices of batches: `x[i]`, `x[i] = y` and what takes, puts and pads along axes, where some operands are batches.
 
-Owns where the rows of a batch stand in an index, and where the axes of the result then are.  An index that is a batch takes for each
-row its own elements; which row that is becomes one more index in front.
+Owns where the rows of a batch stand in an index, and where the axes of the result then are.  An index that is a batch takes for
+each row its own elements; which row that is becomes one more index in front.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, inside_of, innermost, spread, together
+from .batched import Batched, Level, innermost, inside_of, spread, together
 from .ways import WAYS, Record, Unfit, along
 
 
@@ -36,8 +36,9 @@ class _Index:
             raise Unfit
         for part in parts:
             if isinstance(part, Batched) and part.level is level and part.dtype.kind == "b":
-                raise RuntimeError("vmap: a mask of booleans picks another number of elements in each row of a batch, so the shape "
-                                   "of the result is not known; write where(mask, x, y), or sums over where(mask, x, 0)")  # fmt: skip
+                raise RuntimeError("vmap: a mask of booleans picks another number of elements in each row of a batch, so the "
+                                   "shape of the result is not known; write where(mask, x, y), or "
+                                   "sums over where(mask, x, 0)")
         parts = [found for part in parts for found in _numbers(part)]
         used = sum(part is not None and part is not Ellipsis for part in parts)
         dots = [i for i, part in enumerate(parts) if part is Ellipsis]

@@ -42,8 +42,8 @@ class Mapping(Passes):
                 set_mapping(None)
             return NotImplemented
         if not level.is_open:
-            raise RuntimeError(f"{name}: a tensor of a vmap was used when that vmap had ended: inside it stands for all rows of a "
-                               "batch; return it from the function, and use what vmap returns")  # fmt: skip
+            raise RuntimeError(f"{name}: a tensor of a vmap was used when that vmap had ended: inside it stands for all rows "
+                               "of a batch; return it from the function, and use what vmap returns")  # fmt: skip
         if name.endswith("_"):
             return self.written(level, name, wrapper, inputs)
         if name.endswith(".out"):
@@ -74,9 +74,10 @@ class Mapping(Passes):
         target = inputs[0]
         op = record_of(name if name in BATCHING else name[:-1])
         if type(target) is not Batched or target.level is not level:
-            raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch would get "
-                               "another value for each of them: it has fewer elements than what is written to it. Use the operator "
-                               f"that is not in place, or begin with a batch: zeros_like(x) of an x that vmap maps")  # fmt: skip
+            raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch "
+                               "would get another value for each of them: it has fewer elements than what is written to it. "
+                               "Use the operator that is not in place, or begin with a batch: zeros_like(x) of an x that "
+                               "vmap maps")  # fmt: skip
         if op.way == "elements" and all(getattr(arg, "ndim", 0) <= target.ndim for arg in inputs):
             self.way(level, op, wrapper, inputs)
         elif op.way == "index" and len(inputs) == 3:
@@ -87,8 +88,8 @@ class Mapping(Passes):
         else:
             value = getattr(ops, name[:-1])(*inputs)
             if value.shape != target.shape:
-                raise RuntimeError(f"vmap: {name} would give a row the shape {value.shape} in place of {target.shape}; use the operator "
-                                   "that is not in place")  # fmt: skip
+                raise RuntimeError(f"vmap: {name} would give a row the shape {value.shape} in place of {target.shape}; use "
+                                   "the operator that is not in place")  # fmt: skip
             ops.copy_(target.inside, spread(value, level).inside)
         return target
 
@@ -100,8 +101,9 @@ class Mapping(Passes):
             return NotImplemented
         level = self.levels[-1]
         if level.randomness == "error":
-            raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode. Please either use the 'same' or "
-                               "'different' randomness flags on vmap or perform the randomness operation out of vmap")  # fmt: skip
+            raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode. Please either use the "
+                               "'same' or 'different' randomness flags on vmap or perform the randomness operation out of "
+                               "vmap")  # fmt: skip
         if level.randomness == "same" and innermost(inputs) is not level:
             with self.without(level):
                 return self.further(name, wrapper, inputs)

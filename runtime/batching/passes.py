@@ -1,7 +1,7 @@
 """Passes over batches: gradients, tangents and custom Functions, where tensors stand for the rows of a vmap.
 
-Owns how a pass over whole batches gives each row its own gradient.  A pass knows nothing of batches: the rows of an output are its
-elements, and since no row depends on another, the gradient of all of them is that of each.  An input that is the same for all
+Owns how a pass over whole batches gives each row its own gradient.  A pass knows nothing of batches: the rows of an output are
+its elements, and since no row depends on another, the gradient of all of them is that of each.  An input that is the same for all
 rows would get the sum; it is refused, but by `backward`, which adds up the gradients of all that runs.
 """
 
@@ -52,8 +52,8 @@ class Passes:
             return NotImplemented
         values, extra = self.cotangents(roots, grads, False)
         if extra:
-            raise RuntimeError("vmap: backward() of a tensor that is the same for all rows, with a gradient for each row: the gradients "
-                               "would be added up. Use grad(outputs, inputs, grad_outputs)")  # fmt: skip
+            raise RuntimeError("vmap: backward() of a tensor that is the same for all rows, with a gradient for each row: "
+                               "the gradients would be added up. Use grad(outputs, inputs, grad_outputs)")  # fmt: skip
         with suspended():
             targets = None if inputs is None else self.insides(as_sequence(inputs))
             engine.backward(self.insides(roots), values, retain_graph, create_graph, targets)
@@ -67,8 +67,9 @@ class Passes:
         for i, value in enumerate(inputs):
             own = _levels(value)
             if any(level not in own for output in outputs if _needs_grad(output) for level in _levels(output)):
-                raise RuntimeError(f"vmap: input {i} of grad() is the same for all rows of a batch, and the output is not: its gradient "
-                                   "would be the sum over the rows. Use gs.grad(function), or make it an argument that vmap maps")
+                raise RuntimeError(f"vmap: input {i} of grad() is the same for all rows of a batch, and the output is not: "
+                                   "its gradient would be the sum over the rows. Use gs.grad(function), or make it an "
+                                   "argument that vmap maps")
         values, extra = self.cotangents(outputs, grads, is_grads_batched)
         lengths = [level.size for level in extra]
         with suspended():
@@ -90,7 +91,8 @@ class Passes:
         return tuple(results)
 
     def cotangents(self, outputs: Sequence[Any], grads: Sequence[Any] | None, is_grads_batched: bool) -> tuple[list, list[Level]]:
-        """The gradients to start from as the pass takes them, and the levels that the outputs have not: rows of a batched pass."""
+        """The gradients to start from as the pass takes them, and the levels that the outputs have not, whose rows are those of a
+        batched pass."""
         extra: list[Level] = []
         for output, grad in zip(outputs, grads or ()):
             extra += [level for level in _levels(grad) if level not in _levels(output) and level not in extra]

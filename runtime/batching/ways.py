@@ -1,7 +1,7 @@
 """The ways in which operators take batches.
 
-Owns what becomes of the operands and the arguments of a call where some operands are batches, by the way that the operator's entry
-has: each function here gets the level, the record of the operator, the operator and its arguments, and calls it on whole
+Owns what becomes of the operands and the arguments of a call where some operands are batches, by the way that the operator's
+entry has: each function here gets the level, the record of the operator, the operator and its arguments, and calls it on whole
 batches, along whose first axis the rows lie.  A way that does not fit a call gives NotImplemented, and the rows go one by one.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, inside_of, innermost, spread, together
+from .batched import Batched, Level, innermost, inside_of, spread, together
 
 
 class Record:
@@ -87,7 +87,8 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
     result = call(*found)
     if dropped:
         results = result if type(result) is tuple else (result,)
-        results = tuple([_without(value, [dim for dim in dims if dim not in absent], dropped) for value, dims in zip(results, op.results)])
+        there = [[dim for dim in dims if dim not in absent] for dims in op.results]
+        results = tuple([_without(value, dims, dropped) for value, dims in zip(results, there)])
         result = results if type(result) is tuple else results[0]
     return together(result, level)
 
@@ -255,8 +256,8 @@ def stacked(results: list) -> Any:
 
 def refused(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """A look at memory."""
-    raise RuntimeError(f"vmap: {op.name} looks at memory, and a row of a batch is no memory of its own; use an index, reshape or "
-                       "the like")  # fmt: skip
+    raise RuntimeError(f"vmap: {op.name} looks at memory, and a row of a batch is no memory of its own; use an index, "
+                       "reshape or the like")  # fmt: skip
 
 
 class Unfit(Exception):

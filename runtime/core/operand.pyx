@@ -4,6 +4,8 @@ Owns the conversions of tensors, arrays, numbers and indices, their refusals, an
 `asarray`.  Knows no graphs.
 """
 
+from cpython.object cimport Py_TYPE
+
 import math
 import operator
 
@@ -16,8 +18,8 @@ from ..support.errors import explain
 from ..support.hints cimport answer_calls
 from ..support.hints import of_keyword
 from .events cimport note_event
-from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, ThreadState, thread_state
-from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
+from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadState, thread_state
+from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, tensor_type, wrap
 
 cnp.import_array()
 answer_calls()
@@ -89,9 +91,11 @@ cdef object stacked(object data, int depth):
 
 
 cdef bint loses(TensorBase item) noexcept:
-    """Whether a copy of the values of `item` would drop a history or a tangent."""
+    """Whether a copy of the values of `item` would drop a history or a tangent, or has none to copy."""
     cdef unsigned int state = thread_state().flags
     if item.flags & REQUIRES_GRAD and not state & GRAD_DISABLED:
+        return True
+    if state & MAPPED and Py_TYPE(item) != tensor_type:  # it may stand for a batch, whose values are elsewhere
         return True
     return item.flags & TANGENT and state & DUAL
 
@@ -359,7 +363,7 @@ def asarray(data, dtype=None, requires_grad=False, *, copy=None):
     """
     if isinstance(data, TensorBase) and not copy and (dtype is None or data.dtype == np.dtype(dtype)):
         return data.requires_grad_() if requires_grad else data
-    if isinstance(data, TensorBase) and (<TensorBase> data).flags & (REQUIRES_GRAD | TANGENT):
+    if isinstance(data, TensorBase) and ((<TensorBase> data).flags & (REQUIRES_GRAD | TANGENT) or loses(data)):
         return data.astype(dtype if dtype is not None else data.dtype)
     if (type(data) is list or type(data) is tuple) and holds_history(data, 0):
         return asarray(stacked(data, 0), dtype, requires_grad)

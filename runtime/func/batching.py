@@ -42,7 +42,8 @@ def vmap(
         Takes and gives nests (tuples, lists, dictionaries) of tensors, arrays and numbers, for one row of the batch.  Inside of
         it a tensor has the shape of a row.
     in_dims : int, None, or nest of them
-        Along which axis of each argument the batch lies; None where an argument is the same for all rows.  A tuple has an item for
+        Along which axis of each argument the batch lies; None where an argument is the same for all rows.  A tuple has an item
+        for
         each positional argument, which may be a nest as far as the argument is one.  Keyword arguments are the same for all rows.
     out_dims : int, None, or nest of them
         Along which axis of each result the batch is to lie; None for a result that is the same for all rows.
@@ -65,13 +66,13 @@ def vmap(
     ValueError
         The batch axes differ in length, or `in_dims` does not fit the arguments.
     RuntimeError
-        The function asks for a single number (`if x > 0`, `x.item()`), a shape that depends on values, or draws random numbers that
-        `randomness` does not allow.
+        The function asks for a single number (`if x > 0`, `x.item()`), a shape that depends on values, or draws random numbers
+        that `randomness` does not allow.
 
     Notes
     -----
-    `vmap` nests, goes inside of `grad`, `jvp`, `jacrev` and the like, and around them.  A result may differ from that of the loop in
-    its last digits, as sums and products of matrices are then made in another order.
+    `vmap` nests, goes inside of `grad`, `jvp`, `jacrev` and the like, and around them.  A result may differ from that of the
+    loop in its last digits, as sums and products of matrices are then made in another order.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def vmap(
     if randomness not in RANDOMNESS:
         raise CallValueError(f"Only allow randomness modes 'error', 'different', and 'same'. Got {randomness!r}")
     if chunk_size is not None and not chunk_size > 0:
-        raise CallValueError("vmap: chunk_size should be None or greater than 0. (got {chunk_size})".format(chunk_size=chunk_size))
+        raise CallValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     in_dims = in_dims if in_axes is None else in_axes
     out_dims = out_dims if out_axes is None else out_axes
 
@@ -109,27 +110,27 @@ def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any]) -> tuple[l
     """The leaves of the arguments, the batch axis of each, and their form."""
     head = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple, list, type(None))) or isinstance(in_dims, bool):
-        raise CallValueError(head + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
-                             f"got: {type(in_dims)}.")  # fmt: skip
+        raise CallValueError(head + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
+                                    f"inputs, got: {type(in_dims)}.")  # fmt: skip
     if not args:
-        raise CallValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap "
-                             "over a function with no inputs. The latter is unsupported.")  # fmt: skip
+        raise CallValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+                             "trying to vmap over a function with no inputs. The latter is unsupported.")  # fmt: skip
     leaves, form = flatten(list(args))
     dims = _spread_out(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args))
     if dims is None:
         raise CallValueError(head + "in_dims is not compatible with the structure of `inputs`. in_dims has structure "
-                             f"{in_dims!r} but inputs has structure {_structure(list(args))}.")  # fmt: skip
+                                    f"{in_dims!r} but inputs has structure {_structure(list(args))}.")  # fmt: skip
     for i, (leaf, dim) in enumerate(zip(leaves, dims)):
         if dim is None:
             continue
         if not isinstance(dim, int) or isinstance(dim, bool):
             raise CallValueError(head + f"Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
         if not isinstance(leaf, _ARRAYS):
-            raise CallValueError(head + f"Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap over "
-                                 "non-Tensor arguments, please use None as the respective in_dim")  # fmt: skip
+            raise CallValueError(head + f"Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot "
+                                        "vmap over non-Tensor arguments, please use None as the respective in_dim")  # fmt: skip
         if not -leaf.ndim <= dim < leaf.ndim:
-            raise CallValueError(head + f"Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.ndim} so "
-                                 f"expected in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}.")  # fmt: skip
+            raise CallValueError(head + f"Got in_dim={dim} for some input, but that input is a Tensor of dimensionality "
+                                        f"{leaf.ndim} so expected in_dim to satisfy -{leaf.ndim} <= in_dim < {leaf.ndim}.")
         dims[i] = dim % leaf.ndim
     return leaves, dims, form
 
@@ -167,11 +168,11 @@ def _size(leaves: list, dims: list, axis_size: int | None) -> int:
     if axis_size is not None:
         sizes.append(axis_size)
     if not sizes:
-        raise CallValueError("vmap: at least one input has to be mapped over: in_dims is None for every one. Give one an axis, or "
-                             "axis_size the number of rows")  # fmt: skip
+        raise CallValueError("vmap: at least one input has to be mapped over: in_dims is None for every one. Give one an "
+                             "axis, or axis_size the number of rows")  # fmt: skip
     if len(set(sizes)) > 1:
-        raise CallValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped "
-                             "dimension")  # fmt: skip
+        raise CallValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
+                             "for the mapped dimension")  # fmt: skip
     return sizes[0]
 
 
@@ -212,18 +213,18 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
     if dims is None and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1 and len(leaves) == 1:
         dims = list(out_dims)
     if dims is None:
-        raise CallValueError(head + f"out_dims is not compatible with the structure of `outputs`. out_dims has structure {out_dims!r} but "
-                             f"outputs has structure {_structure(value)}.")  # fmt: skip
+        raise CallValueError(head + "out_dims is not compatible with the structure of `outputs`. out_dims has structure "
+                                    f"{out_dims!r} but outputs has structure {_structure(value)}.")  # fmt: skip
     found = []
     for leaf, dim in zip(leaves, dims):
         if not isinstance(leaf, (*_ARRAYS, np.generic, int, float, complex)):
-            raise CallValueError(head + f"`{_name(func)}` must only return Tensors, got type {type(leaf)}. Did you mean to set out_dims= to "
-                                 "None for output?")  # fmt: skip
+            raise CallValueError(head + f"`{_name(func)}` must only return Tensors, got type {type(leaf)}. Did you mean to "
+                                        "set out_dims= to None for output?")  # fmt: skip
         is_batch = type(leaf) is Batched and leaf.level is level
         if dim is None:
             if is_batch:
-                raise CallValueError(head + f"`{_name(func)}` can not return a BatchedTensor when out_dim is None: the result is another "
-                                     "one for each row")  # fmt: skip
+                raise CallValueError(head + f"`{_name(func)}` can not return a BatchedTensor when out_dim is None: the "
+                                            "result is another one for each row")  # fmt: skip
             found.append(leaf)
             continue
         if not isinstance(dim, int) or isinstance(dim, bool):
@@ -234,7 +235,8 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
             whole = asarray(leaf)
             whole = ops.copy(ops.broadcast_to(whole, (level.size, *whole.shape)))
         if not -whole.ndim <= dim < whole.ndim:
-            raise IndexError(head + f"Dimension out of range: an output has {whole.ndim} axes with that of the batch, got out_dim {dim}")
+            raise IndexError(head + f"Dimension out of range: an output has {whole.ndim} axes with that of the batch, got "
+                                    f"out_dim {dim}")
         found.append(ops.moveaxis(whole, 0, dim) if dim % whole.ndim else whole)
     return rebuild(form, found)
 

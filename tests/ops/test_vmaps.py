@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pytest
 
 import gradspec as gs
-from gradspec.batching.batched import Batched
 from gradspec.generated.op_info import OPS
 
 from . import questions
 from .calls import DOUBLE, array, flat, in_place_only, samples_of
 
 ROWS = 3
+# Looks at memory, which a row has not of its own, and masks that differ from row to row, so that the shape is not known.
+REFUSED = {"as_strided", "_layout", "_strided", "getitem", "index_put", "masked_scatter", "masked_select"}
 
 
 def variables(case):
@@ -98,5 +98,5 @@ def test_every_sample_of_every_operator():
                 elif found not in (None, "not callable"):
                     wrong.append(f"{op.name} {case.source} {case.dtype.__name__} at {some}: {found}")
     assert wrong == []
-    assert refused == {}
+    assert refused.keys() <= REFUSED, refused
     assert questions.chosen or asked > 5000
