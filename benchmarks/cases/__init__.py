@@ -33,6 +33,8 @@ CASES = (
     "two_layers_jvp",
     "two_layers_hvp",
     "two_layers_jacobian",
+    "per_sample",
+    "many_problems",
     "two_layers_hessian",
     "jvp_layers",
     "attention",
