@@ -1,7 +1,7 @@
 """Captures: a call that runs as it is, and is written down so that it can be run again.
 
-Owns what a recording needs beside a trace: where each array came from (an argument, what the function holds, numbers of the
-program), which values Python looked at, and what else the call has changed.  Knows nothing of tapes.
+Owns where each array came from (an argument, what the function holds, numbers of the program), and what the call has changed.
+Knows nothing of tapes.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.events import Event
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import as_generator
-from ..tracing.entries import entry_of
-from ..tracing.instructions import Instruction, straightened
-from ..tracing.listening import Recorder, place
-from ..tracing.values import Memory, Value, held, held_generator, key_of, mapped, values_in
+from ..tracing.instructions import GUARD, Instruction, straightened
+from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
 from .holdings import Holdings, array_held
+from .witness import Unfit, Witness
 
-GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
+__all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
+
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
@@ -32,95 +31,6 @@ class Nowhere:
 
 
 NOWHERE = Nowhere()
-
-
-class Unfit(RuntimeError):
-    """A call that cannot be run again, and why."""
-
-
-class Witness(Recorder):
-    """Writes down what a call does, with the origin of each array.
-
-    Attributes
-    ----------
-    origins : dict of Value to int
-        Which array that was given, counting those that the function holds.
-    there : set of int
-        The identities of what there was before the call: a generator that is none of it draws the same numbers at each call.
-    doubtful : list of (object, tuple)
-        Numbers and arrays that come from nowhere that is known, with the user's line: another call may have others.
-    """
-
-    def __init__(self, memory: Memory, numbers: set[str], there: set[int]) -> None:
-        super().__init__(memory)
-        self.numbers, self.there = numbers, there
-        self.made_here: set[tuple] = set()
-        self.doubtful: list[tuple[Any, Any]] = []
-
-    def opened(self, event: Event) -> None:
-        super().opened(event)
-        if event.kind == "hook":
-            raise Unfit(f"a hook ran at {place(event.line)}")
-        if event.kind == "function":
-            raise Unfit(f"{event.name}, a custom Function, ran at {place(event.line)}")
-        if event.kind == "operator" and len(self.open) == 2:
-            self.doubt(event)
-
-    def doubt(self, event: Event) -> None:
-        """Look for numbers among the arguments that neither the code nor what it holds has."""
-        def look(item: Any) -> Any:
-            if type(item) in (int, float, complex) and repr(abs(item)) not in self.numbers:
-                self.doubtful.append((item, event.line))
-            return item
-
-        entry = entry_of(event.name)
-        for (_, kind, _, _), item in zip(entry.arguments if entry else (), event.inputs):
-            if kind.startswith(("Array", "Index", "float", "Scalar")):
-                mapped(item, look)
-
-    def is_inside(self) -> bool:
-        return any(call.kind in ("operator", "node", "tangent", "pass") for _, call in self.open)
-
-    def drawn(self, source: Any) -> None:
-        """A draw from the default generator is one at each call."""
-
-    def leaf(self, item: Any, event: Event) -> Any:
-        array = held(item)
-        if array is not None:
-            return self.value(array, event)
-        if held_generator(item) is not None and id(item) not in self.there and id(held_generator(item)) not in self.there:
-            raise Unfit(f"numbers are drawn at {place(event.line)} from a generator that the call has made; hold it outside")
-        return item
-
-    def left(self, event: Event) -> None:
-        array = held(event.inputs[0])
-        if array is None or event.name == "shape":
-            return
-        value = self.memory.known(array)
-        if value is None and self.memory.block(array) is None:
-            return  # numbers that were made here
-        self.step("made", GUARD, (self.value(array, event), array.tobytes()), event)
-
-    def made(self, event: Event) -> None:
-        super().made(event)
-        array = held(event.outputs)
-        if self.memory.known(array) is None:
-            self.made_here.add(key_of(array))
-            if not self.is_inside() and np.asarray(array).dtype.kind in "fc":
-                self.doubt_array(array, event)
-
-    def doubt_array(self, array: np.ndarray, event: Event) -> None:
-        for number in array.ravel().tolist()[:64]:
-            if repr(abs(number)) not in self.numbers:
-                self.doubtful.append((array.copy(), event.line))
-                return
-
-    def value(self, array: np.ndarray, event: Event) -> Value:
-        known = self.memory.known(array) is not None or self.memory.block(array) is not None
-        value = super().value(array, event)
-        if not known and not self.is_inside() and key_of(array) not in self.made_here and not np.isin(array, (0, 1)).all():
-            self.doubtful.append((array.copy(), event.line))
-        return value
 
 
 class Captured:
@@ -259,11 +169,13 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     if outs:
         go_backward(taken, witness, given, list(outs.values()), list(targets.values()))
     wanted = [value for _, value in (*taken.gradients, *taken.targets) if value is not None] + values_in(taken.results)
-    lines = straightened(witness.root, wanted, lambda call, level: False)
+    lines = straightened(witness.root, wanted)
     middle = next((n for n, line in enumerate(lines) if line.name == BACKWARD), len(lines))
     taken.lines, taken.backward = lines[:middle], lines[middle + 1 :]
     taken.doubtful = witness.doubtful
-    taken.addresses = {value: key[0] for key, value in memory.values.items()}
+    taken.addresses = {value: value.address for value in memory.values}
+    for value in memory.values:  # a program keeps values, and what was done is needed no more
+        value.definer, value.hosts = None, ()
 
 
 def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, now: tuple) -> None:

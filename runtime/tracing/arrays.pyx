@@ -5,6 +5,7 @@ Owns what is asked several times for each argument of each operator, and has to 
 """
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uintptr_t
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def key_of(ndarray array not None):
     return <size_t> PyArray_BYTES(array), shape, steps, PyArray_TYPE(array)
 
 
-def bounds(ndarray array not None):
+cdef int ends_of(ndarray array, uintptr_t* start, uintptr_t* end) noexcept:
     """Where the memory of an array begins and ends."""
     cdef int i
     cdef char* low = PyArray_BYTES(array)
@@ -46,22 +47,37 @@ def bounds(ndarray array not None):
     cdef npy_intp reach
     for i in range(PyArray_NDIM(array)):
         if PyArray_DIMS(array)[i] == 0:
-            return <size_t> PyArray_BYTES(array), <size_t> PyArray_BYTES(array) + PyArray_ITEMSIZE(array)
+            low = PyArray_BYTES(array)
+            high = low
+            break
         reach = (PyArray_DIMS(array)[i] - 1) * PyArray_STRIDES(array)[i]
         if reach < 0:
             low += reach
         else:
             high += reach
-    return <size_t> low, <size_t> high + PyArray_ITEMSIZE(array)
+    start[0], end[0] = <uintptr_t> low, <uintptr_t> (high + PyArray_ITEMSIZE(array))
+    return 0
 
 
-def owner_of(ndarray array not None):
+def bounds(ndarray array not None):
+    """Where the memory of an array begins and ends."""
+    cdef uintptr_t low, high
+    ends_of(array, &low, &high)
+    return low, high
+
+
+cdef ndarray last_owner(ndarray array):
     """The array at the end of NumPy's chain of bases."""
     cdef PyObject* base = PyArray_BASE(array)
     while base != NULL and isinstance(<object> base, ndarray):
         array = <ndarray> base
         base = PyArray_BASE(array)
     return array
+
+
+def owner_of(ndarray array not None):
+    """The array at the end of NumPy's chain of bases."""
+    return last_owner(array)
 
 
 cpdef object mapped(object tree, object leaf):

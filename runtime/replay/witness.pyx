@@ -1,0 +1,141 @@
+# cython: boundscheck=False, wraparound=False
+"""Witnesses: what a call does, written down with the origin of each array.
+
+Owns what a recording needs beside a trace: which values Python looked at, and which numbers come from nowhere that is known.
+"""
+
+import numpy as np
+
+from ..core.events cimport Event
+from ..support.capi cimport ndarray
+from ..tracing.arrays import held, key_of
+from ..tracing.arrays cimport mapped
+from ..tracing.entries import entry_of
+from ..tracing.instructions import GUARD
+from ..tracing.listening cimport Call, Recorder
+from ..tracing.listening import place
+from ..tracing.values import held_generator
+from ..tracing.values cimport Memory, Value
+
+
+class Unfit(RuntimeError):
+    """A call that cannot be run again, and why."""
+
+
+cdef dict counted = {}  # name of an operator -> for each argument whether numbers in it are looked at
+
+
+cdef class Witness(Recorder):
+    """Writes down what a call does, with the origin of each array.
+
+    Attributes
+    ----------
+    there : set of int
+        The identities of what there was before the call: a generator that is none of it draws the same numbers at each call.
+    doubtful : list of (object, tuple)
+        Numbers and arrays that come from nowhere that is known, with the user's line: another call may have others.
+    """
+
+    cdef public set numbers, there, made_here
+    cdef public list doubtful
+    cdef dict asked     # floats -> whether they are known
+
+    def __init__(self, Memory memory, set numbers, set there):
+        Recorder.__init__(self, memory)
+        self.numbers, self.there = numbers, there
+        self.made_here, self.doubtful, self.asked = set(), [], {}
+
+    cpdef opened(self, Event event):
+        cdef bint outermost = self.open is self.root
+        Recorder.opened(self, event)
+        if event.kind == "operator":
+            if outermost:
+                self.doubt(event)
+        elif event.kind == "hook":
+            raise Unfit(f"a hook ran at {place(event.line)}")
+        elif event.kind == "function":
+            raise Unfit(f"{event.name}, a custom Function, ran at {place(event.line)}")
+
+    cdef int doubt(self, Event event) except -1:
+        """Look for numbers among the arguments that neither the code nor what it holds has."""
+        cdef tuple kinds = counted.get(event.name)
+        cdef int i
+        if kinds is None:
+            entry = entry_of(event.name)
+            kinds = counted[event.name] = tuple([
+                kind.startswith(("Array", "Index", "float", "Scalar")) for _, kind, _, _ in (entry.arguments if entry else ())
+            ])
+        for i in range(min(len(kinds), len(event.inputs))):
+            if <object> kinds[i]:
+                item = event.inputs[i]
+                if type(item) in (int, float, complex):
+                    self.look(item, event)
+                elif type(item) in (tuple, list, dict, slice):
+                    self.look_inside(item, event)
+        return 0
+
+    def look_inside(self, nest, Event event):
+        mapped(nest, lambda item: self.look(item, event) if type(item) in (int, float, complex) else None)
+
+    cdef object look(self, object number, Event event):
+        known = self.asked.get(number) if type(number) is float else None
+        if known is None:
+            known = repr(abs(number)) in self.numbers
+            if type(number) is float:
+                self.asked[number] = known
+        if not known:
+            self.doubtful.append((number, event.line))
+
+    cpdef bint is_inside(self):
+        cdef Call call = self.open
+        while call is not None:
+            if call.kind == "operator" or call.kind == "node" or call.kind == "tangent" or call.kind == "pass":
+                return True
+            call = call.host
+        return False
+
+    cpdef drawn(self, source):
+        """A draw from the default generator is one at each call."""
+
+    cpdef object leaf(self, object item, object event):
+        array = held(item)
+        if array is not None:
+            return self.value(<ndarray> array, event)
+        if item is None or type(item) in (int, float, bool, str):
+            return item
+        generator = held_generator(item)
+        if generator is not None and id(item) not in self.there and id(generator) not in self.there:
+            raise Unfit(f"numbers are drawn at {place(event.line)} from a generator that the call has made; hold it outside")
+        return item
+
+    cpdef left(self, Event event):
+        array = held(event.inputs[0])
+        if array is None or event.name == "shape":
+            return
+        if self.memory.known(array) is None and self.memory.block(array) is None:
+            return  # numbers that were made here
+        self.step("made", GUARD, (self.value(array, event), array.tobytes()), event)
+
+    cpdef made(self, Event event):
+        Recorder.made(self, event)
+        array = held(event.outputs)
+        if self.memory.known(array) is None:
+            self.made_here.add(key_of(array))
+            if not self.is_inside() and np.asarray(array).dtype.kind in "fc":
+                self.doubt_array(array, event)
+
+    def doubt_array(self, array, event):
+        for number in array.ravel().tolist()[:64]:
+            if repr(abs(number)) not in self.numbers:
+                self.doubtful.append((array.copy(), event.line))
+                return
+
+    cpdef Value value(self, ndarray array, object event):
+        cdef Value value = self.memory.known(array)
+        if value is not None:
+            return value
+        known = self.memory.block(array) is not None
+        value = Recorder.value(self, array, event)
+        if not known and not self.is_inside() and key_of(array) not in self.made_here and not np.isin(array, (0, 1)).all():
+            self.doubtful.append((array.copy(), event.line))
+        return value

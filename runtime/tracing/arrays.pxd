@@ -1,0 +1,10 @@
+"""Arrays as a trace knows them: what makes two arrays one value, where memory begins and ends, and the leaves of arguments."""
+
+from libc.stdint cimport uintptr_t
+
+from ..support.capi cimport ndarray
+
+cdef int ends_of(ndarray array, uintptr_t* start, uintptr_t* end) noexcept
+cdef ndarray last_owner(ndarray array)
+cpdef object mapped(object tree, object leaf)
+cdef int collect(object tree, object kind, list found) except -1

@@ -1,0 +1,16 @@
+"""Instructions: the tree of what was done as a straight list of operators."""
+
+from .values cimport Value
+
+cdef class Instruction:
+    cdef public str name
+    cdef object given
+    cdef readonly object outputs
+    cdef public object line
+    cdef readonly list read, made   # the values among arguments and outputs
+    cdef readonly Value target
+    cdef readonly object entry
+
+    cpdef Instruction replaced(self, tuple arguments, object outputs=*)
+
+cdef object other_values(object tree, dict names)

@@ -1,0 +1,215 @@
+# cython: boundscheck=False, wraparound=False
+"""Instructions: the tree of what was done as a straight list of operators.
+
+Owns which operator stays whole.  It does, unless something outside uses a value that only its inside has: then its parts
+stand in its place.  Tangents stand after the operator that they are the tangents of.  The same rule serves `decompose`.
+"""
+
+from .arrays cimport mapped
+from .entries import entry_of
+from .listening cimport Call
+from .listening import STEPS
+from .values cimport Value, values_in
+
+GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
+
+cdef dict entries = {}  # name of an operator in any of its forms -> its entry or None
+
+
+cdef class Instruction:
+    """One line of a program.
+
+    Attributes
+    ----------
+    name : str
+        Of the operator: `add`, `add_` where it writes in place, `add.out`.
+    arguments : tuple
+        In the order of the entry; values for arrays.
+    outputs : tree of Value
+    line : tuple or None
+        The user's line.
+    read, made : list of Value
+        The values among the arguments, and those among the outputs.
+    target : Value or None
+        What it writes to, if it writes to something that was there before.
+    entry : OpInfo or None
+        What the spec says of the operator; None of what is none.
+    """
+
+    def __init__(self, str name, tuple arguments, outputs, line):
+        self.name, self.outputs, self.line = name, outputs, line
+        self.made = values_in(outputs)
+        entry = entries.get(name, self)
+        if entry is self:
+            entry = entries[name] = entry_of(name)
+        self.entry = entry
+        self.arguments = arguments
+
+    def __repr__(self):
+        return f"<Instruction {self.name}>"
+
+    @property
+    def arguments(self):
+        return self.given
+
+    @arguments.setter
+    def arguments(self, tuple arguments):
+        self.given, self.read = arguments, values_in(arguments)
+        if self.name.endswith(".out"):
+            self.target = arguments[len(arguments) - 1]
+        elif self.name.endswith("_"):
+            self.target = arguments[0]
+
+    cpdef Instruction replaced(self, tuple arguments, object outputs=None):
+        """The same operator of other arguments."""
+        return Instruction(self.name, arguments, self.outputs if outputs is None else outputs, self.line)
+
+
+def straightened(Call root, results, apart=None):
+    """The instructions of a program.
+
+    Parameters
+    ----------
+    root : Call
+    results : iterable of Value
+        What is used when the program is over.
+    apart : callable, optional
+        Which operators are to be taken apart in any case, asked with the number of operators around.
+    """
+    cdef list calls = [], lines = []
+    cdef set opened = set()
+    cdef Call call
+    cdef Value value
+    root.around = ()
+    surround(root, (), calls)
+    for call in calls:
+        if call.kind == "operator" and call.inside is not None and composed(call):
+            if apart is not None and apart(call, len(call.around)) or overtaken(call):
+                opened.add(call)
+    for call in calls:
+        if call.kind in STEPS:
+            for value in values_in(call.arguments):
+                open_hosts(value, call, opened)
+    for value in results:
+        open_hosts(value, root, opened)
+    for call in root.parts:
+        place(call, opened, lines)
+    return lines
+
+
+cdef int surround(Call call, tuple hosts, list calls) except -1:
+    """Note for each call the operators around it, as far as the tangents that it is one of; all calls, the root first."""
+    cdef Call part
+    calls.append(call)
+    if call.inside is None:
+        return 0
+    for part in call.inside:
+        part.around = hosts
+        if part.inside is None:
+            calls.append(part)
+        else:
+            surround(part, () if part.kind == "tangent" else (*hosts, part) if part.kind == "operator" else hosts, calls)
+    return 0
+
+
+cdef int open_hosts(Value value, Call user, set opened) except -1:
+    """Take the operators apart that a value comes from the inside of, if they are not around who uses it."""
+    cdef Call host, definer = value.definer
+    if definer is None or not definer.around:
+        return 0
+    for host in definer.around:
+        if host is not user and host not in user.around and value not in values_in(host.outputs):
+            opened.add(host)
+    return 0
+
+
+def within(Call call):
+    """What was done in an operator, its tangents left out."""
+    for part in call.parts:
+        if part.kind != "tangent":
+            yield part
+            yield from within(part)
+
+
+cdef bint composed(Call call) except -1:
+    """Whether an operator's parts make all that it gives: then they may stand in its place."""
+    if call.inside is None:
+        return False
+    if call.writes:
+        value = call.target
+        if values_in(call.outputs) == [value] or call.name.endswith(".out"):
+            for part in within(call):
+                if part.writes and part.target.memory is value.memory:
+                    return True
+            return False
+    for value in values_in(call.outputs):
+        if value.definer is call:
+            return False
+    return True
+
+
+cdef bint overtaken(Call call) except -1:
+    """Whether an operator writes over what the tangents inside of it were computed from."""
+    if call.writes:
+        for part in call.below():
+            if part.kind == "tangent":
+                return True
+    return False
+
+
+cdef int place(Call call, set opened, list lines) except -1:
+    """Write down a call, or its parts in its place."""
+    cdef Call part
+    cdef Py_ssize_t first
+    if call.kind not in STEPS or call in opened and composed(call):
+        for part in call.parts:
+            place(part, opened, lines)
+        return 0
+    if call.inside is None:
+        lines.append(Instruction(call.name, call.arguments, call.outputs, call.line))
+        return 0
+    later = tangents(call)
+    if call in opened:  # its own work is none of its parts': what they make stands before it, what is made of tangents behind
+        first = 0
+        while first < len(call.inside) and (<Call> call.inside[first]).kind != "tangent":
+            place(<Call> call.inside[first], opened, lines)
+            first += 1
+        later = call.inside[first:]
+    lines.append(Instruction(call.name, call.arguments, call.outputs, call.line))
+    for part in later:
+        place(part, opened, lines)
+    return 0
+
+
+cdef list tangents(Call call):
+    """The tangents in an operator that stands whole."""
+    cdef Call part
+    cdef list found = []
+    if call.inside is not None:
+        for part in call.inside:
+            if part.kind == "tangent":
+                found.append(part)
+            else:
+                found += tangents(part)
+    return found
+
+
+cdef object other_values(object tree, dict names):
+    """A tree with some values in the place of others."""
+    if type(tree) is Value:
+        return names.get(tree, tree)
+    if type(tree) is tuple:
+        return tuple([other_values(item, names) for item in <tuple> tree])
+    if type(tree) is list:
+        return [other_values(item, names) for item in <list> tree]
+    return other_leaves(tree, names) if isinstance(tree, (dict, slice, tuple)) else tree
+
+
+def other_leaves(tree, names):
+    return mapped(tree, lambda item: names.get(item, item) if type(item) is Value else item)
+
+
+def renamed(list lines, dict names):
+    """The instructions with some values in the place of others."""
+    cdef Instruction line
+    return [line.replaced(other_values(line.given, names), other_values(line.outputs, names)) for line in lines]

@@ -1,0 +1,42 @@
+"""Listening: the tree of what a program did, operators within operators, over values."""
+
+from ..core.events cimport Event, Listener
+from ..support.capi cimport ndarray
+from .values cimport Memory, Value
+
+cdef class Call:
+    cdef public str kind, name
+    cdef public object arguments, outputs, line
+    cdef list inside            # None as long as there is nothing
+    cdef tuple around           # operators, as far as the tangents that it is one of; of `straightened`
+    cdef Call host              # that it is a part of, while it runs
+    cdef Event event            # that it is, while it runs
+
+    cdef int add(self, Call part) except -1
+
+cdef class Recorder(Listener):
+    cdef public Memory memory
+    cdef readonly Call root
+    cdef Call open              # that runs
+    cdef public list notes
+    cdef public object failure
+    cdef dict lines             # origin -> the user's line
+
+    cpdef opened(self, Event event)
+    cpdef closed(self, Event event)
+    cpdef noted(self, Event event)
+    cpdef made(self, Event event)
+    cpdef left(self, Event event)
+    cpdef drawn(self, object source)
+    cpdef object leaf(self, object item, object event)
+    cpdef Value value(self, ndarray array, object event)
+    cpdef bint is_inside(self)
+    cpdef Call step(self, str kind, str name, object arguments, object event)
+    cdef object tree(self, object item, object event)
+    cdef object result(self, object item, Call call)
+    cdef tuple line_of(self, object event)
+    cdef tuple line_at(self, Event event)
+    cdef int failed(self, Call call, Event event) except -1
+    cdef object looked_at(self, ndarray array, Value whole, ndarray known, object event)
+
+cpdef list calls_around(Call call)

@@ -1,0 +1,333 @@
+# cython: boundscheck=False, wraparound=False
+"""Listening: the tree of what a program did, operators within operators, over values.
+
+Owns the way from events to calls: what an argument is, what is a constant, what was done without an operator, and what is to
+be said of numbers that left.  Knows nothing of text.
+"""
+
+import os
+
+from ..core.events cimport Event, Listener
+from ..core.tensor cimport TensorBase, is_tensor
+from ..support.capi cimport PyArray_ITEMSIZE, ndarray
+from ..support.errors import CallTypeError
+from .arrays import bounds, held, key_of, owner_of
+from .arrays cimport mapped
+from .entries import entry_of
+from .values import copied, held_generator
+from .values cimport Memory, Value, values_in
+
+# Operators, and what the runtime itself does to memory, which is told in their words.
+STEPS = ("operator", "write", "made")
+
+
+cdef class Call:
+    """Something that was done: an operator, or a group of them such as the tangents of an operator.
+
+    Attributes
+    ----------
+    kind : str
+        As of an Event.
+    name : str
+        Of an operator as of its event: `add`, `add_`, `add.out`.
+    arguments, outputs : tree
+        With values for arrays.
+    parts : list of Call
+        What was done inside.
+    line : tuple or None
+    """
+
+    def __init__(self, str kind, str name, arguments=(), line=None):
+        self.kind, self.name, self.arguments, self.line = kind, name, arguments, line
+        self.around = ()
+
+    @property
+    def parts(self):
+        return self.inside or []
+
+    cdef int add(self, Call part) except -1:
+        if self.inside is None:
+            self.inside = []
+        self.inside.append(part)
+        return 0
+
+    @property
+    def writes(self):
+        """Whether it writes to memory that was there before."""
+        return self.kind == "write" or self.name.endswith(("_", ".out"))
+
+    @property
+    def target(self):
+        """What it writes to."""
+        return self.arguments[len(self.arguments) - 1] if self.name.endswith(".out") else self.arguments[0]
+
+    def below(self):
+        """It, and all that was done inside, in order."""
+        yield self
+        for part in self.parts:
+            yield from part.below()
+
+
+cdef class Recorder(Listener):
+    """Writes down what a thread does, passes by operator.
+
+    Parameters
+    ----------
+    values : Memory
+    """
+
+    by_operator = True
+
+    def __init__(self, Memory values):
+        self.memory = values
+        self.root = self.open = Call("program", "")
+        self.notes, self.failure, self.lines = [], None, {}
+
+    # What is told.  What cannot be told is raised when the call is over: an error in a listener would only take it off.
+
+    cpdef begin(self, Event event):
+        if self.failure is None:
+            try:
+                self.opened(event)
+            except Exception as error:
+                self.failure = error
+
+    cpdef end(self, Event event):
+        if self.failure is None:
+            try:
+                self.closed(event)
+            except Exception as error:
+                self.failure = error
+
+    cpdef note(self, Event event):
+        if self.failure is None:
+            try:
+                self.noted(event)
+            except Exception as error:
+                self.failure = error
+
+    cpdef opened(self, Event event):
+        arguments = self.tree(event.inputs, event) if event.kind == "operator" or event.kind == "pass" else ()
+        cdef Call call = Call.__new__(Call)
+        call.kind, call.name, call.arguments, call.line, call.around = event.kind, event.name, arguments, self.line_at(event), ()
+        call.event, call.host = event, self.open
+        self.open.add(call)
+        self.open = call
+
+    cpdef closed(self, Event event):
+        cdef Call call = self.open, one
+        while call.event is not event:  # ranges may end in another order than they began
+            call = call.host
+            if call is None:
+                raise RuntimeError(f"{event.kind} {event.name} ends, and has not begun")
+        while True:
+            one = self.open
+            self.open = one.host
+            one.event = one.host = None
+            if one is call:
+                break
+        if event.kind != "operator":
+            return
+        if event.error is not None:
+            self.failed(call, event)
+        else:
+            call.outputs = self.result(event.outputs, call) if is_tensor(event.outputs) else self.results(event.outputs, call)
+
+    def results(self, outputs, Call call):
+        return mapped(outputs, lambda item: self.result(item, call))
+
+    cpdef noted(self, Event event):
+        cdef Call call
+        if event.kind == "write":
+            target, value = event.inputs
+            name = "copy_" if held(value) is not None else "fill_"
+            call = self.step("write", name, (self.leaf(target, event), self.leaf(value, event)), event)
+            call.outputs = call.arguments[0]
+        elif event.kind == "made":
+            self.made(event)
+        elif event.kind == "draw":
+            generator = held_generator(event.outputs)
+            if event.inputs[0] is None or held_generator(event.inputs[0]) is not None:
+                self.drawn(self.memory.source(generator))
+        elif event.kind == "left":
+            self.left(event)
+
+    cdef tuple line_of(self, object event):
+        """The user's line: in a pass the one that recorded the node."""
+        return self.line_at(<Event> event) if isinstance(event, Event) else event.line
+
+    cdef tuple line_at(self, Event event):
+        cdef Call call = self.open
+        while call is not None:
+            if call.event is not None and call.kind == "node":
+                event = call.event
+                break
+            call = call.host
+        found = self.lines.get(event.origin, self)
+        if found is self:
+            found = self.lines[event.origin] = event.line
+        return <tuple> found
+
+    # What is made of it.
+
+    cpdef drawn(self, source):
+        """The default generator: what was called without one draws from it."""
+        for call in calls_around(self.open):
+            entry = entry_of(call.name) if call.kind == "operator" else None
+            if entry is not None:
+                call.arguments = tuple([source if item is None and kind.startswith("Generator") else item
+                                        for item, (_, kind, _, _) in zip(call.arguments, entry.arguments)])
+
+    cpdef Call step(self, str kind, str name, object arguments, object event):
+        cdef Call call = Call(kind, name, arguments, self.line_of(event))
+        self.open.add(call)
+        return call
+
+    cdef int failed(self, Call call, Event event) except -1:
+        """An operator that raised, and was caught, has done nothing, unless it was in the midst of writing."""
+        if any([part.writes for part in call.below() if part is not call]):
+            what = f"{call.name} failed after it had begun to write"
+            raise self.refusal(what, event.line, "write what the call does without the error")
+        self.open.inside.remove(call)
+        return 0
+
+    cpdef made(self, Event event):
+        """A tensor without an operator: a copy of values, or new numbers."""
+        data, array = event.inputs[0], held(event.outputs)
+        if self.memory.known(array) is not None:
+            return
+        if not any([self.is_known(part) for part in arrays_in(data)]):
+            return  # numbers: a constant when it is used
+        known = self.tree(data, event)
+        if isinstance(known, Value) and known.dtype == array.dtype:
+            call = self.step("made", "copy", (known,), event)
+        else:
+            call = self.step("made", "tensor", (known, array.dtype), event)
+        call.outputs = self.result(event.outputs, call)
+
+    def is_known(self, ndarray array):
+        return self.memory.known(array) is not None or self.memory.block(array) is not None
+
+    cpdef left(self, Event event):
+        value = self.memory.known(held(event.inputs[0]))
+        own = self.is_inside() if value is None else value.kind != "constant"  # what is not known yet may be an operator's result
+        if not own:
+            return
+        what = "its truth" if event.name == "bool" else "its numbers" if event.name in ("numpy", "tolist") else "its number"
+        text = f"{place(event.line)}: {event.name}() gave {what} to Python: what was made of that stands here as it was"
+        if text not in self.notes:
+            self.notes.append(text)
+
+    # Arguments and results.
+
+    cdef object tree(self, object item, object event):
+        """Arguments, with values for arrays."""
+        if is_tensor(item):
+            return self.leaf(item, event)
+        if type(item) is tuple:
+            return tuple([self.tree(part, event) for part in <tuple> item])
+        if item is None or type(item) in (int, float, bool, str):
+            return item
+        if type(item) is list:
+            return [self.tree(part, event) for part in <list> item]
+        return self.nest(item, event)
+
+    def nest(self, item, event):
+        return mapped(item, lambda leaf: self.leaf(leaf, event))
+
+    cpdef object leaf(self, object item, object event):
+        """What an argument is in the program."""
+        array = (<TensorBase> item).array if is_tensor(item) else held(item)
+        if array is not None:
+            return self.value(<ndarray> array, event)
+        if item is None or type(item) in (int, float, bool, str):
+            return item
+        generator = held_generator(item)
+        return item if generator is None else self.memory.source(generator)
+
+    cpdef Value value(self, ndarray array, object event):
+        """The value that an array is: known, another look at memory that is known, or a constant."""
+        cdef Value value = self.memory.known(array), constant
+        cdef tuple block
+        if value is not None:
+            return value
+        block = self.memory.block(array)
+        if block is not None:
+            return self.looked_at(array, <Value> block[1], <ndarray> block[2], event)
+        owner = owner_of(array)
+        if owner.dtype.kind not in "fciub" or owner.nbytes > 4 * array.nbytes + 4096:
+            owner = array
+        constant = self.memory.enter(owner, "constant")
+        constant.data, constant.line, constant.hosts = copied(owner), event.line, calls_around(self.open)
+        constant.inner = self.open.name if self.is_inside() else None
+        if key_of(owner) == key_of(array):
+            return constant
+        return self.looked_at(array, constant, owner, event)
+
+    cpdef bint is_inside(self):
+        """Whether the runtime is at work, rather than the user's function."""
+        cdef Call call = self.open
+        while call is not None:
+            if call.kind == "operator" or call.kind == "node" or call.kind == "tangent":
+                return True
+            call = call.host
+        return False
+
+    cdef object looked_at(self, ndarray array, Value whole, ndarray known, object event):
+        """Memory of a value in another layout, which no operator has made."""
+        cdef Call call
+        cdef Value value
+        start, size = bounds(owner_of(known))[0], PyArray_ITEMSIZE(array)
+        if (<object> array).dtype != (<object> known).dtype or any([stride % size for stride in (<object> array).strides]):
+            raise self.refusal(f"an array of dtype {array.dtype} looks at memory of {whole.type} by no operator", event.line,
+                               "copy it, or use view_as_real and view_as_complex")  # fmt: skip
+        offset = (array.__array_interface__["data"][0] - start) // size
+        strides = tuple([stride // size for stride in (<object> array).strides])
+        call = self.step("made", "as_strided", (whole, (<object> array).shape, strides, offset), event)
+        value = self.memory.enter(array, "result")
+        value.definer = call
+        call.outputs = value
+        return value
+
+    cdef object result(self, object item, Call call):
+        """An output: a new value, or one that was there."""
+        cdef Value value
+        array = (<TensorBase> item).array if is_tensor(item) else held(item)
+        if array is None:
+            return item
+        value = self.memory.known(<ndarray> array)
+        if value is None:
+            value = self.memory.enter(<ndarray> array, "result")
+            value.definer = call
+        elif value.hosts and call in value.hosts:  # a tangent of the operator has read its result before it ended
+            value.kind, value.definer, value.data, value.hosts = "result", call, None, ()
+        return value
+
+    def refusal(self, what, line, way_out):
+        return CallTypeError(f"trace: {what}, at {place(line)}; {way_out}")
+
+
+cpdef list calls_around(Call call):
+    """A call that runs, and those that it is a part of, from the outermost on."""
+    cdef list found = []
+    while call is not None:
+        found.append(call)
+        call = call.host
+    return found[::-1]
+
+
+def arrays_in(tree):
+    """The arrays and tensors among the leaves of a tree, as arrays."""
+    found = []
+    mapped(tree, lambda leaf: found.append(held(leaf)))
+    return [array for array in found if array is not None]
+
+
+def place(line):
+    """File and number of a line."""
+    return "an unknown line" if line is None else f"{os.path.basename(line[0])}:{line[1]}"
+
+
+def reads(Call call):
+    """The values that a call is given."""
+    return values_in(call.arguments)

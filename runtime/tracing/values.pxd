@@ -1,0 +1,41 @@
+"""Values: the names of a program, known by the memory that they look at."""
+
+from libc.stdint cimport uintptr_t
+
+from ..support.capi cimport ndarray
+
+cdef class Layout:
+    cdef readonly object dtype
+    cdef readonly tuple shape, strides
+    cdef readonly Py_ssize_t count      # elements
+    cdef readonly bint dense, c_contiguous
+
+cdef class Value:
+    cdef public str name, kind
+    cdef public object shape            # a tuple, in which a trace may leave sizes open
+    cdef public object dtype, strides
+    cdef readonly Layout layout
+    cdef Value shared                   # the memory, where that is another value
+    cdef public object data, definer, line, inner, hosts
+    cdef readonly uintptr_t address     # of its first element, while the program was written down; 0 of none
+
+cdef struct Block:
+    uintptr_t low, high
+
+cdef class Memory:
+    cdef dict places                    # address -> arrays and their values, one behind the other
+    cdef public list values             # all, in the order in which they were met
+    cdef public dict sources
+    cdef public object reserved         # names of parameters, which no generator of the program's own has
+    cdef Block* blocks                  # in order
+    cdef Py_ssize_t block_count, room
+    cdef list owners                    # of each block the first value and its array
+
+    cpdef Value known(self, ndarray array)
+    cpdef Value enter(self, ndarray array, str kind)
+    cpdef tuple block(self, ndarray array)
+    cdef int add_block(self, ndarray array, Value value) except -1
+    cdef Py_ssize_t behind(self, uintptr_t low) noexcept
+
+cdef Layout layout_of(ndarray array)
+cpdef list values_in(object tree)
