@@ -6,11 +6,10 @@ Owns how values stand in for arguments, the generators that an operator draws fr
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ..support.dispatch import ops
+from ..tracing.calling import by_keyword
 from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, held, mapped
@@ -18,10 +17,9 @@ from ..tracing.values import Value, held, mapped
 
 def generators_of(line: Instruction) -> list[Any]:
     """What an instruction draws random numbers from: None for the default generator."""
-    entry = entry_of(line.name)
-    if entry is None:
+    if line.entry is None:
         return []
-    return [item for item, (_, kind, _, _) in zip(line.arguments, entry.arguments) if kind.startswith("Generator")]
+    return [item for item, (_, kind, _, _) in zip(line.arguments, line.entry.arguments) if kind.startswith("Generator")]
 
 
 class Filler:
@@ -55,30 +53,3 @@ def caller(name: str, count: int) -> Any:
         if capsule is not None:
             return capsule
     return by_keyword(name, entry, count)
-
-
-def by_entry(name: str, count: int) -> Callable[..., Any] | None:
-    """An operator of the spec as a function of its arguments in order; None of what is none, or takes others."""
-    entry = entry_of(name)
-    return None if entry is None or len(entry.arguments) != count else by_keyword(name, entry, count)
-
-
-def by_keyword(name: str, entry: Any, count: int) -> Callable[..., Any]:
-    """An operator as a function of its arguments in order; `out=` is the last one."""
-    function = getattr(ops, name.removesuffix(".out"))
-    out = name.endswith(".out")
-
-    def call(*arguments: Any) -> Any:
-        given = list(arguments)
-        keywords = {"out": given.pop()} if out else {}
-        positional: list[Any] = []
-        for (parameter, _, _, keyword_only), value in zip(entry.arguments, given):
-            if f"Array[] *{parameter}" in entry.signature:
-                positional += value
-            elif keyword_only:
-                keywords[parameter] = value
-            else:
-                positional.append(value)
-        return function(*positional, **keywords)
-
-    return call

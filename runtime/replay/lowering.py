@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
+from ..tracing.passes import shortened
 from ..tracing.values import Value, copied, values_in
 from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
-from .folding import folded, needed, once
 from .gathering import gathered, scratched
-from .layouts import count, is_c_contiguous, is_dense, rows_of, step_of
+from .layouts import count, is_dense
+from .loops import loop_from, rows_from
 from .moves import pieces_of
-from .planning import planned, released
+from .planning import Lifetimes, planned, released
 from .steps import Slot, Step
-from .tape import Tape, loop_of
+from .tape import Tape
 
 # Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
@@ -43,10 +43,11 @@ class Lowered:
         self, lines: list[Instruction], inputs: list[Value], returned: list[Value], addresses: dict[Value, int]
     ) -> None:
         self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
-        self.lines = once(needed(folded(lines, self.returned), self.returned), self.returned)
+        self.lines = shortened(lines, self.returned)
         self.anchors: dict[Value, tuple[int, int]] = {}  # of memory: a slot that lies in it, and where that was
         self.slots: list[Slot] = []
         self.places: dict[Value, int] = {}
+        self.numbers: dict[int, int] = {}
         self.steps: list[Step] = []
         self.externals: list[int] = []
         self.given: list[int] = []  # which of the arrays that are given the tape wants
@@ -60,8 +61,9 @@ class Lowered:
         self.write_back()
         self.results = results = tuple(self.result(value) for value in self.returned)
         self.steps = scratched(self.slots, gathered(self.slots, self.steps))
-        self.memory = planned(self.slots, self.steps)
-        self.steps = released(self.slots, self.steps, results)
+        lives = Lifetimes(self.slots, self.steps)
+        self.memory = planned(self.slots, self.steps, lives)
+        self.steps = released(self.slots, self.steps, results, lives)
         self.tape = Tape(self.slots, self.steps, self.memory, tuple(self.externals), results)
 
     # Memory.
@@ -69,14 +71,19 @@ class Lowered:
     def look_around(self) -> None:
         """Find what memory is used, and what was there before the program."""
         self.born = {value.memory for value in self.inputs}
-        self.touched = self.escaping | {value.memory for line in self.lines for value in (*line.read, *line.made)}
+        self.touched = set(self.escaping)
         self.constants: list[Value] = []
         made = set(self.born)
         for line in self.lines:
-            read = [value.memory for value in line.read]
-            self.constants += [memory for memory in read if memory not in made]
-            made.update(read)
-            made.update([value.memory for value in line.made])
+            for value in line.read:
+                memory = value.memory
+                self.touched.add(memory)
+                if memory not in made:
+                    self.constants.append(memory)
+                    made.add(memory)
+            for value in line.made:
+                made.add(value.memory)
+                self.touched.add(value.memory)
         self.constants += [value.memory for value in self.returned if value.memory not in made]
 
     def bind(self) -> None:
@@ -117,8 +124,7 @@ class Lowered:
 
     def is_steady(self, line: Instruction) -> bool:
         """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
-        entry = entry_of(line.name)
-        return entry is not None and entry.form in STEADY and all(value.dtype.kind in "fc" for value in line.read)
+        return line.entry is not None and line.entry.form in STEADY and all(value.dtype.kind in "fc" for value in line.read)
 
     def put_off(self, value: Value) -> None:
         """Let the program write to a copy, which is put in the place of what was given at the end."""
@@ -171,7 +177,7 @@ class Lowered:
 
     def is_look(self, line: Instruction) -> bool:
         """Whether an instruction only looks at memory that is there."""
-        return line.target is None and bool(line.made) and all(value.memory in self.born for value in line.made)
+        return line.target is None and bool(line.made) and all([value.memory in self.born for value in line.made])
 
     def lower(self, line: Instruction) -> None:
         if line.name == GUARD:
@@ -184,7 +190,8 @@ class Lowered:
             return
         elif not self.as_loop(line) and not self.as_move(line):
             self.as_call(line)
-        self.born.update(value.memory for value in line.made)
+        for value in line.made:
+            self.born.add(value.memory)
 
     def want(self, value: Value) -> int:
         """The slot of a value that some step wants as a tensor."""
@@ -194,57 +201,26 @@ class Lowered:
 
     def as_loop(self, line: Instruction) -> bool:
         """Write an operator down as an inner loop, if it is one."""
-        base, operands, out = line.name.removesuffix(".out"), list(line.arguments), line.outputs
-        if line.name.endswith(".out"):
-            out = operands.pop()
-        elif line.name.endswith("_"):
-            base, out = base[:-1], operands[0]
-        if type(out) is not Value or not all(type(item) in (Value, int, float) for item in operands) or not is_dense(out):
+        loop = loop_from(line) or rows_from(line)
+        if loop is None:
             return False
-        size = count(out)
-        found = loop_of(base, tuple(item.dtype if type(item) is Value else None for item in operands))
-        if found is None or found[1] != out.dtype or size == 0:
-            return False
-        kind, _, exact = found
-        if not exact and not all(is_c_contiguous(item) and item.shape in ((), out.shape) for item in (*line.read, out)):
-            return False  # another loop computes them elsewhere, perhaps with other bits
-        of = np.dtype(("float32", "float64", "complex64", "complex128")[kind]) if kind < 4 else np.dtype(bool)
-        slots, strides = [], []
-        for item in operands:
-            if type(item) is not Value:
-                with np.errstate(all="ignore"):
-                    data = np.array(item, of)
-                if not np.isfinite(data) and np.isfinite(item):
-                    return False
-                slots.append(("number", data))
-                strides.append(0)
-                continue
-            step = step_of(item, out)
-            if item.memory is out.memory and item is not out:
+        out = line.target or line.outputs
+        memory = out.memory
+        for value in line.read:
+            if value.memory is memory and value is not out:
                 return False
-            slots.append(("value", item))
-            strides.append(step)
-        target = line.target
-        jumps: list[int] = []
-        if None in strides:
-            rows = rows_of([item for how, item in slots if how == "value"], out)
-            if rows is None:
-                return False
-            count_of_rows, size, found_steps = rows
-            steps = iter(found_steps)
-            pairs = [next(steps) if how == "value" else (0, 0) for how, _ in slots] + [found_steps[-1]]
-            strides, jumps = [inner for _, inner in pairs[:-1]], [outer for outer, _ in pairs]
-        if target is None:
-            if out.memory is not out or out in self.places:
-                return False
-            if out in self.escaping and not is_c_contiguous(out):
+        if line.target is None:
+            if memory is not out or out in self.places or out in self.escaping and not out.layout.c_contiguous:
                 return False
             self.make(out, line)
-        places = tuple(self.place(item) if how == "value" else self.number(item) for how, item in slots) + (self.place(out),)
-        given = (base, kind, places, (*strides, out.dtype.itemsize), size)
-        if jumps:
-            given += count_of_rows, tuple(jumps)
-        self.steps.append(Step("rows" if jumps else "loop", given, line.name, line.line, places[:-1], places[-1:]))
+        arguments = line.arguments
+        places = [self.place(arguments[item]) if type(item) is int else self.number(item) for item in loop.operands]
+        reads = tuple(places)
+        places.append(self.place(out))
+        given = (loop.base, loop.kind, tuple(places), loop.strides, loop.size)
+        if loop.jumps:
+            given += loop.rows, loop.jumps
+        self.steps.append(Step("rows" if loop.jumps else "loop", given, line.name, line.line, reads, (places[-1],)))
         return True
 
     def make(self, out: Value, line: Instruction) -> None:
@@ -263,7 +239,7 @@ class Lowered:
         pieces = pieces_of(line)
         if pieces is None:
             return False
-        if out in self.escaping and not is_c_contiguous(out):
+        if out in self.escaping and not out.layout.c_contiguous:
             return False
         places = [self.place(value) for value in line.read]
         self.make(out, line)
@@ -273,8 +249,12 @@ class Lowered:
         return True
 
     def number(self, data: np.ndarray) -> int:
-        self.slots.append(Slot("constant", data.dtype, (), (), data=data))
-        return len(self.slots) - 1
+        """The slot of a number: one for all loops that are told the same array."""
+        place = self.numbers.get(id(data))
+        if place is None:
+            self.slots.append(Slot("constant", data.dtype, (), (), data=data))
+            place = self.numbers[id(data)] = len(self.slots) - 1
+        return place
 
     def as_call(self, line: Instruction) -> None:
         """Write an operator down as a call of its wrapper."""

@@ -15,11 +15,9 @@ import numpy.random
 
 from ..core.grad_mode import no_grad
 from ..core.operand import asarray
-from ..tracing.entries import entry_of
-from ..tracing.instructions import Instruction
-from ..tracing.literals import literal
+from ..tracing.calling import by_keyword
+from ..tracing.instructions import Instruction, layouts_of
 from ..tracing.values import Value, copied, held, mapped, values_in
-from .callers import by_keyword
 
 LARGEST = 1 << 14  # elements of operands and result together
 MOST = 512  # pieces
@@ -30,7 +28,7 @@ known: dict[tuple, list[Piece] | None] = {}
 
 def pieces_of(line: Instruction) -> list[Piece] | None:
     """The pieces that an instruction copies; None where it computes."""
-    entry, out, read = entry_of(line.name), line.outputs, line.read
+    entry, out, read = line.entry, line.outputs, line.read
     if entry is None or entry.form != "linear" or out.dtype.kind not in "fc" or len(entry.arguments) != len(line.arguments):
         return None
     if prod(out.shape) + sum(prod(value.shape) for value in read) > LARGEST or not prod(out.shape):
@@ -40,19 +38,14 @@ def pieces_of(line: Instruction) -> list[Piece] | None:
     moved = [item for item, (name, _, _, _) in zip(line.arguments, entry.arguments) if name in entry.inputs]
     if len(values_in(moved)) != len(read) or any(value.dtype != out.dtype for value in read):
         return None
-    try:
-        key = (line.name, *(literal(mapped(item, named)) for item in line.arguments), out.shape, out.strides)
-    except TypeError:
+    key = layouts_of(line)
+    if key is None:
         return None
     if key not in known:
         if len(known) > 4096:
             known.clear()
         known[key] = found(line, entry)
     return known[key]
-
-
-def named(item: Any) -> Any:
-    return f"{item.dtype} {item.shape} {item.strides}" if type(item) is Value else item
 
 
 def found(line: Instruction, entry: Any) -> list[Piece] | None:

@@ -14,3 +14,13 @@ cdef class Instruction:
     cpdef Instruction replaced(self, tuple arguments, object outputs=*)
 
 cdef object other_values(object tree, dict names)
+cdef bint draws(Instruction line) except -1
+cdef set written_memory(list lines)
+
+cdef enum Naming:
+    NAMES               # a value is itself
+    LAYOUTS             # it is any that lies like it
+    SIZES_REFUSED       # it is itself, and a size that a trace has left open has no name
+
+cdef object signature(object item, Naming naming)
+cpdef tuple layouts_of(Instruction line)

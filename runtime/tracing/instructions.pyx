@@ -5,14 +5,21 @@ Owns which operator stays whole.  It does, unless something outside uses a value
 stand in its place.  Tangents stand after the operator that they are the tangents of.  The same rule serves `decompose`.
 """
 
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+import numpy as np
+
 from .arrays cimport mapped
 from .entries import entry_of
 from .listening cimport Call
 from .listening import STEPS
+from .values import Source
 from .values cimport Value, values_in
 
 GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
 
+cdef dict drawing = {}  # name -> whether an argument is a generator
 cdef dict entries = {}  # name of an operator in any of its forms -> its entry or None
 
 
@@ -213,3 +220,76 @@ def renamed(list lines, dict names):
     """The instructions with some values in the place of others."""
     cdef Instruction line
     return [line.replaced(other_values(line.given, names), other_values(line.outputs, names)) for line in lines]
+
+
+# What passes ask.
+
+
+cdef bint draws(Instruction line) except -1:
+    """Whether an instruction may draw random numbers."""
+    found = drawing.get(line.name)
+    if found is None:
+        found = drawing[line.name] = line.entry is not None and any(
+            [kind.startswith("Generator") for _, kind, _, _ in line.entry.arguments])
+    return found
+
+
+cdef set written_memory(list lines):
+    """The memory that is written to in place."""
+    cdef Instruction line
+    cdef set found = set()
+    for line in lines:
+        if line.target is not None:
+            found.add(line.target.memory)
+    return found
+
+
+cdef object signature(object item, Naming naming):
+    """Arguments as something that can be looked up: equal where they are the same to the last bit, and of the same classes.
+
+    Raises
+    ------
+    TypeError
+        There is none: a function, or an object of a class of the user's.
+    """
+    cdef uint64_t bits
+    cdef double number
+    kind = type(item)
+    if kind is Value:
+        return (<Value> item).layout if naming == LAYOUTS else item
+    if item is None or kind is bool or kind is str or item is Ellipsis:
+        return item if kind is not bool else (kind, item)
+    if kind is int:
+        return (kind, item)
+    if kind is float:
+        number = item
+        memcpy(&bits, &number, sizeof(double))
+        return (kind, bits)
+    if kind is complex:
+        return (kind, signature(item.real, naming), signature(item.imag, naming))
+    if kind is tuple:
+        return (kind, *[signature(part, naming) for part in <tuple> item])
+    if kind is list:
+        return (kind, *[signature(part, naming) for part in <list> item])
+    if kind is slice:
+        return (kind, signature(item.start, naming), signature(item.stop, naming), signature(item.step, naming))
+    if isinstance(item, np.dtype) or isinstance(item, type) and (issubclass(item, np.generic) or item in (bool, int, float, complex)):
+        return (kind, item)
+    if isinstance(item, np.generic):
+        return (kind, item.dtype, item.tobytes())
+    if kind is bytes:
+        return item
+    if isinstance(item, Source):
+        return id(item)
+    if isinstance(item, int) and naming != SIZES_REFUSED:
+        return (kind, str(item))
+    raise TypeError(f"no signature of {kind.__name__}")
+
+
+cpdef tuple layouts_of(Instruction line):
+    """The operator, what it is told beside arrays, and their layouts: what may be remembered from call to call; None where an
+    argument is of a class of its own."""
+    try:
+        return (line.name, signature(line.given, LAYOUTS), None if line.outputs is None else signature(line.outputs, LAYOUTS))
+    except TypeError:
+        return None

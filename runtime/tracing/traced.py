@@ -15,12 +15,15 @@ from ..autograd.forward_ad import dual_level
 from ..autograd.nest import flatten
 from ..support.errors import CallTypeError
 from .drawing import dot_text, svg_text
+from .folded import folded
 from .inputs import TAKEN, Inputs, anew, keywords_of, parameters_of
 from .instructions import Instruction, straightened
 from .listening import Call, Recorder, place
 from .literals import literal
+from .looks import without_looks
+from .needed import needed
 from .numpy_program import numpy_text
-from .passes import with_folded_constants, without_common_subexpressions, without_dead_code, without_looks
+from .once import once
 from .program import line_text, program_text
 from .sizes import find_sizes
 from .values import Memory, Source, Value, held, mapped, same_bits, values_in
@@ -180,7 +183,7 @@ class Trace:
 
     def without_dead_code(self) -> Trace:
         """The program without what no result depends on; writes to inputs and random draws stay."""
-        return self.shortened(without_dead_code(self.instructions, self.results))
+        return self.shortened(needed(self.instructions, values_in(self.results)))
 
     def without_looks(self) -> Trace:
         """The program without operators that gave what they were given, as `conj` of a real array."""
@@ -188,11 +191,11 @@ class Trace:
 
     def with_folded_constants(self) -> Trace:
         """The program with what depends on constants alone computed once for all."""
-        return self.shortened(with_folded_constants(self.instructions))
+        return self.shortened(folded(self.instructions, values_in(self.results)))
 
     def without_common_subexpressions(self) -> Trace:
         """The program with equal operators of equal arguments computed once; what is written to in place is left alone."""
-        return self.shortened(without_common_subexpressions(self.instructions))
+        return self.shortened(once(self.instructions, values_in(self.results)))
 
 
 def origin(value: Value) -> str:

@@ -11,6 +11,7 @@ import gradspec as gs
 from gradspec.replay import Compiled, capture, lowering
 from gradspec.replay.holdings import Holdings
 from gradspec.replay.programs import Program
+from gradspec.tracing import passes
 from gradspec.tracing.instructions import Instruction
 
 from .replayed_programs import MODES, run
@@ -292,13 +293,15 @@ def test_random_programs(mode):
     assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
 
 
-@pytest.mark.parametrize("name", ["folded", "once", "gathered", "scratched", "released", "pieces_of", "rows_of", "loop_of"])
+@pytest.mark.parametrize("name", [*passes.PASSES, "gathered", "scratched", "released", "pieces_of", "rows_from", "loop_from"])
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
-    without = {"pieces_of": lambda line: None, "rows_of": lambda values, out: None, "loop_of": lambda name, dtypes: None,
-               "folded": lambda lines, returned: lines, "once": lambda lines, returned: lines,
-               "released": lambda slots, steps, results: steps}  # fmt: skip
-    monkeypatch.setattr(lowering, name, without.get(name, lambda slots, steps: steps))
+    without = {"pieces_of": lambda line: None, "rows_from": lambda line: None, "loop_from": lambda line: None,
+               "released": lambda slots, steps, results, lives: steps}  # fmt: skip
+    if name in passes.PASSES:
+        monkeypatch.delitem(passes.PASSES, name)
+    else:
+        monkeypatch.setattr(lowering, name, without.get(name, lambda slots, steps: steps))
     outcomes = [run(seed, mode) for seed in range(100, 104) for mode in MODES]
     assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
 

@@ -3,6 +3,11 @@
 import numpy as np
 
 import gradspec as gs
+from gradspec.tracing.traced import Trace, same_bits
+from gradspec.tracing.values import held
+
+from .programs import MODES, REFUSED
+from .traced_programs import function_of, leaves
 
 
 def names(taken):
@@ -88,3 +93,41 @@ def test_looks_go():
     taken = gs.trace(lambda x: gs.conj(gs.reshape(gs.sin(x), (3,))), gs.asarray(X.copy()))
     assert names(taken.without_looks()) == ["sin"]
     same(taken, taken.without_looks())
+
+
+def test_results_are_results_after_each_pass():
+    """A result that is equal to another one, or that constants alone decide, is returned all the same."""
+    taken = gs.trace(lambda x: (gs.sin(x), gs.sin(x), gs.exp(np.ones(3))), gs.asarray(X.copy()))
+    for short in (taken.without_common_subexpressions(), taken.with_folded_constants(), taken.without_dead_code()):
+        assert [part.tolist() for part in short.run(X.copy())] == [part.tolist() for part in taken.run(X.copy())]
+
+
+def test_sizes_that_are_left_open_are_not_folded():
+    taken = gs.trace(lambda x: x + gs.full((x.shape[0],), 2.0), X, shapes={"x": ("n",)}).with_folded_constants()
+    assert taken.run(np.ones(5)).tolist() == [3.0] * 5
+
+
+def test_numbers_are_equal_when_their_bits_are():
+    taken = gs.trace(lambda x: gs.copysign(x, 0.0) + gs.copysign(x, -0.0) + gs.copysign(x, 0) + gs.copysign(x, 0.0), X)
+    assert names(taken.without_common_subexpressions()).count("copysign") == 3
+    same(taken, taken.without_common_subexpressions())
+
+
+def test_random_programs_after_each_pass():
+    """The same bits as the function, at other numbers than those of the trace."""
+    short = [Trace.without_common_subexpressions, Trace.with_folded_constants, Trace.without_dead_code]
+    for seed, mode in [(seed, mode) for seed in range(12) for mode in MODES]:
+        first, other = np.random.default_rng((seed, 1)).normal(size=(2, 2, 3))
+        function = function_of(seed, mode)
+        with np.errstate(all="ignore"):
+            try:
+                wanted = function(other.copy())
+            except RuntimeError as error:
+                assert REFUSED in str(error)
+                continue
+            taken = gs.trace(function, first)
+            for one in short:
+                found = one(taken).run(other.copy())
+                for a, b in zip(leaves(found), leaves(wanted), strict=True):
+                    assert held(b) is None or same_bits(held(a), held(b)), (seed, mode, one.__name__)
+                taken = one(taken)

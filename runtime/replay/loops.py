@@ -1,0 +1,117 @@
+"""Loops: operators that are one inner loop over plain memory.
+
+Owns which are, and how they step through their operands.  That hangs on the operator, its numbers and the layouts alone, and is
+remembered by these.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tracing.instructions import Instruction, layouts_of
+from ..tracing.values import Value
+from .layouts import rows_of, step_of
+from .tape import loop_of
+
+MOST = 1 << 14  # that are remembered
+DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex64", "complex128", "bool")))
+
+
+class Loop(NamedTuple):
+    """An inner loop.
+
+    Attributes
+    ----------
+    base : str
+        The operator whose ufunc has it.
+    kind : int
+        Which of the ufunc's.
+    operands : tuple of int or ndarray
+        Arguments by their number, and numbers.
+    strides : tuple of int
+        The result's is the last.
+    size : int
+        Elements; where it goes by rows, those of a row.
+    rows : int
+    jumps : tuple of int
+        From row to row; empty where it does not go by rows.
+    """
+
+    base: str
+    kind: int
+    operands: tuple
+    strides: tuple[int, ...]
+    size: int
+    rows: int = 0
+    jumps: tuple[int, ...] = ()
+
+
+plain: dict[tuple, Loop | None] = {}
+by_rows: dict[tuple, Loop | None] = {}
+
+
+def loop_from(line: Instruction) -> Loop | None:
+    """The loop that an instruction is, all elements one behind the other; None where it is none."""
+    return remembered(line, plain, False)
+
+
+def rows_from(line: Instruction) -> Loop | None:
+    """The loop over rows that an instruction is; None where it is none."""
+    return remembered(line, by_rows, True)
+
+
+def remembered(line: Instruction, known: dict[tuple, Loop | None], rows: bool) -> Loop | None:
+    key = layouts_of(line)
+    if key is None:
+        return None
+    try:
+        return known[key]
+    except KeyError:
+        if len(known) > MOST:
+            known.clear()
+        known[key] = loop = found(line, rows)
+        return loop
+
+
+def found(line: Instruction, by_rows: bool) -> Loop | None:
+    base, operands, out = line.name.removesuffix(".out"), list(line.arguments), line.outputs
+    if line.name.endswith(".out"):
+        out = operands.pop()
+    elif line.name.endswith("_"):
+        base, out = base[:-1], operands[0]
+    if type(out) is not Value or not all(type(item) in (Value, int, float) for item in operands) or not out.layout.dense:
+        return None
+    size = out.layout.count
+    one = loop_of(base, tuple(item.dtype if type(item) is Value else None for item in operands))
+    if one is None or one[1] != out.dtype or size == 0:
+        return None
+    kind, _, exact = one
+    if not exact and not all(item.layout.c_contiguous and item.shape in ((), out.shape) for item in (*line.read, out)):
+        return None  # another loop computes them elsewhere, perhaps with other bits
+    values = [item for item in operands if type(item) is Value]
+    steps: list[Any] = [step_of(item, out) for item in values]
+    rows = None
+    if by_rows:
+        rows = rows_of(values, out)
+        if None not in steps or rows is None:
+            return None
+        steps = list(rows[2])
+    elif None in steps:
+        return None
+    places: list[Any] = []
+    for number, item in enumerate(operands):
+        if type(item) is not Value:
+            with np.errstate(all="ignore"):
+                data = np.array(item, DTYPES[kind])
+            if not np.isfinite(data) and np.isfinite(item):
+                return None
+            places.append(data)
+            steps.insert(number, (0, 0) if by_rows else 0)
+        else:
+            places.append(number)
+    if rows is None:
+        return Loop(base, kind, tuple(places), (*steps, out.dtype.itemsize), size)
+    strides = (*(inner for _, inner in steps[:-1]), out.dtype.itemsize)
+    return Loop(base, kind, tuple(places), strides, rows[1], rows[0], tuple(outer for outer, _ in steps))

@@ -1,0 +1,172 @@
+# cython: boundscheck=False, wraparound=False
+"""Planning: where in memory each value lies, and when what is held is let go.
+
+Owns lifetimes.  What is dead is used again: for a result of a loop whose operand dies there, else the smallest hole that is large
+enough.  Steps of one group of blocks live and die together, but for a result that takes its operand's very place.
+"""
+
+from bisect import bisect_left
+
+from .steps import Step
+
+
+cdef class Lifetimes:
+    """When the memory of each slot is used.
+
+    Attributes
+    ----------
+    roots : list of int
+        Of each slot the one whose memory it lies in.
+    first, last : list of int
+        Of each slot that is no look the first and the last step that uses its memory; -1 of one that none uses.
+    ends : list of int
+        For each step the last one that runs with it, block by block.
+    """
+
+    cdef readonly list roots, first, last, ends
+
+    def __init__(self, list slots, list steps):
+        cdef Py_ssize_t number, inner, place, root, count
+        self.roots = [slot.root if slot.place == "look" else place for place, slot in enumerate(slots)]
+        self.first, self.last, self.ends = [-1] * len(slots), [-1] * len(slots), list(range(len(steps)))
+        for number in range(len(steps)):
+            step = steps[number]
+            for place in <tuple> step.reads:
+                root = self.roots[place]
+                if <Py_ssize_t> self.first[root] < 0:
+                    self.first[root] = number
+                self.last[root] = number
+            for place in <tuple> step.writes:
+                root = self.roots[place]
+                if <Py_ssize_t> self.first[root] < 0:
+                    self.first[root] = number
+                self.last[root] = number
+            if step.kind == "blocks":
+                count = step.given[0]
+                for inner in range(number, number + count + 1):
+                    self.ends[inner] = number + count
+
+
+cdef class Holes:
+    """The memory that nobody uses at the moment, by the place where each hole begins."""
+
+    cdef list starts, sizes
+    cdef readonly Py_ssize_t memory     # bytes of all together, used or not
+
+    def __init__(self):
+        self.starts, self.sizes = [], []
+
+    cdef Py_ssize_t take(self, Py_ssize_t size) except -1:
+        """The place of so many bytes: in the smallest hole that is large enough, else at the end, which grows."""
+        cdef Py_ssize_t i, best = -1, room, start
+        for i in range(len(self.starts)):
+            room = self.sizes[i]
+            if room >= size and (best < 0 or room < <Py_ssize_t> self.sizes[best]):
+                best = i
+                if room == size:
+                    break
+        if best < 0:
+            best = len(self.starts) - 1
+            if best < 0 or <Py_ssize_t> self.starts[best] + <Py_ssize_t> self.sizes[best] != self.memory:
+                self.memory += size
+                return self.memory - size
+            self.memory += size - <Py_ssize_t> self.sizes[best]
+            self.sizes[best] = size
+        start, room = self.starts[best], self.sizes[best]
+        if room == size:
+            del self.starts[best], self.sizes[best]
+        else:
+            self.starts[best], self.sizes[best] = start + size, room - size
+        return start
+
+    cdef int give(self, Py_ssize_t start, Py_ssize_t size) except -1:
+        """Let bytes go; holes side by side are one."""
+        cdef Py_ssize_t place = bisect_left(self.starts, start)
+        if place < len(self.starts) and start + size == <Py_ssize_t> self.starts[place]:
+            size += <Py_ssize_t> self.sizes[place]
+            del self.starts[place], self.sizes[place]
+        if place and <Py_ssize_t> self.starts[place - 1] + <Py_ssize_t> self.sizes[place - 1] == start:
+            self.sizes[place - 1] = <Py_ssize_t> self.sizes[place - 1] + size
+        else:
+            self.starts.insert(place, start)
+            self.sizes.insert(place, size)
+        return 0
+
+
+def planned(list slots, list steps, Lifetimes lives):
+    """Give planned slots their places.
+
+    Returns
+    -------
+    int
+        Bytes of all together.
+    """
+    cdef Py_ssize_t number, place
+    cdef Holes holes = Holes()
+    cdef dict born = {}, dying = {}
+    for place in range(len(slots)):
+        number = lives.first[place]
+        if number >= 0 and slots[place].place == "planned":
+            born.setdefault(number, []).append(place)
+    for number in range(len(steps)):
+        for place in born.get(number, ()):
+            slot = slots[place]
+            heir = operand_that_dies(slots, steps[number], place, number, lives)
+            if heir is None:
+                slot.offset = holes.take(slot.bytes)
+            else:
+                slot.offset = slots[heir].offset
+                dying[lives.ends[number]].remove(heir)
+            dying.setdefault(lives.ends[<Py_ssize_t> lives.last[place]], []).append(place)
+        for place in dying.pop(number, ()):
+            slot = slots[place]
+            holes.give(slot.offset, slot.bytes)
+    return holes.memory
+
+
+cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives):
+    """An operand of a loop that nobody reads later, of the same size as the result: it may lie in the same place."""
+    cdef tuple given = step.given, jumps, places, strides
+    cdef Py_ssize_t i, j, count
+    cdef bint alone
+    if step.kind == "rows":
+        jumps = given[6]
+    elif step.kind == "loop":
+        jumps = None
+    else:
+        return None
+    if step.writes != (place,):
+        return None
+    places, strides, count = given[2], given[3], len(given[2]) - 1
+    for i in range(count):
+        if <Py_ssize_t> lives.last[<Py_ssize_t> places[i]] != number or strides[i] != strides[count]:
+            continue
+        slot = slots[<Py_ssize_t> places[i]]
+        if slot.place != "planned" or slot.bytes != slots[place].bytes or jumps is not None and jumps[i] != jumps[count]:
+            continue
+        alone = True
+        for j in range(count):
+            if lives.roots[<Py_ssize_t> places[j]] == places[i]:
+                alone = alone and places[j] == places[i] and strides[j] == strides[i] and (jumps is None or jumps[j] == jumps[i])
+        if alone:
+            return places[i]
+    return None
+
+
+def released(list slots, list steps, results, Lifetimes lives):
+    """The steps, with a release of what operators made behind its last use."""
+    cdef Py_ssize_t number, place
+    cdef set kept = {lives.roots[place] for place in results}
+    cdef dict freed = {}
+    cdef list found = []
+    for place in range(len(slots)):
+        number = lives.last[place]
+        if number >= 0 and slots[place].place in ("called", "fresh") and place not in kept:
+            freed.setdefault(lives.ends[number], []).append(place)
+    if not freed:
+        return steps
+    for number in range(len(steps)):
+        found.append(steps[number])
+        for place in freed.get(number, ()):
+            found.append(Step("free", (place,), "free", None))
+    return found

@@ -1,0 +1,38 @@
+# cython: boundscheck=False, wraparound=False
+"""Needed: what nobody needs is not done.
+
+Owns what is needed: by results, by guards, by draws of random numbers, and by writes to what was given.
+"""
+
+from .instructions cimport Instruction, draws
+from .instructions import GUARD
+from .values cimport Value
+
+
+def needed(list lines, returned):
+    """The instructions that results, guards, draws and writes to what was given need."""
+    cdef Instruction line
+    cdef Value value, owner
+    cdef set live = set(returned), memory = set()
+    cdef list kept = []
+    cdef Py_ssize_t i
+    cdef bint wanted
+    for value in returned:
+        memory.add(value.memory)
+    for i in range(len(lines) - 1, -1, -1):
+        line = lines[i]
+        wanted = False
+        for value in line.made:
+            if value in live:
+                wanted = True
+                break
+        if not wanted and line.target is not None:
+            owner = line.target.memory
+            wanted = owner in memory or owner.kind == "input"
+        if wanted or line.name == GUARD or draws(line):
+            kept.append(line)
+            for value in line.read:
+                live.add(value)
+                memory.add(value.memory)
+    kept.reverse()
+    return kept

@@ -1,0 +1,54 @@
+# cython: boundscheck=False, wraparound=False
+"""Once: equal expressions are computed once.
+
+Owns which instructions are equal.  What is written to in place is left alone, and each result stays an array of its own.
+"""
+
+from .instructions cimport Instruction, NAMES, draws, other_values, signature, written_memory
+from .values cimport Value
+
+
+def once(list lines, returned):
+    """The instructions, each computed once where the same is asked for again."""
+    cdef Instruction line, first
+    cdef Value value
+    cdef set alone = written_memory(lines)
+    cdef dict found = {}, names = {}
+    cdef list kept = []
+    for value in returned:
+        alone.add(value.memory)
+    for line in lines:
+        if names and reads_any(line, names):
+            line = line.replaced(other_values(line.arguments, names))
+        kept.append(line)
+        if line.target is not None or not line.made or draws(line) or not is_alone(line, alone):
+            continue
+        try:
+            key = line.name, signature(line.arguments, NAMES)
+        except TypeError:  # of a function, or of an object of the user's
+            continue
+        first = found.setdefault(key, line)
+        if first is not line and len(first.made) == len(line.made):
+            kept.pop()
+            for value, other in zip(line.made, first.made):
+                names[value] = other
+    return kept
+
+
+cdef bint reads_any(Instruction line, dict values) except -1:
+    for value in line.read:
+        if value in values:
+            return True
+    return False
+
+
+cdef bint is_alone(Instruction line, set alone) except -1:
+    """Whether a line makes memory of its own, and nothing that it touches is written to or returned."""
+    cdef Value value
+    for value in line.made:
+        if value.shared is not None or value in alone:
+            return False
+    for value in line.read:
+        if value.memory in alone:
+            return False
+    return True
