@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tracing.instructions import Instruction, layouts_of
+from ..tracing.instructions import Instruction
 from ..tracing.values import Value
 from .layouts import rows_of, step_of
 from .tape import loop_of
@@ -52,27 +52,21 @@ plain: dict[tuple, Loop | None] = {}
 by_rows: dict[tuple, Loop | None] = {}
 
 
-def loop_from(line: Instruction) -> Loop | None:
-    """The loop that an instruction is, all elements one behind the other; None where it is none."""
-    return remembered(line, plain, False)
+def loop_from(line: Instruction, key: tuple) -> Loop | None:
+    """The loop that an instruction of such layouts is, all elements one behind the other; None where it is none."""
+    return plain[key] if key in plain else remembered(line, key, plain, False)
 
 
-def rows_from(line: Instruction) -> Loop | None:
-    """The loop over rows that an instruction is; None where it is none."""
-    return remembered(line, by_rows, True)
+def rows_from(line: Instruction, key: tuple) -> Loop | None:
+    """The loop over rows that an instruction of such layouts is; None where it is none."""
+    return by_rows[key] if key in by_rows else remembered(line, key, by_rows, True)
 
 
-def remembered(line: Instruction, known: dict[tuple, Loop | None], rows: bool) -> Loop | None:
-    key = layouts_of(line)
-    if key is None:
-        return None
-    try:
-        return known[key]
-    except KeyError:
-        if len(known) > MOST:
-            known.clear()
-        known[key] = loop = found(line, rows)
-        return loop
+def remembered(line: Instruction, key: tuple, known: dict[tuple, Loop | None], rows: bool) -> Loop | None:
+    if len(known) > MOST:
+        known.clear()
+    known[key] = loop = found(line, rows)
+    return loop
 
 
 def found(line: Instruction, by_rows: bool) -> Loop | None:

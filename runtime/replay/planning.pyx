@@ -103,7 +103,7 @@ def planned(list slots, list steps, Lifetimes lives):
     """
     cdef Py_ssize_t number, place
     cdef Holes holes = Holes()
-    cdef dict born = {}, dying = {}
+    cdef dict born = {}, dying = {}, sizes = {}
     for place in range(len(slots)):
         number = lives.first[place]
         if number >= 0 and slots[place].place == "planned":
@@ -111,20 +111,20 @@ def planned(list slots, list steps, Lifetimes lives):
     for number in range(len(steps)):
         for place in born.get(number, ()):
             slot = slots[place]
-            heir = operand_that_dies(slots, steps[number], place, number, lives)
+            sizes[place] = slot.bytes
+            heir = operand_that_dies(slots, steps[number], place, number, lives, sizes)
             if heir is None:
-                slot.offset = holes.take(slot.bytes)
+                slot.offset = holes.take(<Py_ssize_t> sizes[place])
             else:
                 slot.offset = slots[heir].offset
                 dying[lives.ends[number]].remove(heir)
             dying.setdefault(lives.ends[<Py_ssize_t> lives.last[place]], []).append(place)
         for place in dying.pop(number, ()):
-            slot = slots[place]
-            holes.give(slot.offset, slot.bytes)
+            holes.give(<Py_ssize_t> slots[place].offset, <Py_ssize_t> sizes[place])
     return holes.memory
 
 
-cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives):
+cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes):
     """An operand of a loop that nobody reads later, of the same size as the result: it may lie in the same place."""
     cdef tuple given = step.given, jumps, places, strides
     cdef Py_ssize_t i, j, count
@@ -141,8 +141,7 @@ cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t num
     for i in range(count):
         if <Py_ssize_t> lives.last[<Py_ssize_t> places[i]] != number or strides[i] != strides[count]:
             continue
-        slot = slots[<Py_ssize_t> places[i]]
-        if slot.place != "planned" or slot.bytes != slots[place].bytes or jumps is not None and jumps[i] != jumps[count]:
+        if slots[<Py_ssize_t> places[i]].place != "planned" or sizes.get(places[i]) != sizes[place] or jumps is not None and jumps[i] != jumps[count]:
             continue
         alone = True
         for j in range(count):

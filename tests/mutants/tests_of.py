@@ -71,7 +71,7 @@ ELSEWHERE = {
     "runtime/replay/gathering.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/layouts.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/loops.py": ["tests/runtime/test_compiled.py"],
-    "runtime/replay/lowering.py": ["tests/runtime/test_compiled.py"],
+    "runtime/replay/lowering.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/playing.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/programs.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/steps.py": ["tests/runtime/test_compiled.py"],

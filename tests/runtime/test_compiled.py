@@ -296,7 +296,7 @@ def test_random_programs(mode):
 @pytest.mark.parametrize("name", [*passes.PASSES, "gathered", "scratched", "released", "pieces_of", "rows_from", "loop_from"])
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
-    without = {"pieces_of": lambda line: None, "rows_from": lambda line: None, "loop_from": lambda line: None,
+    without = {"pieces_of": lambda line: None, "rows_from": lambda line, key: None, "loop_from": lambda line, key: None,
                "released": lambda slots, steps, results, lives: steps}  # fmt: skip
     if name in passes.PASSES:
         monkeypatch.delitem(passes.PASSES, name)

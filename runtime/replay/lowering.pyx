@@ -1,3 +1,4 @@
+# cython: boundscheck=False, wraparound=False
 """Lowering: instructions over values as a tape over slots.
 
 Owns where each value lives: memory that dies inside the program is planned, and used again when it is dead; results are fresh;
@@ -5,19 +6,15 @@ views are places in other memory and cost nothing.  An operator that is one inne
 everything else calls its wrapper.  Loops over many elements that stand one behind the other run block by block.
 """
 
-from __future__ import annotations
+from libc.stdint cimport uintptr_t
 
-from typing import Any
-
-import numpy as np
-
-from ..tracing.instructions import Instruction
+from ..tracing.instructions cimport Instruction, layouts_of
 from ..tracing.passes import shortened
-from ..tracing.values import Value, copied, values_in
+from ..tracing.values import copied
+from ..tracing.values cimport Value, values_in
 from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
 from .gathering import gathered, scratched
-from .layouts import count, is_dense
 from .loops import loop_from, rows_from
 from .moves import pieces_of
 from .planning import Lifetimes, planned, released
@@ -29,7 +26,7 @@ STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 BEFORE = Instruction("constant", (), None, None)
 
 
-class Lowered:
+cdef class Lowered:
     """A program that is ready to run.
 
     Attributes
@@ -39,27 +36,32 @@ class Lowered:
         What the tape returns, in order.
     """
 
-    def __init__(
-        self, lines: list[Instruction], inputs: list[Value], returned: list[Value], addresses: dict[Value, int]
-    ) -> None:
+    cdef readonly list inputs, returned, lines
+    cdef readonly dict addresses, anchors, places
+    cdef readonly list slots, externals, given, written
+    cdef readonly list steps
+    cdef readonly tuple results
+    cdef readonly object tape, memory
+    cdef dict numbers       # identity of a number's array -> its slot
+    cdef set escaping, born, touched
+    cdef list constants
+    cdef dict shadows
+
+    def __init__(self, list lines, list inputs, list returned, dict addresses):
+        cdef Instruction line
         self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
         self.lines = shortened(lines, self.returned)
-        self.anchors: dict[Value, tuple[int, int]] = {}  # of memory: a slot that lies in it, and where that was
-        self.slots: list[Slot] = []
-        self.places: dict[Value, int] = {}
-        self.numbers: dict[int, int] = {}
-        self.steps: list[Step] = []
-        self.externals: list[int] = []
-        self.given: list[int] = []  # which of the arrays that are given the tape wants
-        self.written: list[int] = []
+        self.anchors = {}   # of memory: a slot that lies in it, and where that was
+        self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
+        self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
         self.escaping = {value.memory for value in self.returned}
-        self.shadows: dict[Value, int] = {}
+        self.shadows = {}
         self.look_around()
         self.bind()
         for line in self.lines:
             self.lower(line)
         self.write_back()
-        self.results = results = tuple(self.result(value) for value in self.returned)
+        self.results = results = tuple([self.result(value) for value in self.returned])
         self.steps = scratched(self.slots, gathered(self.slots, self.steps))
         lives = Lifetimes(self.slots, self.steps)
         self.memory = planned(self.slots, self.steps, lives)
@@ -68,11 +70,14 @@ class Lowered:
 
     # Memory.
 
-    def look_around(self) -> None:
+    cdef int look_around(self) except -1:
         """Find what memory is used, and what was there before the program."""
+        cdef Instruction line
+        cdef Value value, memory
+        cdef set made
         self.born = {value.memory for value in self.inputs}
         self.touched = set(self.escaping)
-        self.constants: list[Value] = []
+        self.constants = []
         made = set(self.born)
         for line in self.lines:
             for value in line.read:
@@ -85,10 +90,13 @@ class Lowered:
                 made.add(value.memory)
                 self.touched.add(value.memory)
         self.constants += [value.memory for value in self.returned if value.memory not in made]
+        return 0
 
-    def bind(self) -> None:
+    def bind(self):
         """Slots for what is given, where the program uses it, and for constants."""
-        inputs: dict[Value, int] = {}
+        cdef Instruction line
+        cdef Value value
+        inputs = {}
         for number, value in enumerate(self.inputs):
             inputs.setdefault(value, number)
         targets = {line.target.memory for line in self.lines if line.target is not None}
@@ -110,11 +118,12 @@ class Lowered:
                 self.anchor(value, self.slot("called", value))
                 self.call(copied, (value.data,), self.places[value], BEFORE)
             else:
-                self.anchor(value, self.slot("constant", value, data=copied(value.data)))
+                self.anchor(value, self.slot("constant", value, -1, 0, copied(value.data)))
             self.born.add(value)
 
-    def can_miss_behind_writes(self, targets: set[Value]) -> bool:
+    def can_miss_behind_writes(self, targets):
         """Whether something may turn out to be otherwise after the program has written to what it was given."""
+        cdef Instruction line
         begun = False
         for line in self.lines:
             if begun and not self.is_steady(line):
@@ -122,13 +131,13 @@ class Lowered:
             begun = begun or line.target is not None and line.target.memory in targets
         return False
 
-    def is_steady(self, line: Instruction) -> bool:
+    def is_steady(self, Instruction line):
         """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
-        return line.entry is not None and line.entry.form in STEADY and all(value.dtype.kind in "fc" for value in line.read)
+        return line.entry is not None and line.entry.form in STEADY and all([value.dtype.kind in "fc" for value in line.read])
 
-    def put_off(self, value: Value) -> None:
+    def put_off(self, Value value):
         """Let the program write to a copy, which is put in the place of what was given at the end."""
-        if value.memory is not value or not is_dense(value):
+        if value.memory is not value or not value.layout.dense:
             raise Unfit("a write to memory of which the program was given a part, before a guard")
         outer = self.places[value]
         inner = self.slot("planned", value)
@@ -136,102 +145,120 @@ class Lowered:
         self.shadows[value] = outer
         self.copy(inner, outer, value)
 
-    def write_back(self) -> None:
+    def write_back(self):
         """Put what the program wrote to in the place of what was given: nothing can turn out to be otherwise any more."""
         for value, outer in self.shadows.items():
             self.copy(outer, self.places[value], value)
 
-    def copy(self, target: int, source: int, value: Value) -> None:
-        size = value.dtype.itemsize * count(value)
+    cdef int copy(self, int target, int source, Value value) except -1:
+        size = value.layout.dtype.itemsize * value.layout.count
         self.steps.append(Step("copy", (target, source, size), "copy", None, (source,), (target,)))
+        return 0
 
-    def slot(self, place: str, value: Value, **more: Any) -> int:
-        self.slots.append(Slot(place, value.dtype, value.shape, value.strides, **more))
-        return len(self.slots) - 1
+    cdef int slot(self, str place, Value value, int root=-1, Py_ssize_t offset=0, object data=None) except -1:
+        self.slots.append(Slot(place, value.dtype, value.shape, value.strides, root, offset, data))
+        return <int> len(self.slots) - 1
 
-    def place(self, value: Value) -> int:
+    cdef int place(self, Value value) except -1:
         """The slot of a value: its own, or a look at the memory that it shares."""
-        if value in self.places:
-            return self.places[value]
-        if value.memory not in self.anchors:
+        found = self.places.get(value)
+        if found is not None:
+            return found
+        anchor = self.anchors.get(value.memory)
+        if anchor is None:
             raise Unfit(f"{value.type} looks at memory that nothing has made")
-        root, address = self.anchors[value.memory]
-        self.places[value] = self.slot("look", value, root=root, offset=self.addresses[value] - address)
-        return self.places[value]
+        self.places[value] = found = self.slot("look", value, anchor[0], <Py_ssize_t> (value.address - <uintptr_t> anchor[1]))
+        return found
 
-    def anchor(self, value: Value, place: int) -> None:
+    cdef int anchor(self, Value value, int place) except -1:
         """Say that a value has a slot of its own, from which others of the same memory are found."""
         self.places[value] = place
-        self.anchors[value.memory] = place, self.addresses.get(value, 0)  # a folded constant had none
+        self.anchors[value.memory] = place, value.address  # a folded constant has none
+        return 0
 
-    def result(self, value: Value) -> int:
+    cdef int result(self, Value value) except -1:
         """The slot of what is returned: of what was given, that itself, and not the copy that the program wrote to."""
-        if value.memory not in self.shadows:
+        cdef Value memory = value.memory
+        if memory not in self.shadows:
             return self.place(value)
-        outer = self.shadows[value.memory]
-        if value is value.memory:
-            return outer
-        return self.slot("look", value, root=outer, offset=self.addresses[value] - self.addresses[value.memory])
+        if value is memory:
+            return self.shadows[memory]
+        return self.slot("look", value, self.shadows[memory], <Py_ssize_t> (value.address - memory.address))
 
     # Steps.
 
-    def is_look(self, line: Instruction) -> bool:
+    cdef bint is_look(self, Instruction line) except -1:
         """Whether an instruction only looks at memory that is there."""
-        return line.target is None and bool(line.made) and all([value.memory in self.born for value in line.made])
+        cdef Value value
+        if line.target is not None or not line.made:
+            return False
+        for value in line.made:
+            if value.memory not in self.born:
+                return False
+        return True
 
-    def lower(self, line: Instruction) -> None:
+    cdef int lower(self, Instruction line) except -1:
+        cdef Value value
+        cdef int place
         if line.name == GUARD:
             value, wanted = line.arguments
             place = self.place(value)
-            if count(value) != 1:
+            if value.layout.count != 1:
                 self.want(value)
             self.steps.append(Step("guard", (place, wanted), GUARD, line.line, (place,)))
         elif self.is_look(line):
-            return
+            return 0
         elif not self.as_loop(line) and not self.as_move(line):
             self.as_call(line)
         for value in line.made:
             self.born.add(value.memory)
+        return 0
 
-    def want(self, value: Value) -> int:
+    cdef int want(self, Value value) except -1:
         """The slot of a value that some step wants as a tensor."""
-        place = self.place(value)
+        cdef int place = self.place(value)
         self.slots[place].object = True
         return place
 
-    def as_loop(self, line: Instruction) -> bool:
+    cdef bint as_loop(self, Instruction line) except -1:
         """Write an operator down as an inner loop, if it is one."""
-        loop = loop_from(line) or rows_from(line)
+        cdef Value out, value
+        cdef tuple key = layouts_of(line), operands, reads, given
+        cdef list places = []
+        cdef int target
+        loop = None if key is None else loop_from(line, key) or rows_from(line, key)
         if loop is None:
             return False
-        out = line.target or line.outputs
-        memory = out.memory
+        base, kind, operands, strides, size, rows, jumps = <tuple> loop
+        out = line.outputs if line.target is None else line.target
         for value in line.read:
-            if value.memory is memory and value is not out:
+            if value is not out and value.memory is out.memory:
                 return False
         if line.target is None:
-            if memory is not out or out in self.places or out in self.escaping and not out.layout.c_contiguous:
+            if out.shared is not None or out in self.places or out in self.escaping and not out.layout.c_contiguous:
                 return False
             self.make(out, line)
-        arguments = line.arguments
-        places = [self.place(arguments[item]) if type(item) is int else self.number(item) for item in loop.operands]
+        for item in operands:
+            places.append(self.place(<Value> line.given[item]) if type(item) is int else self.number(item))
+        target = self.place(out)
         reads = tuple(places)
-        places.append(self.place(out))
-        given = (loop.base, loop.kind, tuple(places), loop.strides, loop.size)
-        if loop.jumps:
-            given += loop.rows, loop.jumps
-        self.steps.append(Step("rows" if loop.jumps else "loop", given, line.name, line.line, reads, (places[-1],)))
+        given = (base, kind, (*reads, target), strides, size)
+        if jumps:
+            self.steps.append(Step("rows", (*given, rows, jumps), line.name, line.line, reads, (target,)))
+        else:
+            self.steps.append(Step("loop", given, line.name, line.line, reads, (target,)))
         return True
 
-    def make(self, out: Value, line: Instruction) -> None:
+    cdef int make(self, Value out, Instruction line) except -1:
         """Memory for a result: fresh where it leaves the program."""
-        fresh = out in self.escaping
-        place = self.slot("fresh" if fresh else "planned", out)
+        cdef bint fresh = out in self.escaping
+        cdef int place = self.slot("fresh" if fresh else "planned", out)
         self.anchor(out, place)
         if fresh:
             self.steps.append(Step("allocate", (place,), line.name, line.line, (), (place,)))
+        return 0
 
-    def as_move(self, line: Instruction) -> bool:
+    def as_move(self, Instruction line):
         """Write a linear operator down as pieces of memory that are copied, if that is all that it does."""
         out = line.outputs
         if line.target is not None or type(out) is not Value or out.memory is not out or out in self.places:
@@ -243,12 +270,12 @@ class Lowered:
             return False
         places = [self.place(value) for value in line.read]
         self.make(out, line)
-        given = tuple((-1 if which < 0 else places[which], to, start, size) for which, to, start, size in pieces)
+        given = tuple([(-1 if which < 0 else places[which], to, start, size) for which, to, start, size in pieces])
         target = self.places[out]
         self.steps.append(Step("move", (target, given), line.name, line.line, tuple(places), (target,)))
         return True
 
-    def number(self, data: np.ndarray) -> int:
+    cdef int number(self, data) except -1:
         """The slot of a number: one for all loops that are told the same array."""
         place = self.numbers.get(id(data))
         if place is None:
@@ -256,7 +283,7 @@ class Lowered:
             place = self.numbers[id(data)] = len(self.slots) - 1
         return place
 
-    def as_call(self, line: Instruction) -> None:
+    def as_call(self, Instruction line):
         """Write an operator down as a call of its wrapper."""
         made = line.made
         places = []
@@ -277,16 +304,15 @@ class Lowered:
         else:
             self.call(function, line.arguments, places[0] if type(line.outputs) is Value else tuple(places), line)
 
-    def call(self, function: Any, arguments: tuple, outputs: Any, line: Any, target: int | None = None) -> None:
-        if all(type(item) is Value or not values_in(item) for item in arguments):
-            places = [(i, self.want(item)) for i, item in enumerate(arguments) if type(item) is Value]
-            filled: Any = tuple(places)
-            reads = tuple(place for _, place in places)
-            arguments = tuple(None if type(item) is Value else item for item in arguments)
+    def call(self, function, arguments, outputs, line, target=None):
+        if all([type(item) is Value or not values_in(item) for item in arguments]):
+            filled = tuple([(i, self.want(item)) for i, item in enumerate(arguments) if type(item) is Value])
+            reads = tuple([place for _, place in filled])
+            arguments = tuple([None if type(item) is Value else item for item in arguments])
         else:
             filled = Filler({value: self.want(value) for value in values_in(arguments)})
             reads = tuple(filled.names.values())
-        made = () if outputs is None else (outputs,) if type(outputs) is int else tuple(place for place in outputs if place >= 0)
+        made = () if outputs is None else (outputs,) if type(outputs) is int else tuple([place for place in outputs if place >= 0])
         written = made if target is None else (*made, target)
         given = (function, arguments, filled, outputs, arrays_in)
         self.steps.append(Step("call", given, line.name, line.line, reads, written))
