@@ -7,6 +7,7 @@
     python -m benchmarks --list                   the names
     python -m benchmarks kernels [WORD ...]       kernels beside the NumPy expressions that they replace
     python -m benchmarks threads [WORD ...]       our threads beside BLAS's, 1, 2 and 4 of each
+    python -m benchmarks memory [NAME ...]        the memory of a replayed step beside the eager one's
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` makes them.
@@ -21,7 +22,7 @@ import platform
 import sys
 from pathlib import Path
 
-from . import kernels, sweep, table, threads
+from . import kernels, memory, sweep, table, threads
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -88,6 +89,8 @@ def main() -> int:
         return kernels.main(sys.argv[2:])
     if sys.argv[1:2] == ["threads"]:
         return threads.main(sys.argv[2:])
+    if sys.argv[1:2] == ["memory"]:
+        return memory.main(sys.argv[2:])
     if sys.argv[1:2] == ["sweep"]:
         return sweep.main(sys.argv[2:])
     options = arguments()

@@ -15,11 +15,18 @@ from ..tracing.instructions import Instruction
 from ..tracing.values import Value, held, mapped
 
 
+@cache
+def drawing(name: str) -> tuple[int, ...]:
+    """Which arguments of an operator are what it draws random numbers from."""
+    entry = entry_of(name)
+    kinds = [kind for _, kind, _, _ in entry.arguments] if entry else []
+    return tuple(number for number, kind in enumerate(kinds) if kind.startswith("Generator"))
+
+
 def generators_of(line: Instruction) -> list[Any]:
     """What an instruction draws random numbers from: None for the default generator."""
-    if line.entry is None:
-        return []
-    return [item for item, (_, kind, _, _) in zip(line.arguments, line.entry.arguments) if kind.startswith("Generator")]
+    places = drawing(line.name)
+    return [line.arguments[place] for place in places] if places else []
 
 
 class Filler:

@@ -113,6 +113,8 @@ def planned(list slots, list steps, Lifetimes lives):
             slot = slots[place]
             sizes[place] = slot.bytes
             heir = operand_that_dies(slots, steps[number], place, number, lives, sizes)
+            if heir is None and lives.ends[number] != number:
+                heir = block_that_died(slots, steps, place, number, lives, sizes, dying.get(lives.ends[number]))
             if heir is None:
                 slot.offset = holes.take(<Py_ssize_t> sizes[place])
             else:
@@ -150,6 +152,35 @@ cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t num
         if alone:
             return places[i]
     return None
+
+
+cdef object block_that_died(list slots, list steps, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes, dying):
+    """Memory that an earlier loop of the same group of blocks was the last to use, element by element as the result is written:
+    block by block it is free."""
+    cdef Py_ssize_t first = number
+    if not dying or steps[number].kind != "loop" or steps[number].writes != (place,):
+        return None
+    while first and lives.ends[first - 1] == lives.ends[number]:
+        first -= 1
+    for other in dying:
+        if <Py_ssize_t> lives.last[other] < number and sizes[other] == sizes[place]:
+            if goes_along(slots, steps, other, first, number, lives, steps[number].given[3][len(steps[number].given[3]) - 1]):
+                return other
+    return None
+
+
+cdef bint goes_along(list slots, list steps, other, Py_ssize_t first, Py_ssize_t number, Lifetimes lives, stride) except -1:
+    """Whether the loops of a group use a slot's memory with that stride alone, as themselves and not as looks."""
+    cdef Py_ssize_t inner, i
+    cdef tuple given
+    for inner in range(first, number):
+        if steps[inner].kind == "blocks":
+            continue
+        given = steps[inner].given
+        for i in range(len(given[2])):
+            if lives.roots[<Py_ssize_t> given[2][i]] == other and (given[2][i] != other or given[3][i] != stride):
+                return False
+    return True
 
 
 def released(list slots, list steps, results, Lifetimes lives):

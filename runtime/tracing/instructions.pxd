@@ -14,6 +14,7 @@ cdef class Instruction:
     cpdef Instruction replaced(self, tuple arguments, object outputs=*)
 
 cdef object other_values(object tree, dict names)
+cpdef list renamed(list lines, dict names)
 cdef bint draws(Instruction line) except -1
 cdef set written_memory(list lines)
 

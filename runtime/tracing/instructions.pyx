@@ -216,7 +216,7 @@ def other_leaves(tree, names):
     return mapped(tree, lambda item: names.get(item, item) if type(item) is Value else item)
 
 
-def renamed(list lines, dict names):
+cpdef list renamed(list lines, dict names):
     """The instructions with some values in the place of others."""
     cdef Instruction line
     return [line.replaced(other_values(line.given, names), other_values(line.outputs, names)) for line in lines]

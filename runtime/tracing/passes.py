@@ -13,9 +13,10 @@ from .folded import folded
 from .instructions import Instruction
 from .needed import needed
 from .once import once
+from .uncopied import uncopied
 from .values import Value
 
-PASSES: dict[str, Callable[..., Any]] = {"folded": folded, "needed": needed, "once": once}
+PASSES: dict[str, Callable[..., Any]] = {"folded": folded, "needed": needed, "once": once, "uncopied": uncopied}
 
 
 def shortened(lines: list[Instruction], returned: Iterable[Value]) -> list[Instruction]:

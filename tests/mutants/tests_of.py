@@ -182,6 +182,7 @@ ELSEWHERE = {
     "runtime/tracing/looks.py": ["tests/runtime/test_passes.py"],
     "runtime/tracing/needed.pyx": ["tests/runtime/test_passes.py"],
     "runtime/tracing/once.pyx": ["tests/runtime/test_passes.py"],
+    "runtime/tracing/uncopied.pyx": ["tests/runtime/test_passes.py", "tests/runtime/test_compiled.py"],
     "runtime/tracing/listening.pyx": ["tests/runtime/test_traced.py"],
     "runtime/tracing/numpy_program.py": ["tests/runtime/test_traced.py", "tests/ops/test_traces.py"],
     "runtime/tracing/program.py": ["tests/runtime/test_traced.py"],

@@ -131,3 +131,37 @@ def test_random_programs_after_each_pass():
                 for a, b in zip(leaves(found), leaves(wanted), strict=True):
                     assert held(b) is None or same_bits(held(a), held(b)), (seed, mode, one.__name__)
                 taken = one(taken)
+
+
+def lowered(function, x):
+    """The names of the instructions that a replay of the function runs, after all passes."""
+    compiled = gs.compile(function, strict=True)
+    for _ in range(2):
+        found, wanted = compiled(x.copy()), function(gs.asarray(x.copy()))
+        assert [part.tolist() for part in found] == [part.tolist() for part in wanted]
+    return [line.name for line in compiled.program.forward.lines]
+
+
+def test_copies_that_nobody_could_tell_from_their_source_are_not_made():
+    assert lowered(lambda x: [gs.sin(x).clone() * 2], X) == ["sin", "multiply"]
+    assert lowered(lambda x: [gs.sin(x).clone()], X) == ["sin"]
+
+
+def test_copies_that_somebody_could_tell_are_made():
+    def written(x):
+        y = gs.sin(x)
+        z = y.clone()
+        y.add_(1)
+        return [z * 2, y]
+
+    def both(x):
+        y = gs.sin(x)
+        return [y, y.clone()]
+
+    def looked(x):
+        y = gs.sin(x)
+        z = y.clone()
+        return [y[1:], z]
+
+    for function in (written, both, looked, lambda x: [x.clone()]):
+        assert any(name in ("clone", "copy") for name in lowered(function, X))

@@ -78,3 +78,48 @@ def test_what_operators_made_is_let_go_behind_its_last_use():
     kinds = [(step.kind, step.given) for step in released(slots, steps, (2,), Lifetimes(slots, steps))]
     assert [kind for kind, _ in kinds] == ["call", "call", "call", "free", "free"]
     assert {given for kind, given in kinds if kind == "free"} == {(0,), (1,)}
+
+
+def grouped(steps, seed):
+    """The steps with some runs of loops of one size as groups of blocks."""
+    rng = random.Random(seed)
+    found, place = [], 0
+    while place < len(steps):
+        count = 1
+        while place + count < len(steps) and steps[place + count].given[4] == steps[place].given[4] and count < 5:
+            count += 1
+        if count > 1 and rng.random() < 0.8:
+            found.append(Step("blocks", (count, steps[place].given[4], 0), "blocks", None))
+        found += steps[place : place + count]
+        place += count
+    return found
+
+
+def test_planned_memory_run_block_by_block_holds_what_each_value_is():
+    """Each loop adds its operands, and is run in memory as planned, and with an array for each value."""
+    shared = 0
+    for seed in range(80):
+        slots, steps = random_steps(seed)
+        steps = grouped(steps, seed)
+        memory = np.zeros(planned(slots, steps, Lifetimes(slots, steps)), np.uint8)
+        rng = np.random.default_rng(seed)
+        alone = [rng.normal(size=slot.shape) for slot in slots]
+        kept = [alone[place] if slot.place == "external" else np.ndarray(slot.shape, F, memory, slot.offset)
+                for place, slot in enumerate(slots)]  # fmt: skip
+        number = 0
+        while number < len(steps):
+            loops = [steps[number]]
+            if steps[number].kind == "blocks":
+                loops = steps[number + 1 : number + 1 + steps[number].given[0]]
+                shared += any(slots[a.writes[0]].offset == slots[b.writes[0]].offset for a in loops for b in loops if a is not b)
+                number += len(loops)
+            number += 1
+            for loop in loops:
+                alone[loop.writes[0]] = alone[loop.reads[0]] + alone[loop.reads[1]]
+            step = 3 if len(loops) > 1 else loops[0].given[4]
+            for start in range(0, loops[0].given[4], step):
+                block = slice(start, start + step)
+                for loop in loops:
+                    kept[loop.writes[0]][block] = kept[loop.reads[0]][block] + kept[loop.reads[1]][block]
+                    assert kept[loop.writes[0]][block].tolist() == alone[loop.writes[0]][block].tolist(), (seed, number)
+    assert shared > 20

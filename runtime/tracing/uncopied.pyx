@@ -1,0 +1,59 @@
+# cython: boundscheck=False, wraparound=False
+"""Uncopied: a copy that nobody could tell from its source is not made.
+
+Owns when that is so: neither is written to afterwards, both lie alike in memory of their own, at which nothing else looks, and not
+both are returned.  Gradients that a pass has handed over are such copies.
+"""
+
+from .instructions cimport Instruction, renamed
+from .values cimport Value
+
+
+def uncopied(list lines, returned):
+    """The instructions, without such copies."""
+    cdef Instruction line
+    cdef Value value, source, out
+    cdef dict writes = {}, names = {}
+    cdef set looked = set(), kept_back = set(returned)
+    cdef list copies = []
+    cdef Py_ssize_t number
+    for number in range(len(lines)):
+        line = lines[number]
+        if line.target is not None:
+            writes[line.target.memory] = number
+        for value in line.read:
+            if value.shared is not None:
+                looked.add(value.shared)
+        for value in line.made:
+            if value.shared is not None:
+                looked.add(value.shared)
+        if line.name == "copy" and line.target is None and len(line.read) == 1 and type(line.outputs) is Value:
+            copies.append(number)
+    for value in returned:
+        if value.shared is not None:
+            looked.add(value.shared)
+    gone = set()
+    for number in copies:
+        line = lines[number]
+        source, out = line.read[0], line.outputs
+        if source.kind != "result" or source.shared is not None or out.shared is not None or source.layout is not out.layout:
+            continue
+        if source in looked or out in looked or out in writes or writes.get(source, -1) > number:
+            continue
+        while source in names:
+            source = names[source]
+        if out not in kept_back:
+            names[out] = source
+        elif source not in kept_back:
+            names[source] = out
+        else:
+            continue
+        gone.add(number)
+    if not gone:
+        return lines
+    for value in list(names):
+        source = names[value]
+        while source in names:
+            source = names[source]
+        names[value] = source
+    return renamed([line for number, line in enumerate(lines) if number not in gone], names)
