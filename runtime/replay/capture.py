@@ -103,8 +103,8 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
         value = witness.memory.known(array)
         taken.inputs.append(witness.memory.enter(array, "input") if value is None else value)
     states = [state_of(item) for item in given]
-    witness.start()
     try:
+        witness.start()  # here, for an interrupt may come as soon as it is done
         taken.outcome = function(*args, **keywords)
     finally:
         witness.stop()
@@ -209,8 +209,8 @@ def go_backward(taken: Captured, witness: Witness, given: list[Any], outs: list[
     taken.differentiated = [witness.memory.known(array_of(out)) for out in outs]
     tensors = [asarray(array) for array in cotangents]
     witness.step("made", BACKWARD, (), NOWHERE)
-    witness.start()
     try:
+        witness.start()  # here, for an interrupt may come as soon as it is done
         found = grad(outs, [given[number] for number in targets], tensors, retain_graph=True, allow_unused=True)
     finally:
         witness.stop()

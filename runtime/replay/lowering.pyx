@@ -15,6 +15,7 @@ from ..tracing.values cimport Value, values_in
 from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
 from .gathering import gathered, scratched
+from .late import last_call, late
 from .loops import loop_from, rows_from
 from .moves import pieces_of
 from .planning import Lifetimes, planned, released
@@ -50,7 +51,7 @@ cdef class Lowered:
     def __init__(self, list lines, list inputs, list returned, dict addresses):
         cdef Instruction line
         self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
-        self.lines = shortened(lines, self.returned)
+        self.lines = late(shortened(lines, self.returned), {value.memory for value in inputs})
         self.anchors = {}   # of memory: a slot that lies in it, and where that was
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
@@ -100,7 +101,10 @@ cdef class Lowered:
         for number, value in enumerate(self.inputs):
             inputs.setdefault(value, number)
         targets = {line.target.memory for line in self.lines if line.target is not None}
-        held_up = self.can_miss_behind_writes(targets & {value.memory for value in inputs})
+        given = {value.memory for value in inputs}
+        held_up = self.can_miss_behind_writes(targets & given)
+        early = {line.target.memory for line in self.lines[: max(last_call(self.lines, given), 0)] if line.target is not None}
+        early -= {value.memory for value in inputs if value.memory is not value}
         for value, number in inputs.items():
             if value.memory not in self.touched:
                 continue
@@ -109,7 +113,7 @@ cdef class Lowered:
             self.given.append(number)
             if value.memory in targets:
                 self.written.append(number)
-                if held_up:
+                if held_up or value in early and value.layout.dense:  # nothing is half written when a call fails
                     self.put_off(value)
         for value in dict.fromkeys(self.constants):
             if value.data is None:

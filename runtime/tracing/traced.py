@@ -241,8 +241,8 @@ def trace_call(
     inputs = Inputs(recorder)
     given = [inputs.tensors(parameter, argument) for parameter, argument in zip(parameters, args)]
     named = {name: inputs.tensors(name, argument) for name, argument in keywords.items()}
-    recorder.start()
     try:
+        recorder.start()
         outcome = f(*given, **named)
     finally:
         recorder.stop()

@@ -70,6 +70,7 @@ ELSEWHERE = {
     "runtime/replay/frames.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/gathering.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/layouts.py": ["tests/runtime/test_compiled.py"],
+    "runtime/replay/late.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/loops.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/lowering.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/playing.pyx": ["tests/runtime/test_compiled.py"],

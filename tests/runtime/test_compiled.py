@@ -1,5 +1,6 @@
 """Compiled functions: what is replayed gives the bits of the call, and what cannot be replayed runs as it is and says why."""
 
+import signal
 import threading
 import time
 import warnings
@@ -293,10 +294,11 @@ def test_random_programs(mode):
     assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
 
 
-@pytest.mark.parametrize("name", [*passes.PASSES, "gathered", "scratched", "released", "pieces_of", "rows_from", "loop_from"])
+@pytest.mark.parametrize("name", [*passes.PASSES, "late", "gathered", "scratched", "released", "pieces_of", "rows_from", "loop_from"])
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
     without = {"pieces_of": lambda line: None, "rows_from": lambda line, key: None, "loop_from": lambda line, key: None,
+               "late": lambda lines, given: lines,
                "released": lambda slots, steps, results, lives: steps}  # fmt: skip
     if name in passes.PASSES:
         monkeypatch.delitem(passes.PASSES, name)
@@ -595,6 +597,85 @@ def test_threads_call_one_function_at_the_same_time():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_nothing_is_written_where_an_operator_fails_behind_the_write():
+    """Where the call needs what is written, and where it does not, and where two arguments share memory."""
+    def alone(x, y):
+        y.add_(1)
+        return gs.linalg.cholesky(x), y.sum()
+
+    def needed(x, y):
+        y.add_(1)
+        return gs.linalg.cholesky(x * y), y.sum()
+
+    for function in (alone, needed):
+        compiled, good = gs.compile(function, strict=True), np.eye(3)
+        for start in range(3):
+            y = np.full((3, 3), float(start + 1))
+            found, wanted = compiled(good, y), function(gs.asarray(good), gs.asarray(np.full((3, 3), float(start + 1))))
+            assert [bits(part) for part in found] == [bits(part) for part in wanted] and (y == start + 2).all()
+        y = np.ones((3, 3))
+        with pytest.raises(np.linalg.LinAlgError):
+            compiled(-good, y)
+        assert (y == 1).all()
+    compiled = gs.compile(lambda x, y, z: [needed(x, y), z * 2])
+    for start in range(3):
+        y = np.full((3, 3), float(start + 1))
+        found = compiled(np.eye(3), y, y[1:])
+        assert bits(found[1]) == bits(np.full((2, 3), 2.0 * (start + 2))), start
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
+@pytest.mark.parametrize("between", [False, True])
+def test_an_interrupt_leaves_nothing_half_written(between):
+    """Ctrl-C at any time: what a replay writes to is as before the call, or as after it; a call that is written down is eager
+    code, which may have done the one write and not the other, and leaves no recording that is not whole."""
+    first, last = gs.zeros(50), gs.zeros((3, 50))
+    x = values((6, 6)) + 5 * np.eye(6)
+
+    def function(x):
+        first.add_(1 if between else 0)
+        total = gs.linalg.inv(x @ x.T).sum() + gs.linalg.pinv(x).sum() + sum(gs.sin(x * k).mean() for k in range(20))
+        first.add_(0 if between else 1)
+        last.add_(first)
+        return total
+
+    def interrupt(*given):
+        raise KeyboardInterrupt
+
+    compiled, wanted = gs.compile(function), bits(function(gs.asarray(x)))
+    first.fill_(0), last.fill_(0)
+    calls = interrupted = begun = 0
+    before = signal.signal(signal.SIGALRM, interrupt)
+    rng = np.random.default_rng(0)
+    try:
+        for number in range(240):
+            if number % 8 == 0:
+                compiled.clear()
+            fresh = compiled.program is None  # the call is written down, and runs as eager code does
+            state = first.tolist(), last.tolist()
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-3 if fresh else 3e-4))
+                found = compiled(x)
+                calls += 1
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                assert bits(found) == wanted
+            except KeyboardInterrupt:
+                interrupted += 1
+                begun += (first.tolist(), last.tolist()) == state
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            count = float(first[0])
+            sums = {count * (count + 1) / 2} if not fresh else {count * (count + 1) / 2, count * (count - 1) / 2}
+            assert set(first.tolist()) == {count}
+            assert len(set(last.flatten().tolist())) == 1 and float(last[0, 0]) in sums, number
+            first.fill_(0), last.fill_(0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert calls > 5 and interrupted > 5 and begun > 5
+    compiled.clear()
+    assert [bits(compiled(x)) for _ in range(3)] == [wanted] * 3 and replays(compiled)  # nobody listens any more
 
 
 def test_calls_do_not_grow_memory():

@@ -1,0 +1,50 @@
+"""Late: writes to what a program was given come behind the calls that have nothing to do with them.
+
+Owns that order.  A call of an operator may fail, and Ctrl-C is heard in it; a loop does neither.  What is read of a write, and what
+it reads, stays behind it and before it.
+"""
+
+from __future__ import annotations
+
+from ..tracing.instructions import GUARD, Instruction, layouts_of
+from ..tracing.values import Value
+from .callers import drawing
+from .loops import loop_from, rows_from
+
+
+def late(lines: list[Instruction], given: set[Value]) -> list[Instruction]:
+    """The instructions, with writes to what was given behind the last call, as far as it does not need them."""
+    last = last_call(lines, given)
+    kept: list[Instruction] = []
+    put_off: list[Instruction] = []
+    read: set[Value] = set()  # memory that what is put off reads, and that it makes or writes to
+    written: set[Value] = set()
+    draws = False
+    for line in lines[: last + 1]:
+        target = None if line.target is None else line.target.memory
+        reads = {value.memory for value in line.read}
+        waits = target in given or target in read or target in written or not written.isdisjoint(reads)
+        if waits or draws and drawing(line.name):
+            put_off.append(line)
+            read |= reads
+            written.update([value.memory for value in line.made] if target is None else [target])
+            draws = draws or bool(drawing(line.name))
+        else:
+            kept.append(line)
+    return kept + put_off + lines[last + 1 :]
+
+
+def last_call(lines: list[Instruction], given: set[Value]) -> int:
+    """The place of the last call behind a write to what was given; -1 where there is none."""
+    first = next((n for n, line in enumerate(lines) if line.target is not None and line.target.memory in given), len(lines))
+    return next((n for n in range(len(lines) - 1, first, -1) if is_call(lines[n])), -1)
+
+
+def is_call(line: Instruction) -> bool:
+    """Whether an instruction may fail, or run Python: whether it is neither a loop nor a look."""
+    if line.name == GUARD:
+        return True
+    if line.target is None and line.made and all(value.memory is not value for value in line.made):
+        return False
+    key = layouts_of(line)
+    return key is None or not (loop_from(line, key) or rows_from(line, key))
