@@ -9,6 +9,7 @@ cdef extern from "gradspec/replay/frames.h":
 
 cdef class Frame:
     cdef char** base
+    cdef char* saved        # what steps that run together put back
     cdef list tensors
     cdef object memory
 

@@ -34,9 +34,10 @@ cdef Frame new_frame(Tape tape):
     if frame.base == NULL:
         raise MemoryError
     frame.tensors = [None] * tape.slot_count
-    frame.memory = np.zeros(tape.memory + 64, np.uint8)
+    frame.memory = np.zeros(tape.memory + tape.saving + 128, np.uint8)
     start = PyArray_BYTES(<ndarray> frame.memory)
     start += -<Py_ssize_t> <size_t> start & 63
+    frame.saved = start + ((tape.memory + 63) & ~63)
     for i in range(tape.slot_count):
         slot = &tape.slots[i]
         if slot.place == PLANNED:

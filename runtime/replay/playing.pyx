@@ -20,7 +20,7 @@ from ..kernels.program.ufunc cimport Ufunc
 from ..support cimport capi as cnp
 from ..support.capi cimport ndarray, npy_intp
 from .frames cimport Frame, drop, is_as_planned, new_frame, put, taken
-from .tape cimport ALLOCATE, CALL, COPY, FREE, GUARD, LOOP, MOVE, OPERANDS, ROWS, SCRATCH, Piece, Slot, Step, Tape
+from .tape cimport ALLOCATE, CALL, COPY, FREE, GUARD, LOOP, MOVE, OPERANDS, ROWS, SCRATCH, Piece, Save, Slot, Step, Tape, gradspec_run_short
 
 cnp.import_array()
 
@@ -83,13 +83,17 @@ cdef int play(Tape tape, Frame frame) except -1:
     cdef char* args[OPERANDS]
     cdef char** base = frame.base
     cdef Step* step
-    cdef Slot* slot
     cdef npy_intp size
-    cdef int i = 0, j
+    cdef int i = 0, j, alone = 0
     try:
         fp_clear()
         while i < tape.step_count:
             step = &tape.steps[i]
+            if step.together and i >= alone:
+                alone = i + step.together
+                if run_together(tape, frame, i):
+                    i = alone
+                continue
             if step.kind == LOOP:
                 for j in range(step.count):
                     args[j] = base[step.slots[j]]
@@ -107,8 +111,7 @@ cdef int play(Tape tape, Frame frame) except -1:
                 call(tape, frame, i)
                 fp_clear()
             elif step.kind == ALLOCATE:
-                slot = &tape.slots[step.slots[0]]
-                put(tape, frame, step.slots[0], empty(slot.ndim, slot.dims, slot.type_num), None)
+                allocate(tape, frame, step.slots[0])
             elif step.kind == FREE:
                 drop(tape, frame, step.slots[0])
             elif step.kind == COPY:
@@ -127,6 +130,37 @@ cdef int play(Tape tape, Frame frame) except -1:
         error.add_note(f"in {name}" + ("" if line is None else f", called at {line[0]}:{line[1]}") + ", which was replayed")
         raise
     return 0
+
+
+cdef inline int allocate(Tape tape, Frame frame, int place) except -1:
+    """New memory for a slot."""
+    cdef Slot* slot = &tape.slots[place]
+    put(tape, frame, place, empty(slot.ndim, slot.dims, slot.type_num), None)
+    return 0
+
+
+cdef bint run_together(Tape tape, Frame frame, int first) except -1:
+    """Some steps on few numbers at once; False where a flag was raised, and all is as it was before."""
+    cdef Step* step = &tape.steps[first]
+    cdef Save* save
+    cdef int i = first
+    while True:
+        if tape.steps[i].kind == ALLOCATE:
+            allocate(tape, frame, tape.steps[i].slots[0])
+        if tape.steps[i].next_allocation == 0:
+            break
+        i = tape.steps[i].next_allocation
+    for i in range(step.saves, step.last_save):
+        save = &tape.saves[i]
+        memcpy(frame.saved + save.place, frame.base[save.slot], save.size)
+    gradspec_run_short(tape.shorts + step.shorts, step.last_short - step.shorts, frame.base)
+    if not fp_raised():
+        return True
+    fp_clear()
+    for i in range(step.saves, step.last_save):
+        save = &tape.saves[i]
+        memcpy(frame.base[save.slot], frame.saved + save.place, save.size)
+    return False
 
 
 cdef inline void run_rows(char** base, Step* step) noexcept nogil:

@@ -3,6 +3,13 @@
 from ..kernels.program.ufunc cimport PyUFuncGenericFunction
 from ..support.capi cimport npy_intp
 
+cdef extern from "gradspec/kernels/program/short.h":
+    ctypedef struct gradspec_short:
+        int operation, size
+        int[3] slots
+        int start, to
+    void gradspec_run_short(const gradspec_short*, npy_intp, char**) noexcept nogil
+
 cdef enum:
     OPERANDS = 4        # operands and result of a loop
 
@@ -52,12 +59,25 @@ cdef struct Step:
     npy_intp rows       # of ROWS
     npy_intp[OPERANDS] jumps  # from row to row
     Piece* pieces       # of MOVE
+    int operation       # of LOOP: in kernels/program/short.h, -1 where there is none
+    int together        # how many steps from here on run at once, if no flag is raised; 0 of all but the first of them
+    int shorts, last_short  # of these steps: where their instructions are,
+    int saves, last_save    # and what has to be put back so that they can run again, one by one
+    int next_allocation     # of the first of them, and of ALLOCATE: the place of the next of their allocations, 0 behind the last
+
+cdef struct Save:
+    int slot
+    npy_intp size, place    # bytes, and where in a frame's memory they are kept
 
 cdef class Tape:
     cdef Slot* slots
     cdef Step* steps
     cdef int slot_count, step_count
-    cdef npy_intp memory        # bytes that a frame needs
+    cdef npy_intp memory        # bytes that a frame needs for what is planned,
+    cdef npy_intp saving        # and bytes for what steps that run together put back
+    cdef gradspec_short* shorts
+    cdef Save* saves
+    cdef int short_count, save_count
     cdef npy_intp* shapes       # of all slots
     cdef list dtypes, data      # of the slots
     cdef list parts             # of the steps: what is no number
@@ -68,3 +88,4 @@ cdef class Tape:
     cdef tuple externals, results  # slots
 
     cdef int add_step(self, Step* step, int place, str kind, tuple given) except -1
+    cdef int join(self) except -1

@@ -5,7 +5,7 @@ Owns the table that is run, which nothing changes any more: slots with their lay
 Which loop an operator has for operands of some dtypes is NumPy's choice, by way of the operator's ufunc.
 """
 
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 
 import numpy as np
 
@@ -20,6 +20,24 @@ _KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "f
 _PLACES = {
     "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "look": LOOK,
     "scratch": SCRATCH,
+}
+cdef enum:
+    FEW = 1024              # bytes up to which a loop of ours is quicker than a call of NumPy's
+    PIECES = 8              # that a step of ours copies
+
+cdef extern from "gradspec/kernels/program/short.h":
+    enum:
+        GRADSPEC_ADD, GRADSPEC_SUBTRACT, GRADSPEC_MULTIPLY, GRADSPEC_DIVIDE
+        GRADSPEC_GREATER, GRADSPEC_GREATER_EQUAL, GRADSPEC_LESS, GRADSPEC_LESS_EQUAL, GRADSPEC_EQUAL, GRADSPEC_NOT_EQUAL
+        GRADSPEC_NEGATIVE, GRADSPEC_ABSOLUTE, GRADSPEC_SQUARE, GRADSPEC_RECIPROCAL, GRADSPEC_COPY, GRADSPEC_ZERO
+        GRADSPEC_EACH, GRADSPEC_BY_NUMBER, GRADSPEC_NUMBER_BY
+
+cdef dict _OPERATIONS = {
+    np.add: GRADSPEC_ADD, np.subtract: GRADSPEC_SUBTRACT, np.multiply: GRADSPEC_MULTIPLY, np.divide: GRADSPEC_DIVIDE,
+    np.greater: GRADSPEC_GREATER, np.greater_equal: GRADSPEC_GREATER_EQUAL, np.less: GRADSPEC_LESS,
+    np.less_equal: GRADSPEC_LESS_EQUAL, np.equal: GRADSPEC_EQUAL, np.not_equal: GRADSPEC_NOT_EQUAL,
+    np.negative: GRADSPEC_NEGATIVE, np.absolute: GRADSPEC_ABSOLUTE, np.square: GRADSPEC_SQUARE,
+    np.reciprocal: GRADSPEC_RECIPROCAL,
 }
 cdef list _TYPES = [np.dtype(name) for name in ("float32", "float64", "complex64", "complex128", "bool")]
 
@@ -89,6 +107,7 @@ cdef class Tape:
         self.step_count = <int> len(steps)
         for i, each in enumerate(steps):
             self.add_step(&self.steps[i], i, each.kind, each.given)
+        self.join()
         self.passing = tuple([i for i in range(self.slot_count) if self.slots[i].place in (EXTERNAL, FRESH, CALLED)])
 
     def __dealloc__(self):
@@ -99,6 +118,8 @@ cdef class Tape:
         free(self.slots)
         free(self.steps)
         free(self.shapes)
+        free(self.shorts)
+        free(self.saves)
 
     cdef int add_step(self, Step* step, int place, str kind, tuple given) except -1:
         """Write down a step.
@@ -139,3 +160,210 @@ cdef class Tape:
                 step.slots[0] = given[0]
             self.parts[place] = given
         return 0
+
+    # Steps on few numbers, which run at once.
+
+    cdef int join(self) except -1:
+        """Find the steps that stand one behind the other and run at once, and what has to be put back if one of them raises a
+        floating-point flag: what they read before they write to it."""
+        cdef int i = 0, end, j, last
+        cdef Joining joining = Joining(self)
+        while i < self.step_count:
+            end = i
+            while end < self.step_count and joining.is_short(end):
+                end += 1
+            if end - i > 1:
+                joining.begin(&self.steps[i], end - i)
+                last = i
+                for j in range(i, end):
+                    joining.add(&self.steps[j])
+                    if self.steps[j].kind == ALLOCATE:
+                        if j > last:
+                            self.steps[last].next_allocation = j
+                        last = j
+                joining.close(&self.steps[i])
+            i = end + 1 + (self.steps[end].count if end < self.step_count and self.steps[end].kind == BLOCKS else 0)
+        return 0
+
+
+cdef enum Mark:
+    UNSEEN
+    READ                    # before the run writes to it
+    OWN                     # of the run: written before it is read
+
+
+cdef class Joining:
+    """What is known of memory while the steps of a run are joined."""
+
+    cdef Tape tape
+    cdef unsigned char* marks   # of each 64 bytes of what is planned
+    cdef list seen              # of these: the ones with a mark
+    cdef set saved              # slots that are no planned memory, and are put back
+    cdef int shorts_room, saves_room
+
+    def __init__(self, Tape tape):
+        self.tape, self.seen, self.saved = tape, [], set()
+        self.marks = <unsigned char*> calloc(tape.memory // 64 + 1, 1)
+        if self.marks == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.marks)
+
+    cdef bint is_short(self, int place):
+        cdef Step* step = &self.tape.steps[place]
+        cdef npy_intp bytes = 0
+        cdef int i
+        if step.kind == ALLOCATE:
+            return True
+        if step.kind == COPY:
+            return step.size <= FEW
+        if step.kind == MOVE:
+            for i in range(step.count):
+                bytes = max(bytes, max(step.pieces[i].to, step.pieces[i].start) + step.pieces[i].size)
+            return step.count <= PIECES and bytes <= FEW
+        return step.kind == LOOP and operation_of(step, self.tape.parts[place]) >= 0
+
+    cdef int begin(self, Step* step, int count) except -1:
+        step.together, step.shorts, step.saves = count, self.tape.short_count, self.tape.save_count
+        return 0
+
+    cdef int close(self, Step* step) except -1:
+        cdef npy_intp place = 0
+        cdef int i
+        step.last_short, step.last_save = self.tape.short_count, self.tape.save_count
+        for i in range(step.saves, step.last_save):
+            self.tape.saves[i].place = place
+            place += (self.tape.saves[i].size + 63) & ~63
+        self.tape.saving = max(self.tape.saving, place)
+        for line in self.seen:
+            self.marks[<npy_intp> line] = UNSEEN
+        self.seen.clear()
+        self.saved.clear()
+        return 0
+
+    cdef int add(self, Step* step) except -1:
+        cdef gradspec_short* short
+        cdef int i
+        if step.kind == LOOP:
+            for i in range(step.count - 1):
+                self.reads(step.slots[i], step.size * step.strides[i] if step.strides[i] else 8)
+            self.writes(step.slots[step.count - 1], step.size * step.strides[step.count - 1])
+            short = self.short(step.operation, step.size)
+            short.slots[0], short.slots[1], short.slots[2] = (
+                step.slots[0], step.slots[step.count - 2], step.slots[step.count - 1])
+        elif step.kind == COPY:
+            self.reads(step.slots[1], step.size)
+            self.writes(step.slots[0], step.size)
+            self.copy(step.slots[1], 0, step.slots[0], 0, step.size)
+        elif step.kind == MOVE:
+            for i in range(step.count):
+                if step.pieces[i].slot >= 0:
+                    self.reads(step.pieces[i].slot, step.pieces[i].start + step.pieces[i].size)
+            self.writes(step.slots[0], self.extent(step))
+            for i in range(step.count):
+                self.copy(step.pieces[i].slot, step.pieces[i].start, step.slots[0], step.pieces[i].to, step.pieces[i].size)
+        return 0
+
+    cdef npy_intp extent(self, Step* step) noexcept:
+        cdef npy_intp bytes = 0
+        cdef int i
+        for i in range(step.count):
+            bytes = max(bytes, step.pieces[i].to + step.pieces[i].size)
+        return bytes
+
+    cdef int copy(self, int source, npy_intp start, int target, npy_intp to, npy_intp size) except -1:
+        cdef gradspec_short* short = self.short(6 * (GRADSPEC_ZERO if source < 0 else GRADSPEC_COPY), size)
+        short.slots[0] = short.slots[1] = max(source, 0)
+        short.slots[2], short.start, short.to = target, <int> start, <int> to
+        return 0
+
+    cdef gradspec_short* short(self, int operation, npy_intp size) except NULL:
+        """Room for another instruction."""
+        cdef void* larger
+        if self.tape.short_count == self.shorts_room:
+            self.shorts_room = 2 * self.shorts_room + 64
+            larger = realloc(self.tape.shorts, self.shorts_room * sizeof(gradspec_short))
+            if larger == NULL:
+                raise MemoryError
+            self.tape.shorts = <gradspec_short*> larger
+        self.tape.short_count += 1
+        self.tape.shorts[self.tape.short_count - 1].operation = operation
+        self.tape.shorts[self.tape.short_count - 1].size = <int> size
+        return &self.tape.shorts[self.tape.short_count - 1]
+
+    cdef int reads(self, int place, npy_intp size) except -1:
+        cdef npy_intp line, start = self.planned(place)
+        if start >= 0:
+            for line in range(start // 64, (start + size + 63) // 64):
+                if self.marks[line] == UNSEEN:
+                    self.mark(line, READ)
+        return 0
+
+    cdef int writes(self, int place, npy_intp size) except -1:
+        """Keep what is there, if the run has read it or is not known to be the first that writes there."""
+        cdef npy_intp line, start = self.planned(place)
+        cdef bint kept = False, whole = self.tape.slots[place].place != LOOK
+        if start < 0:
+            kept = place not in self.saved
+            self.saved.add(place)
+        else:
+            for line in range(start // 64, (start + size + 63) // 64):
+                if self.marks[line] == READ:
+                    kept = True
+                elif self.marks[line] == UNSEEN:
+                    self.mark(line, OWN if whole else READ)
+        if kept:
+            self.save(place, size)
+        return 0
+
+    cdef int save(self, int place, npy_intp size) except -1:
+        cdef void* larger
+        if self.tape.save_count == self.saves_room:
+            self.saves_room = 2 * self.saves_room + 16
+            larger = realloc(self.tape.saves, self.saves_room * sizeof(Save))
+            if larger == NULL:
+                raise MemoryError
+            self.tape.saves = <Save*> larger
+        self.tape.saves[self.tape.save_count] = Save(place, size, 0)
+        self.tape.save_count += 1
+        return 0
+
+    cdef int mark(self, npy_intp line, Mark mark) except -1:
+        self.marks[line] = mark
+        self.seen.append(line)
+        return 0
+
+    cdef npy_intp planned(self, int place) noexcept:
+        """Where a slot lies in the memory that is planned, -1 of other memory."""
+        cdef npy_intp offset = 0
+        while self.tape.slots[place].place == LOOK:
+            offset += self.tape.slots[place].offset
+            place = self.tape.slots[place].root
+        return self.tape.slots[place].offset + offset if self.tape.slots[place].place == PLANNED else -1
+
+
+cdef int operation_of(Step* step, Ufunc ufunc) except -2:
+    """Note and return the number of a loop's operation in short.h, and of its operands' dtype and kinds; -1 where it has none."""
+    cdef int slot = -1, i
+    cdef npy_intp item
+    step.operation = -1
+    found = _OPERATIONS.get(ufunc.function)
+    if found is None or step.size * step.strides[0] > FEW or step.size * step.strides[1] > FEW:
+        return -1
+    for i in range(2):
+        if ufunc.loops[i] == step.function:
+            slot = i
+    if slot < 0:
+        return -1
+    item = 4 << slot
+    kind = GRADSPEC_EACH
+    for i in range(step.count - 1):
+        if step.strides[i] != item and step.size > 1:
+            if step.strides[i] != 0 or kind != GRADSPEC_EACH:
+                return -1
+            kind = (GRADSPEC_NUMBER_BY if i == 0 else GRADSPEC_BY_NUMBER) if step.count == 3 else -1
+    if kind < 0 or ufunc.keeps_reals:
+        return -1
+    step.operation = 6 * <int> found + 3 * slot + <int> kind
+    return step.operation
