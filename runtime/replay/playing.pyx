@@ -35,7 +35,7 @@ cdef extern from "gradspec/replay/playing.h":
 _import_umath()
 
 cdef enum:
-    BLOCK = 2048            # elements that an inner loop takes at a time
+    BLOCK = 512             # elements that an inner loop takes at a time
     NEAR = 16384            # bytes of scratch memory that are taken from the stack
     CHUNK = 1 << 15         # elements that a thread takes at a time
 
@@ -302,7 +302,7 @@ cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
             if step.size < 2 * CHUNK // step.count:
                 run_part(&blocks, 0, step.size)
             else:
-                parallel(run_part, &blocks, step.size, max(<npy_intp> BLOCK, CHUNK // step.count))
+                parallel(run_part, &blocks, step.size, max(<npy_intp> 4 * BLOCK, CHUNK // step.count & ~<npy_intp> (BLOCK - 1)))
         if blocks.lacks:
             raise MemoryError
         for i in range(step.count):
