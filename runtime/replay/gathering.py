@@ -6,7 +6,7 @@ a loop waits behind it.  A value that only such loops use needs no memory but a 
 
 from __future__ import annotations
 
-from .steps import Slot, Step, root_of
+from .steps import Blocks, Slot, Step, root_of
 
 LARGE = 4096  # elements from which on loops run block by block
 
@@ -32,9 +32,9 @@ class Run:
 
     def takes(self, step: Step) -> bool:
         """Whether a loop may run with the others."""
-        if self.loops and self.loops[0].given[4] != step.given[4]:
+        if self.loops and self.loops[0].given.size != step.given.size:
             return False
-        *operands, out = zip(step.given[2], step.given[3])
+        *operands, out = zip(step.given.slots, step.given.strides)
         for operand in operands:
             root = self.root(operand[0])
             if root in self.coming or self.written.get(root, operand) != operand:
@@ -45,7 +45,7 @@ class Run:
         return self.written.get(root, out) == out and self.read.get(root, {out}) == {out}
 
     def add(self, step: Step) -> None:
-        *operands, out = zip(step.given[2], step.given[3])
+        *operands, out = zip(step.given.slots, step.given.strides)
         for operand in operands:
             self.read.setdefault(self.root(operand[0]), set()).add(operand)
         self.written[self.root(out[0])] = out
@@ -60,7 +60,7 @@ class Run:
         """All of it, in order; the next run is empty."""
         steps = [*self.before, *self.loops]
         if self.loops:
-            head = Step("blocks", (len(self.loops), self.loops[0].given[4], 0), "blocks", None)
+            head = Step("blocks", Blocks(len(self.loops), self.loops[0].given.size, 0), "blocks", None)
             steps = [*self.before, head, *self.loops]
         steps += self.waiting
         self.begin()
@@ -72,7 +72,7 @@ def gathered(slots: list[Slot], steps: list[Step]) -> list[Step]:
     found: list[Step] = []
     run = Run(slots)
     for step in steps:
-        if step.kind == "loop" and step.given[4] >= LARGE:
+        if step.kind == "loop" and step.given.size >= LARGE:
             if not run.takes(step):
                 found += run.closed()
             run.add(step)
@@ -93,7 +93,7 @@ def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
     inside = 0
     for number, step in enumerate(steps):
         if step.kind == "blocks":
-            group, inside = number, step.given[0] + 1
+            group, inside = number, step.given.loops + 1
         for place in (*step.reads, *step.writes):
             users.setdefault(root_of(slots, place), set()).add(group if inside else -1)
         inside = max(inside - 1, 0)
@@ -103,9 +103,9 @@ def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
     found = list(steps)
     for number, step in enumerate(steps):
         if step.kind == "blocks":
-            loops = steps[number + 1 : number + 1 + step.given[0]]
+            loops = steps[number + 1 : number + 1 + step.given.loops]
             room = place_blocks(slots, loops, users, number)
-            found[number] = Step("blocks", (step.given[0], step.given[1], room), "blocks", None)
+            found[number] = Step("blocks", step.given._replace(room=room), "blocks", None)
     return found
 
 
@@ -115,7 +115,7 @@ def place_blocks(slots: list[Slot], loops: list[Step], users: dict[int, set[int]
     free: dict[int, list[int]] = {}
     room = 0
     for number, loop in enumerate(loops):
-        out = loop.given[2][-1]
+        out = loop.given.slots[-1]
         slot = slots[out]
         if slot.place == "planned" and not slot.object and users[out] == {group} and out in last:
             slot.place = "scratch"

@@ -19,7 +19,7 @@ MOST = 1 << 14  # that are remembered
 DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex64", "complex128", "bool")))
 
 
-class Loop(NamedTuple):
+class InnerLoop(NamedTuple):
     """An inner loop.
 
     Attributes
@@ -48,28 +48,28 @@ class Loop(NamedTuple):
     jumps: tuple[int, ...] = ()
 
 
-plain: dict[tuple, Loop | None] = {}
-by_rows: dict[tuple, Loop | None] = {}
+plain: dict[tuple, InnerLoop | None] = {}
+by_rows: dict[tuple, InnerLoop | None] = {}
 
 
-def loop_from(line: Instruction, key: tuple) -> Loop | None:
+def loop_from(line: Instruction, key: tuple) -> InnerLoop | None:
     """The loop that an instruction of such layouts is, all elements one behind the other; None where it is none."""
     return plain[key] if key in plain else remembered(line, key, plain, False)
 
 
-def rows_from(line: Instruction, key: tuple) -> Loop | None:
+def rows_from(line: Instruction, key: tuple) -> InnerLoop | None:
     """The loop over rows that an instruction of such layouts is; None where it is none."""
     return by_rows[key] if key in by_rows else remembered(line, key, by_rows, True)
 
 
-def remembered(line: Instruction, key: tuple, known: dict[tuple, Loop | None], rows: bool) -> Loop | None:
+def remembered(line: Instruction, key: tuple, known: dict[tuple, InnerLoop | None], rows: bool) -> InnerLoop | None:
     if len(known) > MOST:
         known.clear()
     known[key] = loop = found(line, rows)
     return loop
 
 
-def found(line: Instruction, by_rows: bool) -> Loop | None:
+def found(line: Instruction, by_rows: bool) -> InnerLoop | None:
     base, operands, out = line.name.removesuffix(".out"), list(line.arguments), line.outputs
     if line.name.endswith(".out"):
         out = operands.pop()
@@ -106,6 +106,6 @@ def found(line: Instruction, by_rows: bool) -> Loop | None:
         else:
             places.append(number)
     if rows is None:
-        return Loop(base, kind, tuple(places), (*steps, out.dtype.itemsize), size)
+        return InnerLoop(base, kind, tuple(places), (*steps, out.dtype.itemsize), size)
     strides = (*(inner for _, inner in steps[:-1]), out.dtype.itemsize)
-    return Loop(base, kind, tuple(places), strides, rows[1], rows[0], tuple(outer for outer, _ in steps))
+    return InnerLoop(base, kind, tuple(places), strides, rows[1], rows[0], tuple(outer for outer, _ in steps))

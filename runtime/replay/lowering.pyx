@@ -12,6 +12,7 @@ from ..tracing.instructions cimport Instruction, layouts_of
 from ..tracing.passes import shortened
 from ..tracing.values import copied
 from ..tracing.values cimport Value, values_in
+from ..kernels.program.into import goes_into
 from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
 from .gathering import gathered, scratched
@@ -19,7 +20,7 @@ from .late import last_call, late
 from .loops import loop_from, rows_from
 from .moves import pieces_of
 from .planning import Lifetimes, planned, released
-from .steps import Slot, Step
+from .steps import Loop, Slot, Step
 from .tape import Tape
 
 # Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
@@ -212,7 +213,7 @@ cdef class Lowered:
             self.steps.append(Step("guard", (place, wanted), GUARD, line.line, (place,)))
         elif self.is_look(line):
             return 0
-        elif not self.as_loop(line) and not self.as_move(line):
+        elif not self.as_loop(line) and not self.as_kernel(line) and not self.as_move(line):
             self.as_call(line)
         for value in line.made:
             self.born.add(value.memory)
@@ -239,19 +240,39 @@ cdef class Lowered:
             if value is not out and value.memory is out.memory:
                 return False
         if line.target is None:
-            if out.shared is not None or out in self.places or out in self.escaping and not out.layout.c_contiguous:
+            if not self.can_make(out):
                 return False
             self.make(out, line)
         for item in operands:
             places.append(self.place(<Value> line.given[item]) if type(item) is int else self.number(item))
         target = self.place(out)
         reads = tuple(places)
-        given = (base, kind, (*reads, target), strides, size)
-        if jumps:
-            self.steps.append(Step("rows", (*given, rows, jumps), line.name, line.line, reads, (target,)))
-        else:
-            self.steps.append(Step("loop", given, line.name, line.line, reads, (target,)))
+        inner = Loop(base, kind, (*reads, target), strides, size, rows, jumps)
+        self.steps.append(Step("rows" if jumps else "loop", inner, line.name, line.line, reads, (target,)))
         return True
+
+    cdef bint as_kernel(self, Instruction line) except -1:
+        """Write an operator down as a kernel that puts its result into planned memory, if it has one."""
+        cdef Value out, value
+        cdef list places = []
+        if line.target is not None or type(line.outputs) is not Value or not goes_into(line.name, len(line.arguments)):
+            return False
+        out = line.outputs
+        for item in line.arguments:
+            if type(item) is not Value or (<Value> item).dtype != out.dtype:
+                return False
+        if not out.layout.c_contiguous or out.layout.count == 0 or not self.can_make(out):
+            return False
+        for value in line.arguments:
+            places.append(self.want(value))
+        self.make(out, line)
+        target = self.want(out)
+        self.steps.append(Step("into", (line.name, (*places, target)), line.name, line.line, tuple(places), (target,)))
+        return True
+
+    cdef bint can_make(self, Value out) except -1:
+        """Whether a step may put a result into new memory: it has none yet, and if it leaves the program, C's layout."""
+        return out.shared is None and out not in self.places and (out not in self.escaping or out.layout.c_contiguous)
 
     cdef int make(self, Value out, Instruction line) except -1:
         """Memory for a result: fresh where it leaves the program."""
@@ -265,12 +286,10 @@ cdef class Lowered:
     def as_move(self, Instruction line):
         """Write a linear operator down as pieces of memory that are copied, if that is all that it does."""
         out = line.outputs
-        if line.target is not None or type(out) is not Value or out.memory is not out or out in self.places:
+        if line.target is not None or type(out) is not Value or not self.can_make(out):
             return False
         pieces = pieces_of(line)
         if pieces is None:
-            return False
-        if out in self.escaping and not out.layout.c_contiguous:
             return False
         places = [self.place(value) for value in line.read]
         self.make(out, line)

@@ -2,11 +2,12 @@
 """Playing: the steps of a tape, one after the other.
 
 Owns how a program runs: inner loops called by their addresses, loops over many elements block by block on several threads,
-operators that have no loop by their wrappers, guards that compare bytes.  What raises a floating-point
+kernels that put their result where it belongs, other operators by their wrappers, guards that compare bytes.  What raises a floating-point
 flag is told to NumPy, which warns as `numpy.errstate` says.  Knows nothing of graphs, and not how a tape is made.
 """
 
 from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsule_GetPointer
+from cpython.ref cimport PyObject
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -20,7 +21,7 @@ from ..kernels.program.ufunc cimport Ufunc
 from ..support cimport capi as cnp
 from ..support.capi cimport ndarray, npy_intp
 from .frames cimport Frame, drop, is_as_planned, new_frame, put, taken
-from .tape cimport ALLOCATE, CALL, COPY, FREE, GUARD, LOOP, MOVE, OPERANDS, ROWS, SCRATCH, Piece, Save, Slot, Step, Tape, gradspec_run_short
+from .tape cimport ALLOCATE, CALL, COPY, FREE, GUARD, INTO, LOOP, MOVE, OPERANDS, ROWS, SCRATCH, Piece, Save, Slot, Step, Tape, gradspec_run_short
 
 cnp.import_array()
 
@@ -107,6 +108,9 @@ cdef int play(Tape tape, Frame frame) except -1:
                     complain(tape, i, fp_raised())
             elif step.kind == MOVE:
                 move(base, step)
+            elif step.kind == INTO:
+                call_into(frame, step)
+                fp_clear()
             elif step.kind == CALL:
                 call(tape, frame, i)
                 fp_clear()
@@ -222,6 +226,16 @@ cdef int call(Tape tape, Frame frame, int i) except -1:
         for place, found in zip(outputs, flat, strict=True):
             if place >= 0:
                 keep(tape, frame, place, found)
+    return 0
+
+
+cdef int call_into(Frame frame, Step* step) except -1:
+    """Call a kernel on arrays."""
+    cdef PyObject* operands[OPERANDS]
+    cdef int i
+    for i in range(step.count - 1):
+        operands[i] = <PyObject*> (<TensorBase> frame.tensors[step.slots[i]]).array
+    step.into(operands, (<TensorBase> frame.tensors[step.slots[step.count - 1]]).array)
     return 0
 
 

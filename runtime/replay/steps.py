@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,26 @@ class Slot:
         return -(-self.dtype.itemsize * max(prod(self.shape), 1) // ALIGNED) * ALIGNED
 
 
+class Loop(NamedTuple):
+    """An inner loop, once or on each of some rows."""
+
+    operator: str
+    which: int  # of the operator's loops
+    slots: tuple[int, ...]  # operands and result
+    strides: tuple[int, ...]
+    size: int  # elements, of a row where there are rows
+    rows: int = 0
+    jumps: tuple[int, ...] = ()  # from row to row
+
+
+class Blocks(NamedTuple):
+    """Loops that run block by block: the ones that follow."""
+
+    loops: int
+    size: int  # elements
+    room: int  # bytes of scratch memory for each element
+
+
 @dataclass(slots=True)
 class Step:
     """Something that is done.
@@ -51,9 +71,10 @@ class Step:
     Attributes
     ----------
     kind : str
-        "loop", "rows", "move", "call", "allocate", "free", "guard", "copy", and "blocks" before loops that run block by block.
+        "loop", "rows", "move", "into", "call", "allocate", "free", "guard", "copy", and "blocks" before loops that run block by
+        block.
     given : tuple
-        As `Tape.add_step` reads it.
+        As `Tape.add_step` reads it: `Loop` of "loop" and "rows", `Blocks` of "blocks".
     name : str
         Of the operator.
     line : tuple or None

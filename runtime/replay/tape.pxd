@@ -1,5 +1,6 @@
 """Tapes: a program as steps over slots of memory that is there already."""
 
+from ..kernels.program.into cimport Into
 from ..kernels.program.ufunc cimport PyUFuncGenericFunction
 from ..support.capi cimport npy_intp
 
@@ -22,6 +23,7 @@ cdef enum Kind:
     GUARD               # a slot has to hold these bytes
     COPY                # bytes from slot to slot
     MOVE                # pieces of some slots, and zeros, to their places in another
+    INTO                # a kernel on arrays, whose result goes into another one
     ROWS                # an inner loop over the rows of its operands
 
 cdef enum Place:
@@ -55,6 +57,7 @@ cdef struct Step:
     npy_intp size
     PyUFuncGenericFunction function
     void* data
+    Into into           # of INTO
     npy_intp room       # bytes of scratch memory that blocks want for each element
     npy_intp rows       # of ROWS
     npy_intp[OPERANDS] jumps  # from row to row
@@ -87,5 +90,5 @@ cdef class Tape:
     cdef list frames            # that nobody uses at the moment
     cdef tuple externals, results  # slots
 
-    cdef int add_step(self, Step* step, int place, str kind, tuple given) except -1
+    cdef int add_step(self, Step* step, int place, str kind, object given) except -1
     cdef int join(self) except -1

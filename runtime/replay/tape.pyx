@@ -10,13 +10,14 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 import numpy as np
 
 from ..kernels.loops.plain cimport slot_or_bool
+from ..kernels.program.into cimport into_of
 from ..kernels.program.ufunc cimport Ufunc, offered
 from ..support cimport capi as cnp
 
 cnp.import_array()
 
 _KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "free": FREE, "guard": GUARD, "copy": COPY,
-          "move": MOVE, "rows": ROWS}
+          "move": MOVE, "rows": ROWS, "into": INTO}
 _PLACES = {
     "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "look": LOOK,
     "scratch": SCRATCH,
@@ -121,12 +122,11 @@ cdef class Tape:
         free(self.shorts)
         free(self.saves)
 
-    cdef int add_step(self, Step* step, int place, str kind, tuple given) except -1:
+    cdef int add_step(self, Step* step, int place, str kind, object given) except -1:
         """Write down a step.
 
-        A loop is (operator, slot of its loops, operands and result, strides, elements), and where it goes by rows (their number,
-        strides from row to row), a move is (slot, pieces: (slot or -1, to, from, bytes)), blocks are (loops, elements, bytes of
-        scratch memory for each element), a call (wrapper or function, arguments, places of tensors among them with their
+        A loop is a `Loop`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel whose result goes into
+        an array (operator, operands and result), a call (wrapper or function, arguments, places of tensors among them with their
         slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a guard (slot,
         bytes), a copy (to, from, bytes).
         """
@@ -134,15 +134,14 @@ cdef class Tape:
         cdef int i
         step.kind = _KINDS[kind]
         if kind == "loop" or kind == "rows":
-            ufunc = offered(given[0])
-            step.function, step.data = ufunc.loops[<int> given[1]], ufunc.loop_data[<int> given[1]]
-            step.count, step.size = <int> len(given[2]), given[4]
+            name, slot, slots, strides, size, rows, jumps = given
+            ufunc = offered(name)
+            step.function, step.data = ufunc.loops[<int> slot], ufunc.loop_data[<int> slot]
+            step.count, step.size, step.rows = <int> len(slots), size, rows
             for i in range(step.count):
-                step.slots[i], step.strides[i] = given[2][i], given[3][i]
-            if kind == "rows":
-                step.rows = given[5]
-                for i in range(step.count):
-                    step.jumps[i] = given[6][i]
+                step.slots[i], step.strides[i] = slots[i], strides[i]
+            for i in range(len(jumps)):
+                step.jumps[i] = jumps[i]
             self.parts[place] = ufunc
         elif kind == "move":
             step.slots[0], step.count = given[0], <int> len(given[1])
@@ -151,6 +150,10 @@ cdef class Tape:
                 raise MemoryError
             for i, (slot, to, start, size) in enumerate(given[1]):
                 step.pieces[i] = Piece(slot, to, start, size)
+        elif kind == "into":
+            step.into, step.count = into_of(given[0]), <int> len(given[1])
+            for i in range(step.count):
+                step.slots[i] = given[1][i]
         elif kind == "blocks":
             step.count, step.size, step.room = given
         elif kind == "copy":

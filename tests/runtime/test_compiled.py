@@ -294,11 +294,11 @@ def test_random_programs(mode):
     assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
 
 
-@pytest.mark.parametrize("name", [*passes.PASSES, "late", "gathered", "scratched", "released", "pieces_of", "rows_from", "loop_from"])
+@pytest.mark.parametrize("name", [*passes.PASSES, "late", "gathered", "scratched", "released", "pieces_of", "rows_from", "loop_from", "goes_into"])
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
     without = {"pieces_of": lambda line: None, "rows_from": lambda line, key: None, "loop_from": lambda line, key: None,
-               "late": lambda lines, given: lines,
+               "late": lambda lines, given: lines, "goes_into": lambda name, operands: False,
                "released": lambda slots, steps, results, lives: steps}  # fmt: skip
     if name in passes.PASSES:
         monkeypatch.delitem(passes.PASSES, name)

@@ -90,6 +90,39 @@ def test_a_special_number_beside_a_finite_one_keeps_its_sign(dtype):
                         assert [y.numpy().tobytes() for y in compiled(*given)] == wanted, (function, operands)
 
 
+SHAPES = [
+    ((3, 4), (4, 2)), ((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 2)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((1, 1), (1, 1)),
+    ((2, 1, 3, 4), (5, 4, 2)), ((70, 80), (80, 60)), ((2, 3, 4), (4,)), ((3, 0), (0, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_a_product_goes_where_it_belongs(dtype):
+    """With the bits and the warnings of eager code: of plain operands, transposed ones, slices, numbers that overflow."""
+    rng = np.random.default_rng(0)
+    for shape_a, shape_b in SHAPES:
+        for turn in ("plain", "transposed", "sliced", "overflowing", "infinite"):
+            a, b = (rng.normal(size=shape).astype(dtype) for shape in (shape_a, shape_b))
+            if turn == "overflowing":
+                a, b = np.full_like(a, np.finfo(dtype).max / 4), np.full_like(b, 8)
+            if turn == "infinite" and a.size:
+                a.flat[0], b.flat[0] = np.inf, 0
+            if turn == "transposed":
+                a, b = np.ascontiguousarray(a.T).T, np.ascontiguousarray(b.T).T
+            if turn == "sliced":
+                a, b = np.repeat(a, 2, -1)[..., ::2], np.repeat(b, 2, -1)[..., ::2]
+
+            def program(a, b):
+                y = gs.matmul(a, b)
+                return y + 1, y
+
+            compiled = gs.compile(program)
+            for _ in range(3):
+                wanted = outcome(program, [gs.asarray(a), gs.asarray(b)])
+                assert outcome(compiled, [gs.asarray(a), gs.asarray(b)]) == wanted, (shape_a, shape_b, turn)
+            assert "by its wrapper" not in str(compiled.program)
+
+
 def test_an_error_from_a_flag_leaves_what_eager_code_leaves():
     def program(x, y):
         x.add_(1.0)

@@ -5,6 +5,8 @@ and of a stack of matrices by a single one, which is one product of all its rows
 raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
+from cpython.ref cimport PyObject
+
 import numpy as np
 
 from ...support cimport capi as cnp
@@ -12,6 +14,7 @@ from ...support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyA
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain, slot_of
+from ..program.into cimport offer_into
 from ..program.ufunc cimport Ufunc
 
 __all__ = ["matmul", "outer"]
@@ -43,10 +46,17 @@ def matmul(a, b):
     -------
     ndarray
     """
-    y = by_blas(a, b) if PyArray_CheckExact(a) and PyArray_CheckExact(b) else None
+    y = by_blas(a, b, None) if PyArray_CheckExact(a) and PyArray_CheckExact(b) else None
     return np.matmul(a, b) if y is None else y
 
 
+cdef int matmul_into(PyObject** operands, ndarray out) except -1:
+    if by_blas(<ndarray> operands[0], <ndarray> operands[1], out) is None:
+        np.matmul(<ndarray> operands[0], <ndarray> operands[1], out=out)
+    return 0
+
+
+offer_into("matmul", 2, matmul_into)
 cdef Ufunc _multiply = Ufunc(np.multiply, "multiply")
 
 
@@ -64,14 +74,14 @@ def outer(a, b):
     return _multiply.binary(np.ravel(a)[:, None], np.ravel(b)[None])
 
 
-cdef ndarray by_blas(ndarray a, ndarray b):
-    """The product; None where `np.matmul` has to compute it, or to say what is wrong."""
+cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
+    """The product, in `y` where that is an array; None where `np.matmul` has to compute it, or to say what is wrong."""
     cdef npy_intp[DIMENSIONS] dims
     cdef npy_intp[2] rows
     cdef PyArray_Dims matrix
     cdef int i, ndim = PyArray_NDIM(a), ends = PyArray_NDIM(b)
     cdef npy_intp inner
-    cdef ndarray left = a, y, product
+    cdef ndarray left = a, product
     if not 1 <= ndim <= DIMENSIONS or not 1 <= ends <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
         return None
     if not PyArray_ISBEHAVED(a) or not PyArray_ISBEHAVED(b):
@@ -87,7 +97,8 @@ cdef ndarray by_blas(ndarray a, ndarray b):
         dims[ndim - 1] = PyArray_DIMS(b)[1]
     if rows[0] * inner == 0 or (ends == 2 and dims[ndim - 1] == 0):
         return None
-    y = empty(ndim - 2 + ends, dims, PyArray_TYPE(a))
+    if y is None:
+        y = empty(ndim - 2 + ends, dims, PyArray_TYPE(a))
     product = y
     if ndim > 2:
         if not is_plain(a):
