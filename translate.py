@@ -1,0 +1,74 @@
+"""Translate Cython modules to C, many in one process: a start of Cython takes as long as the translation of a module.
+
+`python translate.py DEPFILE OUTPUT_FOLDER FLAG... -- MODULE=SOURCE...` writes `MODULE.c` for each module, and DEPFILE, which says
+for ninja what all of them were made of.  A module is translated if something that it was made of is newer than its `.dep`, which is
+Cython's list; its C is written only if it changes, so that a header that many modules read costs the compiler nothing where it
+says nothing new.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+depfile, folder = Path(sys.argv[1]), Path(sys.argv[2])
+end = sys.argv.index("--")
+flags, modules = sys.argv[3:end], dict(argument.split("=", 1) for argument in sys.argv[end + 1 :])
+
+
+def made_of(target: Path) -> list[str]:
+    """The files that Cython noted for a module; none where it was never translated."""
+    listed = target.with_suffix(".dep")
+    if not listed.exists() or not target.exists():
+        return []
+    text = listed.read_text().replace("\\\n", " ").replace("\\ ", "\0")
+    return [name.replace("\0", " ") for name in text.partition(": ")[2].split()]
+
+
+def is_current(target: Path, wanted: str) -> bool:
+    """Whether a translation with the same flags is newer than all that it was made of."""
+    said, sources = target.with_suffix(".flags"), made_of(target)
+    if not sources or not said.exists() or said.read_text() != wanted:
+        return False
+    then = target.with_suffix(".dep").stat().st_mtime_ns
+    return all(os.path.exists(name) and os.stat(name).st_mtime_ns < then for name in sources)
+
+
+def translate(module: str, source: str, target: Path) -> bool:
+    """Whether Cython translated the module; it prints what is wrong."""
+    from Cython import __version__
+    from Cython.Compiler.CmdLine import parse_command_line
+    from Cython.Compiler.Main import compile
+
+    new, wanted = target.with_suffix(".new.c"), " ".join([__version__, *flags, source])
+    if is_current(target, wanted):
+        return True
+    target.with_suffix(".flags").unlink(missing_ok=True)
+    options, (path,) = parse_command_line(["-M", "--fast-fail", *flags, source, "-o", str(new)])
+    if compile(path, options, full_module_name=module).num_errors:
+        return False
+    noted = Path(f"{new}.dep")
+    text = noted.read_text().replace(str(new), str(target))
+    noted.unlink()
+    c = new.read_text().replace(new.name, target.name)
+    if target.exists() and target.read_text() == c:
+        new.unlink()
+    else:
+        new.write_text(c)
+        os.replace(new, target)
+    target.with_suffix(".dep").write_text(text)
+    target.with_suffix(".flags").write_text(wanted)
+    return True
+
+
+def main() -> int:
+    targets = {module: folder / f"{module}.c" for module in modules}
+    for module, source in modules.items():
+        if not translate(module, source, targets[module]):
+            return 1
+    names = sorted({name.replace(" ", "\\ ") for target in targets.values() for name in made_of(target)})
+    depfile.write_text(f"{' '.join(str(target) for target in targets.values())}: {' '.join(names)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
