@@ -4,7 +4,6 @@ Everything that a program of gradspec does is an event, and a listener is told o
 """
 
 from collections import Counter
-from weakref import finalize
 
 import numpy as np
 
@@ -24,25 +23,20 @@ class OperatorCounter(Listener):
 
 
 class MemoryBudget(Listener):
-    """Refuses the operator whose result would bring the bytes that results hold above a limit."""
+    """Refuses the operator whose result brings the bytes that are alive above a limit."""
+
+    memory = True
 
     def __init__(self, limit: int) -> None:
         self.limit, self.held, self.peak = limit, 0, 0
 
-    def end(self, event: Event) -> None:
-        if event.kind != "operator" or not isinstance(event.outputs, gs.Tensor):
-            return
-        array = event.outputs.data.numpy()
-        if array.base is None:  # a view holds nothing of its own
-            self.held += array.nbytes
+    def note(self, event: Event) -> None:
+        if event.kind == "memory":
+            self.held += event.bytes  # less than 0 where an array died
             self.peak = max(self.peak, self.held)
-            finalize(array, self.give_back, array.nbytes)
-        if self.held > self.limit:
-            where = f"line {event.line[1]}" if event.line else "somewhere"
-            event.error = MemoryError(f"{event.name}, {where}: results hold {self.held} bytes")
-
-    def give_back(self, nbytes: int) -> None:
-        self.held -= nbytes
+            if self.held > self.limit and event.bytes > 0:
+                where = f"line {event.line[1]}" if event.line else "somewhere"
+                event.error = MemoryError(f"{event.name}, {where}: results hold {self.held} bytes")
 
 
 def main() -> None:

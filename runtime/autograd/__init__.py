@@ -11,6 +11,7 @@ import gradspec  # noqa: F401 (waits for it)
 from ..core.anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
 from ..engine.backward import GradientEdge, backward, get_gradient_edge, grad
 from ..core.error_nodes import set_missing_derivative
+from ..core import memory_events  # noqa: F401 (finds the arrays that listeners are told of)
 from ..core.events import Event, Listener
 from ..support.errors import GradcheckError
 from ..core.grad_mode import (

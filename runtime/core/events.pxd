@@ -1,6 +1,6 @@
 """Events: what a program does, told to those who listen."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from .grad_mode cimport ThreadState
 from .node cimport Node
@@ -15,11 +15,13 @@ cdef class Event:
     cdef readonly Event parent      # the event around this one
     cdef readonly int depth
     cdef readonly uint64_t sequence_nr  # of the node that is made next when it begins; of the node that runs
+    cdef readonly int64_t bytes     # that were taken, less than 0 where they were given back
     cdef uint64_t origin            # the user's line, as provenance numbers it
     cdef tuple heard                # the listeners that were told of its beginning
     cdef bint ended
 
 cdef class Listener:
+    cdef Listener watch             # finds the arrays of which it is told, else None
     cpdef begin(self, Event event)
     cpdef end(self, Event event)
     cpdef note(self, Event event)
@@ -27,9 +29,13 @@ cdef class Listener:
 cdef Event begin_event(ThreadState* state, str kind, str name, tuple inputs, Node node)
 cdef int end_event(ThreadState* state, Event event, object outputs, object error) except -1
 cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object outputs) except -1
+cdef Event new_event(ThreadState* state, str kind, str name, tuple inputs, Node node)
+cdef int tell_one(Listener listener, Event event) except -1
 cdef object call_hook(Node node, object hook, tuple arguments)
 cdef object call_wrapper(void* wrapper, tuple arguments)
 cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs)
+
+cdef type new_watch     # makes the watch of a listener; set by the module of memory
 
 cdef inline bint is_heard(ThreadState* state) noexcept:
     """Whether a wrapper that was called while somebody listens has to tell of it; not when `listened` calls it."""

@@ -10,11 +10,13 @@ class Event:
     parent: Event | None
     depth: int
     sequence_nr: int
+    bytes: int
     @property
     def line(self) -> tuple[str, int, str] | None: ...
 
 class Listener:
     by_operator: bool
+    memory: bool
     def begin(self, event: Event) -> None: ...
     def end(self, event: Event) -> None: ...
     def note(self, event: Event) -> None: ...

@@ -35,10 +35,11 @@ cdef class Event:
         "operator", "function" (a custom Function), "node" (of a backward pass), "hook", "pass" (a whole backward pass),
         "deferred" (gradients that a pass put off, computed together), "tangent" (the derivative of the operator around it
         in forward mode) and "range" (named by the user) begin and end.  "mode", "made" (a tensor out of numbers, or a
-        copy that no operator makes), "write" (by no operator), "left" (numbers out of a tensor) and "draw" are single moments.
+        copy that no operator makes), "write" (by no operator), "left" (numbers out of a tensor), "draw" and "memory" are
+        single moments.
     name : str
         Of an operator the name of its entry, with `_` where it writes in place and `.out` where it writes to `out=`; of a
-        node its class; of a value that left the method that took it.
+        node its class; of a value that left the method that took it; of memory the event that brought the array.
     inputs : tuple
         What it was called with, as it was passed; gradients where it is a node.
     outputs : object
@@ -53,6 +54,8 @@ cdef class Event:
         How many events are around it.
     sequence_nr : int
         Of a node that runs its number.  Of an operator the number of the next node that is made: its own, if it records one.
+    bytes : int
+        Of memory: of the array that came, or less than 0 of the one that died.
     line : tuple or None
         File, number of the line and function of the user's code; of a node the line that recorded it.
     """
@@ -76,6 +79,9 @@ cdef class Listener:
     by_operator : bool
         Whether backward passes run as operators on tensors, which are events of their own inside of each node, rather than
         as programs on arrays.  False by default: to be told of operators only where they run anyway costs a pass nothing.
+    memory : bool
+        Whether `note` is told of arrays that own their memory: when an event has given one, and when it dies.  False by default.
+        An array that was there before, or that lives inside of an operator only, is not seen.
 
     Examples
     --------
@@ -89,7 +95,7 @@ cdef class Listener:
     3
     """
 
-    by_operator = False
+    by_operator = memory = False
 
     cpdef begin(self, Event event):
         """Something begins; the inputs are there."""
@@ -116,6 +122,9 @@ cdef class Listener:
         cdef ThreadObjects objects = thread_objects()
         if self in objects.listeners:
             raise RuntimeError(f"{type(self).__name__}: listens in this thread already; make another one, or stop() it first")
+        if self.memory:
+            self.watch = new_watch(self)
+            objects.listeners = objects.listeners + (self.watch,)  # which has told of the arrays when the event ends
         objects.listeners = objects.listeners + (self,)
         set_flags(objects)
         return self
@@ -123,7 +132,7 @@ cdef class Listener:
     def stop(self):
         """Listen no more.  A listener that does not listen in this thread stays as it is."""
         cdef ThreadObjects objects = thread_objects()
-        objects.listeners = tuple([one for one in objects.listeners if one is not self])
+        remove(objects, self)
         set_flags(objects)
 
     def __enter__(self):
@@ -131,6 +140,14 @@ cdef class Listener:
 
     def __exit__(self, *exc_info):
         self.stop()
+
+
+cdef int remove(ThreadObjects objects, Listener listener) except -1:
+    """Listen no more, nor look for arrays."""
+    cdef Listener watch = listener.watch
+    objects.listeners = tuple([one for one in objects.listeners if one is not listener and (watch is None or one is not watch)])
+    listener.watch = None
+    return 0
 
 
 cdef int set_flags(ThreadObjects objects) except -1:
@@ -211,9 +228,23 @@ cdef int tell(ThreadState* state, Moment moment, Event event) except -1:
     return 0
 
 
+cdef int tell_one(Listener listener, Event event) except -1:
+    """Let one listener know of a single moment, also inside of another event and of another listener."""
+    cdef ThreadState* state = thread_state()
+    cdef unsigned int bits = state.flags & (LISTENING | BY_OPERATOR)
+    state.flags &= ~<unsigned int> (LISTENING | BY_OPERATOR)
+    try:
+        listener.note(event)
+    except Exception as error:
+        take_off(thread_objects(), listener, NOTE, event, error)
+    finally:
+        state.flags |= bits
+    return 0
+
+
 cdef int take_off(ThreadObjects objects, Listener listener, Moment moment, Event event, object error) except -1:
     """A listener has failed: that is its own affair, not the program's."""
-    objects.listeners = tuple([one for one in objects.listeners if one is not listener])
+    remove(objects, listener)
     method = ("begin", "end", "note")[<int> moment]
     text = (f"{type(listener).__name__}.{method} raised {type(error).__name__}: {error}, at {event.kind} {event.name}; "
             "it listens no more")
@@ -353,4 +384,5 @@ cdef int tell_of_mode(str name, unsigned int flags) except -1:
     return note_event(thread_state(), "mode", name, (), {"grad": grad, "inference": inference, "forward": forward})
 
 
+new_watch = None
 modes.mode_changed = tell_of_mode

@@ -62,6 +62,8 @@ def slice_of(event: Any, process: int) -> dict[str, Any]:
         about["Bytes"] = event.cpu_memory_usage
     if event.flops:
         about["flops"] = event.flops
+    if event.elements:
+        about["Elements"] = event.elements
     return {
         "ph": "X", "cat": CATEGORIES.get(event.kind, event.kind), "name": event.trace_name, "pid": process,
         "tid": event.thread, "ts": event.time_range.start, "dur": event.time_range.elapsed_us(), "args": about,

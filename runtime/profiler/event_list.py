@@ -128,15 +128,18 @@ class EventList(list):
     def _repr_html_(self) -> str:
         return table.html_of(self if self._between == [] else self.key_averages()) + flame_graph.svg_of(self)
 
-    def export_chrome_trace(self, path: str) -> None:
+    def export_chrome_trace(self, path: str, metadata: dict[str, Any] | None = None) -> None:
         """Write the events as Chrome's and Perfetto's viewers read them.
 
         Parameters
         ----------
         path : str
             Of a file, compressed where it ends in `.gz`.
+        metadata : dict, optional
+            What else the trace says of itself.
         """
-        chrome_trace.write(path, self, self._trace or chrome_trace.Trace())
+        trace = self._trace or chrome_trace.Trace()
+        chrome_trace.write(path, self, trace._replace(metadata=(*trace.metadata, *(metadata or {}).items())))
 
     def supported_export_stacks_metrics(self) -> list[str]:
         return ["self_cpu_time_total"]

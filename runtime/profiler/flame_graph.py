@@ -34,7 +34,7 @@ class Box:
 def boxes_of(events: Iterable[Any]) -> Box:
     """All events, summed by name from the outermost on."""
     whole = Box()
-    waiting = [(event, whole) for event in events if event.cpu_parent is None]
+    waiting = [(event, whole) for event in events if event.cpu_parent is None and not event.is_async]
     for event, around in waiting:  # it grows
         box = around.inside.setdefault(event.name, Box())
         box.time += event.cpu_time_total

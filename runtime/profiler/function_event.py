@@ -64,6 +64,16 @@ class FormattedTimesMixin:
         return self.device_time_total / self.count if self.count else 0.0
 
 
+# What PyTorch's events have besides, and what it is here where nobody has said it.
+MORE: dict[str, Any] = {
+    "activity_type": None, "concrete_inputs": None, "device_index": 0, "device_resource_id": None,
+    "event_metadata": None, "external_id": 0, "extra_meta": None, "flow_id": None, "flow_start": None,
+    "flow_type": None, "input_dtypes": None, "is_python_function": False, "kwinputs": None, "linked_correlation_id": 0,
+    "metadata_json": None, "python_id": -1, "python_module_id": -1, "python_parent_id": -1, "self_cpu_percent": -1,
+    "structured_input_strides": None, "total_cpu_percent": -1, "total_device_percent": -1,
+}  # fmt: skip
+
+
 class FunctionEvent(FormattedTimesMixin):
     """An operator, a node of a backward pass, a hook or a range that ran once.
 
@@ -89,13 +99,18 @@ class FunctionEvent(FormattedTimesMixin):
         With `profile_memory`: bytes that became the library's in the event, less those that were given back.
     flops : int or None
         With `with_flops`.
+    is_async : bool
+        Of what a worker thread did of a large loop: it runs beside its operator, and has no own time in sums.
+    elements : int
+        How many elements of the loop it took.
     cpu_children, cpu_parent
         The events inside of it and the one around it.
     """
 
     __slots__ = (
-        "count", "cpu_children", "cpu_memory_usage", "cpu_parent", "device_memory_usage", "device_type", "flops", "fwd_thread",
-        "id", "input_shapes", "is_async", "is_legacy", "is_remote", "is_user_annotation", "kind", "line", "name",
+        "count", "cpu_children", "cpu_memory_usage", "cpu_parent", "device_memory_usage", "device_type", "elements", "flops",
+        "fwd_thread",
+        "_more", "id", "input_shapes", "is_async", "is_legacy", "is_remote", "is_user_annotation", "kind", "line", "name",
         "node_id", "overload_name", "output_shapes", "scope", "sequence_nr", "stack", "structured_input_shapes", "thread",
         "time_range", "trace_name", "use_device",
     )  # fmt: skip
@@ -107,6 +122,7 @@ class FunctionEvent(FormattedTimesMixin):
         is_remote: bool = False, sequence_nr: int = -1, node_id: int = -1, device_type: Any = None, is_legacy: bool = False,
         flops: int | None = None, trace_name: str | None = None, is_user_annotation: bool = False,
         structured_input_shapes: Any = None, output_shapes: Any = None, kind: str = "operator", line: str = "",
+        elements: int = 0, **more: Any,
     ) -> None:  # fmt: skip
         self.id, self.name, self.thread, self.fwd_thread, self.node_id = id, name, thread, fwd_thread, node_id
         self.overload_name, self.trace_name, self.kind, self.line = overload_name, trace_name or name, kind, line
@@ -120,6 +136,15 @@ class FunctionEvent(FormattedTimesMixin):
         self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
         self.is_async, self.is_remote = is_async, is_remote
         self.is_legacy, self.is_user_annotation = is_legacy, is_user_annotation
+        self.elements = elements
+        if unknown := more.keys() - MORE.keys():
+            raise TypeError(f"FunctionEvent has no argument {min(unknown)!r}")
+        self._more = more
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in MORE:
+            raise AttributeError(f"FunctionEvent has no attribute {name!r}")
+        return self._more.get(name, MORE[name])
 
     def append_cpu_child(self, child: FunctionEvent) -> None:
         self.cpu_children.append(child)

@@ -36,13 +36,26 @@ def supported_activities() -> set[ProfilerActivity]:
     return {ProfilerActivity.CPU}
 
 
+def chosen(activities: Iterable[Any]) -> set[ProfilerActivity]:
+    """The activities of a list that has them, or dicts of them, each once."""
+    found: set[ProfilerActivity] = set()
+    for item in activities:
+        for activity in item if isinstance(item, dict) else [item]:
+            if not isinstance(activity, ProfilerActivity):
+                raise TypeError(f"activities: expected a ProfilerActivity or a dict of them, got {type(activity).__name__}")
+            if activity in found:
+                raise ValueError(f"activities: {activity} is there more than once")
+            found.add(activity)
+    return found
+
+
 class profile:
     """Record what the thread does, all of it or in chosen steps.
 
     Parameters
     ----------
-    activities : iterable of ProfilerActivity
-        Taken as in PyTorch; the CPU is what there is.
+    activities : iterable of ProfilerActivity, or of dicts that have such keys
+        Taken as in PyTorch, each once; the CPU is what there is.
     schedule : callable, optional
         Gives the action of each step; see `gs.profiler.schedule`.
     on_trace_ready : callable, optional
@@ -55,8 +68,10 @@ class profile:
         The Python functions around each event.
     with_flops : bool
         An estimate of the operations on numbers.
-    with_modules, experimental_config, execution_trace_observer, use_cuda
+    with_modules, experimental_config, execution_trace_observer, use_cuda, post_processing_timeout_s
         Taken, and without effect.
+    custom_trace_id_callback : callable, optional
+        Gives the name under which a cycle stands in its trace.
     acc_events : bool
         Keep the events of the cycles before.
     limit : int
@@ -74,9 +89,13 @@ class profile:
         self, *, activities: Iterable[ProfilerActivity] | None = None, schedule: Callable[[int], ProfilerAction] | None = None,
         on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False,
         with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None,
-        execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None, limit: int = LIMIT,
+        execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None,
+        custom_trace_id_callback: Callable[[], str] | None = None, post_processing_timeout_s: float | None = None,
+        limit: int = LIMIT,
     ) -> None:  # fmt: skip
-        self.activities = set(activities) if activities else supported_activities()
+        self.activities = chosen(activities) if activities else supported_activities()
+        self.custom_trace_id_callback, self.post_processing_timeout_s = custom_trace_id_callback, post_processing_timeout_s
+        self.execution_trace_observer, self.experimental_config = execution_trace_observer, experimental_config
         self.schedule, self.record_steps, self.on_trace_ready = schedule or always, schedule is not None, on_trace_ready
         self.record_shapes, self.profile_memory, self.with_stack = record_shapes, profile_memory, with_stack
         self.with_flops, self.with_modules, self.acc_events, self.limit = with_flops, with_modules, acc_events, limit
@@ -128,14 +147,42 @@ class profile:
             self._begin()
         self._enter_step()
 
+    def prepare_trace(self) -> None:
+        """Do nothing: a recording is ready when it starts."""
+
+    def start_trace(self) -> None:
+        """Begin to record, whatever the schedule says; `start()` is what most programs want."""
+        self._begin()
+
+    def stop_trace(self) -> None:
+        """End what `start_trace()` began."""
+        if self.profiler is None:
+            raise AssertionError("the profile has recorded nothing yet")
+        self._end()
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
+        """Record nothing until it is called again, or record again; where the CPU is not among `activities`, nothing changes."""
+        if self.profiler is not None:
+            self.profiler.toggle_collection_dynamic(enable, activities)
+
+    def get_trace_id(self) -> str | None:
+        """What names the cycle in its trace; None before the first."""
+        return None if self.profiler is None else self.profiler.trace_id
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """Name the next cycles by what this gives."""
+        self.custom_trace_id_callback = callback
+
     def _begin(self) -> None:
         if self.profiler is None or not self.acc_events:
             self.profiler = session.profile(
                 record_shapes=self.record_shapes, profile_memory=self.profile_memory, with_stack=self.with_stack,
                 with_flops=self.with_flops, with_modules=self.with_modules, acc_events=self.acc_events, limit=self.limit,
+                custom_trace_id_callback=self.custom_trace_id_callback, post_processing_timeout_s=self.post_processing_timeout_s,
             )  # fmt: skip
         flags = ("profile_memory", "with_stack", "record_shapes", "with_modules", "with_flops")
         self.profiler.metadata = {**{name: 1 for name in flags if getattr(self, name)}, **self._metadata}
+        self.profiler.custom_trace_id_callback = self.custom_trace_id_callback
         self.profiler.__enter__()
 
     def _end(self) -> None:
@@ -179,8 +226,16 @@ class profile:
         """Each array that came or died: `time` in microseconds, `bytes`, `live` after it, `thread`; wants `profile_memory`."""
         return self._results().memory()
 
-    def export_chrome_trace(self, path: str) -> None:
-        """Write the last cycle as Chrome's and Perfetto's viewers read it; compressed where the path ends in `.gz`."""
+    def export_chrome_trace(self, path: str, use_python_export: bool = False) -> None:
+        """Write the last cycle as Chrome's and Perfetto's viewers read it.
+
+        Parameters
+        ----------
+        path : str
+            Of a file, compressed where it ends in `.gz`.
+        use_python_export : bool
+            Taken, and without effect: it is always written by Python.
+        """
         self._results().export_chrome_trace(path)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False
 """The recorder: a listener that writes what it hears into one array in C.
 
-Owns the rows, the clock, and which row of an open event waits for its end.  What is rare or expensive stands beside the rows and
-is kept once: names, shapes, stacks.  Shapes and stacks are found again by numbers packed into bytes; their Python objects are made
-when they are new.  Knows nothing of how a profile is shown.
+Owns the rows, the clock, and which row of an open event waits for its end.  What is rare or expensive stands beside the rows
+and is kept once: names, shapes, stacks.  Shapes and stacks are found again by numbers packed into bytes; their Python objects
+are made when they are new.  What worker threads did of large loops has rows, too.  Knows nothing of how a profile is shown.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -12,33 +12,28 @@ from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memmove
 
-cimport cython
 import sys
 
+from ..core import memory_events  # noqa: F401 (finds the arrays)
 from ..core.events cimport Event, Listener
 from ..core.grad_mode cimport thread_state
+from ..core.memory_events cimport array_in, is_list_of_numbers
 from ..core.provenance cimport line_of
-from ..core.tensor cimport TensorBase
-from ..support.capi cimport (
-    NPY_ARRAY_OWNDATA, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, PyThread_get_thread_ident, ndarray,
-)
+from ..kernels.loops.threads cimport Part, next_part, watch_parts
+from ..support.capi cimport PyArray_DIMS, PyArray_NDIM, PyThread_get_thread_ident, ndarray
 
-cdef extern from "gradspec/profiler/clock.h":
+cdef extern from "gradspec/support/clock.h":
     long long gradspec_now() noexcept nogil
 
 cdef extern from "gradspec/profiler/stack.h":
     Py_ssize_t gradspec_stack(uint64_t*, Py_ssize_t)
-
-cdef extern from "Python.h":
-    object PyWeakref_NewRef(object, object)
-    PyObject* PyWeakref_GetObject(object)
 
 cdef struct Row:
     int64_t start, end      # nanoseconds of the clock; an event that is open ends at -1
     int64_t sequence_nr     # of the node that the operator made or that runs, -1 where there is none
     uint64_t origin         # the user's line, as provenance numbers it
     uint64_t thread         # the one whose program it is, also where a deep pass runs on the stack of another
-    int64_t bytes           # that became the library's in it, less what it gave back
+    int64_t bytes           # that became the library's in it, less what it gave back; of a worker's part how many elements
     int32_t kind, name      # indices into `kinds` and `names`
     int32_t inputs, outputs  # indices into `shapes`, -1 where they are not recorded
     int32_t stack, failed   # index into `stacks`, -1 where it is not recorded
@@ -60,19 +55,6 @@ ROW = [("start", "i8"), ("end", "i8"), ("sequence_nr", "i8"), ("origin", "u8"), 
 CHANGE = [("time", "i8"), ("bytes", "i8"), ("live", "i8"), ("thread", "u8")]
 
 
-@cython.freelist(64)
-cdef class Death:
-    """Called when an array dies whose bytes are counted."""
-    cdef Recorder recorder
-    cdef object address
-    cdef int64_t nbytes
-
-    def __call__(self, reference):
-        if self.recorder.alive.get(self.address) is reference:
-            del self.recorder.alive[self.address]
-            self.recorder.change(-self.nbytes)
-
-
 cdef class Recorder(Listener):
     """Records what its thread does, from `start()` to `stop()`.
 
@@ -89,7 +71,7 @@ cdef class Recorder(Listener):
     cdef Open* opened
     cdef Py_ssize_t count, room, changed, changes_room, depth, opened_room
     cdef Py_ssize_t limit
-    cdef int64_t live
+    cdef int64_t live, paused   # `paused`: since when an end waits for what is told of its arrays, else 0
     cdef bint with_shapes, with_memory, with_stack
     cdef PyObject* objects  # of the thread that was met last
     cdef uint64_t ident
@@ -99,24 +81,45 @@ cdef class Recorder(Listener):
     cdef uint64_t* pairs    # of the stack that was looked at last
     cdef Py_ssize_t pairs_room
     cdef dict packed_shapes, packed_stacks  # what they are as bytes -> their number
-    cdef dict alive         # address of an array -> weak reference
+    cdef uint64_t place, lost   # in the log of what workers did
+    cdef bint watches
+    cdef readonly dict workers  # thread -> number of the worker
     cdef readonly Py_ssize_t dropped
 
     def __init__(self, *, shapes=False, memory=False, stack=False, Py_ssize_t limit=1 << 22):
         self.with_shapes, self.with_memory, self.with_stack, self.limit = shapes, memory, stack, limit
-        self.idents = {}
-        self.name_ids, self.kind_ids, self.shape_ids, self.alive = {}, {}, {}, {}
+        self.idents, self.workers = {}, {}
+        self.name_ids, self.kind_ids, self.shape_ids = {}, {}, {}
         self.packed_shapes, self.packed_stacks, self.stacks = {}, {}, []
 
     def __dealloc__(self):
+        if self.watches:
+            watch_parts(False, &self.place)
         free(self.rows)
         free(self.changes)
         free(self.opened)
         free(self.pairs)
 
+    @property
+    def memory(self):
+        return self.with_memory
+
+    def start(self):
+        if not self.watches:
+            watch_parts(True, &self.place)
+            self.watches = True
+        return Listener.start(self)
+
+    def stop(self):
+        if self.watches:
+            watch_parts(False, &self.place)
+            self.watches = False
+        Listener.stop(self)
+
     cpdef begin(self, Event event):
         cdef int32_t place = -1
         cdef Row* row
+        self.take_parts()
         if self.count == self.room and not self.grow():
             self.dropped += 1
         else:
@@ -138,19 +141,19 @@ cdef class Recorder(Listener):
             row.start = gradspec_now()
 
     cpdef end(self, Event event):
-        cdef int64_t now = gradspec_now()
+        cdef int64_t now = self.paused if self.paused else gradspec_now()
         cdef Py_ssize_t i = self.depth - 1
         cdef int32_t place
         cdef Row* row
+        self.paused = 0
         while i >= 0 and self.opened[i].event != <PyObject*> event:
             i -= 1
         if i < 0:
             return
         place = self.opened[i].row
+        self.take_parts()
         self.depth -= 1
         memmove(&self.opened[i], &self.opened[i + 1], (self.depth - i) * sizeof(Open))
-        if self.with_memory:
-            self.hold(event.outputs, event.inputs)
         if place < 0:
             return
         row = &self.rows[place]
@@ -161,8 +164,34 @@ cdef class Recorder(Listener):
             row.outputs = self.number_of_shapes(event.outputs)
 
     cpdef note(self, Event event):
-        if self.with_memory and event.kind == "made":
-            self.hold(event.outputs, event.inputs)
+        if event.kind == "memory":
+            self.change(event.bytes)
+        else:
+            self.paused = 0
+
+    cdef int take_parts(self) except -1:
+        """A row for what each worker did of the loops of the innermost event, and of what ran between events."""
+        cdef Part part
+        cdef Row* row
+        cdef Row* around
+        while next_part(&self.place, &self.lost, &part):
+            if self.count == self.room and not self.grow():
+                self.dropped += 1
+                continue
+            row = &self.rows[self.count]
+            row.start, row.end, row.thread, row.bytes, row.failed = part.began, part.ended, part.thread, part.elements, 0
+            row.origin, row.sequence_nr, row.inputs, row.outputs, row.stack = 0, -1, -1, -1, -1
+            row.kind, row.name = number_of(self.kind_ids, "loop"), -1
+            if self.depth and self.opened[self.depth - 1].row >= 0:
+                around = &self.rows[self.opened[self.depth - 1].row]
+                row.origin, row.name = around.origin, around.name
+            if row.name < 0:
+                row.name = number_of(self.name_ids, "what no event is around")
+            self.workers[part.thread] = part.worker
+            self.count += 1
+        self.dropped += self.lost
+        self.lost = 0
+        return 0
 
     cdef int32_t number_of_shapes(self, object values) except -1:
         cdef int64_t[NUMBERS] packed
@@ -206,44 +235,20 @@ cdef class Recorder(Listener):
 
     # Memory.
 
-    cdef int hold(self, object value, object inputs) except -1:
-        """Count the arrays that own their memory and are new, until they die."""
-        cdef ndarray array = array_in(value)
-        cdef Death death
-        if array is None:
-            if isinstance(value, (tuple, list)):
-                for item in value:
-                    self.hold(item, inputs)
-            return 0
-        if not PyArray_FLAGS(array) & NPY_ARRAY_OWNDATA:
-            return 0
-        address = <uintptr_t> <void*> array
-        known = self.alive.get(address)
-        if known is not None and PyWeakref_GetObject(known) == <PyObject*> array:
-            return 0
-        if is_among(array, inputs):  # it was written to
-            return 0
-        death = Death.__new__(Death)
-        death.recorder, death.address, death.nbytes = self, address, array.size * PyArray_ITEMSIZE(array)
-        self.alive[address] = PyWeakref_NewRef(array, death)
-        self.change(death.nbytes)
-        return 0
-
     cdef int change(self, int64_t size) except -1:
         cdef Change* change
+        cdef int64_t now = gradspec_now()
+        if size >= 0 and self.paused == 0:
+            self.paused = now
         self.live += size
         if self.changed == self.changes_room:
             if self.changed >= 2 * self.limit:
                 return 0
             self.changes = <Change*> more(self.changes, &self.changes_room, sizeof(Change))
         change = &self.changes[self.changed]
-        change.time, change.bytes, change.live, change.thread = gradspec_now(), size, self.live, PyThread_get_thread_ident()
+        change.time, change.bytes, change.live, change.thread = now, size, self.live, PyThread_get_thread_ident()
         self.changed += 1
         return 0
-
-    def finish(self):
-        """Let go of the arrays that are alive: what dies later is not counted."""
-        self.alive = {}
 
     # What was recorded.
 
@@ -270,18 +275,6 @@ cdef void* more(void* block, Py_ssize_t* room, size_t size) except NULL:
         raise MemoryError
     room[0] = wanted
     return grown
-
-
-cdef inline ndarray array_in(object value):
-    """The array that a value is or holds, else None."""
-    if isinstance(value, TensorBase):
-        return (<TensorBase> value).array
-    return <ndarray> value if isinstance(value, ndarray) else None
-
-
-cdef inline bint is_list_of_numbers(object value):
-    """Whether it is a list, which may be long, and does not begin with an array."""
-    return isinstance(value, (tuple, list)) and (len(value) == 0 or array_in(value[0]) is None)
 
 
 cdef object shapes_of(object values):
@@ -321,19 +314,6 @@ cdef inline Py_ssize_t pack_shape(object value, int64_t* packed, Py_ssize_t coun
     for i in range(ndim):
         packed[count + 1 + i] = PyArray_DIMS(array)[i]
     return count + 1 + max(ndim, 0)
-
-
-cdef bint is_among(ndarray array, object values):
-    """Whether an array is one of those that an operator took."""
-    if isinstance(values, (tuple, list)):
-        for value in values:
-            if isinstance(value, (tuple, list)):
-                if not is_list_of_numbers(value) and is_among(array, value):
-                    return True
-            elif array_in(value) is array:
-                return True
-        return False
-    return array_in(values) is array
 
 
 cdef tuple stack_of():

@@ -26,7 +26,7 @@ EVALUATE = "autograd::engine::evaluate_function: "
 BETWEEN = "[between operators]"
 STEP = "ProfilerStep#"
 # What stands before the name of an event of a kind.
-PREFIXES = {"hook": "hook ", "tangent": "tangent of ", "deferred": "gradients ", "pass": ""}
+PREFIXES = {"hook": "hook ", "tangent": "tangent of ", "deferred": "gradients ", "loop": "loop of "}
 LIMIT = 1 << 22  # events of a recording
 
 
@@ -46,19 +46,26 @@ class Recording:
         self.recorder = Recorder(shapes=shapes or with_flops, memory=memory, stack=stack, limit=limit)
         self.names = {threading.get_ident(): threading.current_thread().name}
         self.metadata: dict[str, Any] = {}
+        self.paused = False
 
     def start(self) -> None:
         self.thread, self.wall = threading.get_ident(), time.time_ns()
         self.recorder.start()
         self.began = now()
 
+    def pause(self, paused: bool) -> None:
+        """Hear nothing for a while; what ran across the moment ends with the recording."""
+        if paused is not self.paused:
+            self.paused = paused
+            self.recorder.stop() if paused else self.recorder.start()
+
     def stop(self) -> None:
         self.ended = now()
         if threading.get_ident() != self.thread:
             raise RuntimeError("a profile is stopped by the thread that started it")
         self.recorder.stop()
-        self.recorder.finish()
         self.names.update({thread.ident: thread.name for thread in threading.enumerate() if thread.ident is not None})
+        self.names.update({ident: f"loops {number}" for ident, number in self.recorder.workers.items()})
         if self.recorder.dropped:
             warnings.warn(f"the profile is full: {self.recorder.dropped} events were dropped", RuntimeWarning, stacklevel=3)
 
@@ -109,10 +116,12 @@ class Recording:
                 lines[origin] = f"{found[0]}:{found[1]}" if found else ""
             began, ended = (start - self.began) / 1000, ((self.ended if end < 0 else end) - self.began) / 1000
             details: dict[str, Any] = {
-                "line": lines[origin], "kind": what, "cpu_memory_usage": size if self.memory and end >= 0 else 0,
+                "line": lines[origin], "kind": what,
+                "cpu_memory_usage": size if self.memory and end >= 0 and what != "loop" else 0,
                 "sequence_nr": sequence if what in ("operator", "function", "node") else -1,
                 "fwd_thread": 0 if what == "operator" else None, "stack": nothing if stack < 0 else traces[stack],
                 "is_user_annotation": what == "range", "scope": RANGE if what == "range" else OPERATOR,
+                "is_async": what == "loop", "elements": size if what == "loop" else 0,
             }  # fmt: skip
             if inputs >= 0:
                 details["structured_input_shapes"] = known[inputs]

@@ -81,7 +81,9 @@ def schedule(
     return action
 
 
-def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False) -> Callable[[Any], None]:
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False, use_python_export: bool = False
+) -> Callable[[Any], None]:
     """An `on_trace_ready` that writes each trace into a folder, under the names that TensorBoard looks for.
 
     Parameters
@@ -92,6 +94,8 @@ def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use
         What the names begin with; by default the machine's name and the process's number.
     use_gzip : bool
         Compress the files.
+    use_python_export : bool
+        Taken, and without effect: it is always written by Python.
 
     Returns
     -------

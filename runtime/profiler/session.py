@@ -5,9 +5,11 @@ Owns the settings, and that a thread has one profile at a time.
 
 from __future__ import annotations
 
+import os
 import threading
+import uuid
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .chrome_trace import Change
@@ -16,6 +18,18 @@ from .function_event import FunctionEventAvg
 from .recording import LIMIT, Recording
 
 _running = threading.local()
+
+
+def _stop_in_child() -> None:
+    """A process that was forked off is not profiled, as long as it does not say so; its parent goes on."""
+    profile = getattr(_running, "profile", None)
+    if profile is not None:
+        _running.profile = None
+        profile._recording.recorder.stop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stop_in_child)
 
 
 def _profiler_enabled() -> bool:
@@ -39,10 +53,12 @@ class profile:
         Are warned of: there are no other devices.
     record_shapes, with_flops, profile_memory, with_stack : bool
         What to record beside times.
-    with_modules, use_kineto, use_cpu, experimental_config
+    with_modules, use_kineto, use_cpu, experimental_config, activity_filters, post_processing_timeout_s
         Taken, and without effect.
     acc_events : bool
         Keep the events of the stretch before.
+    custom_trace_id_callback : callable, optional
+        Gives the name under which a stretch stands in its trace.
     limit : int
         Of how many events at most; a profile says how many more there were.
 
@@ -58,14 +74,18 @@ class profile:
         self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None, record_shapes: bool = False,
         with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False,
         use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
-        limit: int = LIMIT,
+        custom_trace_id_callback: Callable[[], str] | None = None, post_processing_timeout_s: float | None = None,
+        activity_filters: Any = None, limit: int = LIMIT,
     ) -> None:  # fmt: skip
+        if post_processing_timeout_s is not None and post_processing_timeout_s < 0:
+            raise ValueError("post_processing_timeout_s must be non-negative")
         if use_cuda or use_device is not None:
             warnings.warn(f"{use_device or 'cuda'} is not available: tensors are in memory, the CPU is profiled", stacklevel=2)
         self.enabled, self.entered, self.use_device = enabled, False, None
         self.record_shapes, self.with_flops, self.profile_memory = record_shapes or with_flops, with_flops, profile_memory
         self.with_stack, self.with_modules, self.use_cpu = with_stack, with_modules, use_cpu
         self.acc_events, self.limit = acc_events, limit
+        self.custom_trace_id_callback, self.trace_id = custom_trace_id_callback, ""
         self.metadata: dict[str, Any] = {}
         self._recording: Recording | None = None
         self._events: EventList | None = None
@@ -82,6 +102,8 @@ class profile:
         self.entered, self._finished, self._events, self._before = True, False, None, before
         self._recording = Recording(shapes=self.record_shapes, memory=self.profile_memory, stack=self.with_stack,
                                     with_flops=self.with_flops, limit=self.limit)  # fmt: skip
+        self.trace_id = self.create_trace_id()
+        self.metadata["trace_id"] = self.trace_id
         self._recording.metadata = self.metadata
         _running.profile = self
         self._recording.start()
@@ -95,6 +117,26 @@ class profile:
         _running.profile = None
         self._recording.stop()
         self._finished = True
+
+    def default_trace_id(self) -> str:
+        """Thirty-two digits by chance, which name a stretch."""
+        return uuid.uuid4().hex.upper()
+
+    def create_trace_id(self) -> str:
+        """What names the next stretch: what `custom_trace_id_callback` says, else digits by chance."""
+        return self.default_trace_id() if self.custom_trace_id_callback is None else self.custom_trace_id_callback()
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[Any]) -> None:
+        """Record nothing until it is called again, or record again.
+
+        Parameters
+        ----------
+        enabled : bool
+        activities : iterable of ProfilerActivity
+            What it is said of; where the CPU is not among them, nothing changes.
+        """
+        if self._recording is not None and not self._finished and any(activity.name == "CPU" for activity in activities):
+            self._recording.pause(not enabled)
 
     @property
     def function_events(self) -> EventList:
@@ -145,9 +187,9 @@ class profile:
             raise AssertionError("memory() requires profile_memory=True")
         return self.function_events.changes
 
-    def export_chrome_trace(self, path: str) -> None:
-        """Write the events as Chrome's and Perfetto's viewers read them."""
-        self.function_events.export_chrome_trace(path)
+    def export_chrome_trace(self, path: str, metadata: dict[str, Any] | None = None, use_python_export: bool = False) -> None:
+        """Write the events as Chrome's and Perfetto's viewers read them; `metadata` is what else the trace says of itself."""
+        self.function_events.export_chrome_trace(path, metadata)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write stacks and times as programs for flame graphs read them; wants `with_stack`."""

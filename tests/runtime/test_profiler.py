@@ -3,9 +3,12 @@
 import cProfile
 import doctest
 import importlib
+import json
+import os
 import pstats
 import re
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -16,7 +19,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd.profiler import profile
-from gradspec.profiler import ProfilerActivity, record_function, schedule
+from gradspec.profiler import ProfilerActivity, record_function, schedule, session
 
 EVALUATE = "autograd::engine::evaluate_function: "
 BETWEEN = "[between operators]"
@@ -412,3 +415,74 @@ def test_results_are_the_same_under_a_profile(settings):
     with warnings.catch_warnings(), gs.profiler.profile(**settings):
         warnings.simplefilter("error")
         np.testing.assert_array_equal(gradient(), expected)
+
+
+def large_loop():
+    x = gs.ones(1 << 21)
+    with profile() as profiled, gs.profiler.record_function("around"):
+        gs.exp(x)
+    return profiled, [event for event in profiled.function_events if event.kind == "loop"]
+
+
+def test_parts_of_large_loops_have_rows_on_the_threads_that_ran_them():
+    before = gs.get_num_threads()
+    gs.set_num_threads(2)
+    try:
+        for _ in range(50):  # a worker that wakes too late takes nothing
+            profiled, parts = large_loop()
+            if parts:
+                break
+        gs.set_num_threads(1)
+        assert large_loop()[1] == []
+    finally:
+        gs.set_num_threads(before)
+    (part,) = parts
+    exp = next(event for event in profiled.function_events if event.name == "exp")
+    assert part.name == "loop of exp" and part.thread != exp.thread and 0 < part.elements <= 1 << 21 and part.line == exp.line
+    assert exp.time_range.start < part.time_range.start < part.time_range.end < exp.time_range.end
+    assert part.cpu_time_total > 0 and part.self_cpu_time_total == 0 and part.cpu_parent is None and exp.cpu_children == []
+    around = next(event for event in profiled.function_events if event.name == "around")
+    outer = sum(row.self_cpu_time_total for row in profiled.key_averages())
+    assert outer >= around.cpu_time_total and outer == pytest.approx(profiled.self_cpu_time_total)
+    names = [entry["args"]["name"] for entry in traced(profiled) if entry["name"] == "thread_name"]
+    assert names[part.thread - 1] == f"thread {part.thread} (loops 1)"
+
+
+def traced(profiled):
+    with tempfile.TemporaryDirectory() as folder:
+        profiled.export_chrome_trace(f"{folder}/trace.json")
+        return json.loads(Path(f"{folder}/trace.json").read_text())["traceEvents"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python's, of a fork beside other threads
+def test_a_fork_is_not_profiled_and_its_parent_goes_on():
+    reading, writing = os.pipe()
+    with profile(profile_memory=True) as profiled:
+        gs.exp(gs.ones(3))
+        child = os.fork()
+        if child == 0:
+            try:
+                said = f"{gs.autograd._profiler_enabled()} "
+                gs.sin(gs.ones(3))
+                with profile() as own:
+                    gs.cos(gs.ones(3))
+                said += " ".join(event.name for event in own.function_events)
+                os.write(writing, said.encode())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        gs.tanh(gs.ones(3))
+    assert os.read(reading, 1000).decode() == "False ones cos"
+    os.close(reading), os.close(writing)
+    assert [event.name for event in profiled.function_events] == ["ones", "exp", "ones", "tanh"]
+
+
+def test_a_child_may_leave_the_profile_that_its_parent_began():
+    profiled = profile()
+    profiled.__enter__()
+    gs.exp(gs.ones(3))
+    session._stop_in_child()
+    gs.sin(gs.ones(3))
+    profiled.__exit__(None, None, None)
+    assert [event.name for event in profiled.function_events] == ["ones", "exp"]

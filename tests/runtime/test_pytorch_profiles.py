@@ -3,9 +3,13 @@
 Not asked: compiled graphs that fork, of which there are none (tasks of threads are asked instead), and other devices.
 """
 
+import importlib
+import inspect
 import json
 import math
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 import gradspec as gs
 from gradspec.autograd.profiler import EventList, FunctionEvent, FunctionEventAvg, kineto_available, profile, record_function
@@ -141,3 +145,100 @@ def test_nothing_is_said_of_other_devices():
     with profile(use_cuda=False) as profiled:
         gs.nn.linear(gs.randn(128, 20), gs.randn(30, 20))
     assert "cpu" in str(profiled).lower() and "cuda" not in str(profiled).lower()
+
+
+# What PyTorch's classes have and ours have not: other devices, a file that `memory()` is instead of, its recorder's settings.
+NOT_HERE = {"cuda_time", "cuda_time_total", "self_cuda_time_total", "self_cuda_memory_usage", "append_kernel", "export_memory_timeline", "config"}
+CLASSES = [("profiler", "profile"), ("profiler", "record_function"), ("autograd.profiler", "profile"), ("autograd.profiler", "record_function"),
+           *[("autograd.profiler_util", name) for name in ("EventList", "FunctionEvent", "FunctionEventAvg", "Interval")]]  # fmt: skip
+
+
+@pytest.mark.parametrize("module, name", CLASSES)
+def test_classes_have_the_names_and_the_arguments_of_pytorchs(module, name):
+    pytest.importorskip("torch")
+    theirs, ours = (getattr(importlib.import_module(f"{package}.{module}"), name) for package in ("torch", "gradspec"))
+    missing = [attribute for attribute in dir(theirs) if not attribute.startswith("_") and not hasattr(ours, attribute)]
+    if name == "FunctionEvent":  # what is said of one event
+        made = ours(id=0, name="", thread=0, start_us=0, end_us=1)
+        missing = [attribute for attribute in [*missing, *vars(theirs(0, "", 0, 0, 1))] if not attribute.startswith("_") and not hasattr(made, attribute)]
+    assert set(missing) <= NOT_HERE
+    for method in ["__init__", *[method for method in dir(theirs) if not method.startswith("_") and inspect.isfunction(getattr(theirs, method))]]:
+        if method in NOT_HERE or name in ("EventList", "Interval") and method == "__init__":
+            continue
+        wanted, known = (inspect.signature(getattr(owner, method)).parameters for owner in (theirs, ours))
+        takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+        assert takes_all or set(wanted) <= set(known), (method, set(wanted) - set(known))
+        for argument in wanted.keys() & known.keys():
+            assert wanted[argument].default == known[argument].default or known[argument].default is not inspect.Parameter.empty, (method, argument)
+
+
+def test_what_pytorch_calls_otherwise_is_said():
+    for name in ("ExecutionTraceObserver", "itt"):
+        with pytest.raises(AttributeError):
+            getattr(gs.profiler, name)
+    with pytest.raises(AttributeError, match="write gs.profiler.profile"):
+        gs.profiler.ExecutionTraceObserver  # noqa: B018
+
+
+def test_activities_are_named_once():
+    from gradspec.profiler import ProfilerActivity, profile
+
+    assert profile(activities=[{ProfilerActivity.CPU: ["range"]}]).activities == {ProfilerActivity.CPU}
+    with pytest.raises(ValueError, match="more than once"):
+        profile(activities=[ProfilerActivity.CPU, {ProfilerActivity.CPU: []}])
+    with pytest.raises(TypeError, match="expected a ProfilerActivity"):
+        profile(activities=["cpu"])
+
+
+def test_a_collection_is_turned_off_and_on():
+    from gradspec.profiler import ProfilerActivity, profile
+
+    x = gs.ones(3)
+    with profile() as profiled:
+        gs.exp(x)
+        profiled.toggle_collection_dynamic(False, [ProfilerActivity.CPU])
+        gs.sin(x)
+        profiled.toggle_collection_dynamic(True, [ProfilerActivity.CUDA])
+        gs.sin(x)
+        profiled.toggle_collection_dynamic(True, [ProfilerActivity.CPU])
+        gs.cos(x)
+        profiled.toggle_collection_dynamic(True, [ProfilerActivity.CPU])
+    assert [event.name for event in profiled.events()] == ["exp", "cos"]
+
+
+def test_a_trace_has_a_name(tmp_path):
+    names = iter(["first", "second"])
+    with gs.profiler.profile(custom_trace_id_callback=lambda: next(names)) as profiled:
+        gs.ones(3)
+    assert profiled.get_trace_id() == "first"
+    profiled.profiler.export_chrome_trace(tmp_path / "trace.json", {"about": [1, 2]})
+    written = json.loads((tmp_path / "trace.json").read_text())
+    assert written["trace_id"] == "first" and written["about"] == [1, 2]
+    by_chance = gs.profiler.profile()
+    assert by_chance.get_trace_id() is None
+    by_chance.set_custom_trace_id_callback(lambda: "mine")
+    with by_chance:
+        pass
+    assert by_chance.get_trace_id() == "mine" and len(profile().create_trace_id()) == 32
+    with pytest.raises(ValueError, match="non-negative"):
+        profile(post_processing_timeout_s=-1)
+
+
+def test_a_trace_without_a_schedule():
+    profiled = gs.profiler.profile()
+    with pytest.raises(AssertionError):
+        profiled.stop_trace()
+    profiled.prepare_trace()
+    profiled.start_trace()
+    gs.ones(3)
+    profiled.stop_trace()
+    assert [event.name for event in profiled.events()] == ["ones"]
+
+
+def test_what_an_event_is_said_to_be_is_kept():
+    event = FunctionEvent(0, "add", 1, 0, 2, concrete_inputs=[[], 2], is_python_function=True, python_id=4)
+    assert event.concrete_inputs == [[], 2] and event.is_python_function and event.python_id == 4 and event.device_index == 0
+    with pytest.raises(TypeError, match="no argument 'colour'"):
+        FunctionEvent(0, "add", 1, 0, 2, colour=3)
+    with pytest.raises(AttributeError, match="no attribute 'colour'"):
+        event.colour  # noqa: B018

@@ -78,7 +78,6 @@ def test_what_was_there_before_does_not_count():
 def test_what_dies_after_the_end_is_not_counted():
     with Recorder(memory=True) as listener:
         x = gs.zeros(1000)
-    listener.finish()
     del x
     gc.collect()
     assert np.frombuffer(listener.taken()[1], CHANGE)["bytes"].tolist() == [8000]

@@ -5,6 +5,7 @@
 #include <Python.h>
 #include <numpy/npy_common.h>
 #include <pythread.h>
+#include "gradspec/support/clock.h"
 
 #if defined(__GNUC__)
 #define GRADSPEC_LOAD(x) __atomic_load_n(x, __ATOMIC_ACQUIRE)
@@ -49,7 +50,14 @@ enum { GRADSPEC_MOST_THREADS = 64, GRADSPEC_WORTH = 4 /* chunks */ };
 enum { GRADSPEC_LOOKS = 1000, GRADSPEC_MORE_LOOKS = 2000 };
 enum { AWAKE, ASLEEP, CALLED, BUSY };            /* what a worker does */
 enum { RUNNING, FINISHED, WAITED_FOR };          /* how far its work is */
-typedef struct { int state, progress; PyThread_type_lock start, done; char apart[104]; } gradspec_worker;
+typedef struct {
+    int state, progress;
+    PyThread_type_lock start, done;
+    npy_intp taken;                              /* elements of the last loop */
+    long long began, ended;                      /* it, by the clock; 0 where nobody asked */
+    unsigned long ident;
+    char apart[72];
+} gradspec_worker;
 typedef struct { npy_intp next, stop; char apart[112]; } gradspec_share;
 
 static struct {
@@ -60,8 +68,14 @@ static struct {
     void *context;
     npy_intp chunk;
     int threads;
+    int watched;                                 /* by how many profiles */
     gradspec_share shares[GRADSPEC_MOST_THREADS]; /* of each thread, the caller's first */
 } gradspec_pool;
+
+/* What workers did of late, while profiles are on: a ring, which the callers of loops write and profiles read. */
+enum { GRADSPEC_PARTS = 1024 };
+typedef struct { unsigned long caller, thread; int worker; npy_intp taken; long long began, ended; } gradspec_part;
+static struct { PyThread_type_lock lock; volatile unsigned long long count; gradspec_part parts[GRADSPEC_PARTS]; } gradspec_log;
 
 /* Of equal shares, so that the next loop over an array finds it in the cache of the same core; then what others have left. */
 static void gradspec_share_out(npy_intp size, npy_intp chunk, int threads) {
@@ -76,20 +90,25 @@ static void gradspec_share_out(npy_intp size, npy_intp chunk, int threads) {
     }
 }
 
-static void gradspec_take_chunks(int own) {
-    npy_intp chunk = gradspec_pool.chunk, start, stop;
+static npy_intp gradspec_take_chunks(int own) {
+    npy_intp chunk = gradspec_pool.chunk, start, stop, taken = 0;
     int threads = gradspec_pool.threads, i;
     for (i = 0; i < threads; i++) {
         gradspec_share *share = &gradspec_pool.shares[(own + i) % threads];
         stop = share->stop;
-        while ((start = GRADSPEC_ADD(&share->next, chunk)) < stop)
-            gradspec_pool.work(gradspec_pool.context, start, stop - start < chunk ? stop : start + chunk);
+        while ((start = GRADSPEC_ADD(&share->next, chunk)) < stop) {
+            npy_intp end = stop - start < chunk ? stop : start + chunk;
+            gradspec_pool.work(gradspec_pool.context, start, end);
+            taken += end - start;
+        }
     }
+    return taken;
 }
 
 static void gradspec_serve(void *argument) {
     gradspec_worker *worker = (gradspec_worker *) argument;
-    int i;
+    int i, watched;
+    worker->ident = PyThread_get_thread_ident();
     for (;;) {
         for (i = 0; i < GRADSPEC_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_PAUSE();
         for (i = 0; i < GRADSPEC_MORE_LOOKS && GRADSPEC_LOAD(&worker->state) != CALLED; i++) GRADSPEC_YIELD();
@@ -97,13 +116,17 @@ static void gradspec_serve(void *argument) {
             if (gradspec_change(&worker->state, AWAKE, ASLEEP)) PyThread_acquire_lock(worker->start, WAIT_LOCK);
             continue;
         }
-        gradspec_take_chunks((int) (worker - gradspec_pool.workers) + 1);
+        watched = GRADSPEC_LOAD(&gradspec_pool.watched);
+        if (watched) worker->began = gradspec_now();
+        worker->taken = gradspec_take_chunks((int) (worker - gradspec_pool.workers) + 1);
+        if (watched) worker->ended = gradspec_now();
         GRADSPEC_STORE(&worker->state, AWAKE);
         if (GRADSPEC_SWAP(&worker->progress, FINISHED) == WAITED_FOR) PyThread_release_lock(worker->done);
     }
 }
 
 static void gradspec_call(gradspec_worker *worker) {
+    worker->began = 0;
     GRADSPEC_STORE(&worker->progress, RUNNING);
     if (GRADSPEC_SWAP(&worker->state, CALLED) == ASLEEP) PyThread_release_lock(worker->start);
 }
@@ -116,11 +139,46 @@ static void gradspec_wait_for(gradspec_worker *worker) {
     if (gradspec_change(&worker->progress, RUNNING, WAITED_FOR)) PyThread_acquire_lock(worker->done, WAIT_LOCK);
 }
 
-/* No workers; with the locks of a new process. */
+/* No workers and no profiles; with the locks of a new process. */
 static int gradspec_begin(void) {
-    gradspec_pool.count = 0;
+    gradspec_pool.count = gradspec_pool.watched = 0;
     gradspec_pool.busy = PyThread_allocate_lock();
-    return gradspec_pool.busy != NULL;
+    gradspec_log.lock = PyThread_allocate_lock();
+    return gradspec_pool.busy != NULL && gradspec_log.lock != NULL;
+}
+
+/* Begin or end to write down what workers do, from `place` on; a process that was forked off writes nothing. */
+static void gradspec_watch(int on, unsigned long long *place) {
+    if (on) *place = gradspec_log.count;
+    gradspec_pool.watched += on ? 1 : gradspec_pool.watched > 0 ? -1 : 0;
+}
+
+static void gradspec_write_down(const gradspec_worker *worker, int number) {
+    gradspec_part *part;
+    PyThread_acquire_lock(gradspec_log.lock, WAIT_LOCK);
+    part = &gradspec_log.parts[gradspec_log.count % GRADSPEC_PARTS];
+    part->caller = PyThread_get_thread_ident(); part->thread = worker->ident; part->worker = number;
+    part->taken = worker->taken; part->began = worker->began; part->ended = worker->ended;
+    gradspec_log.count++;
+    PyThread_release_lock(gradspec_log.lock);
+}
+
+/* The next part, from `place` on, of a loop that this thread called; 0 where there is none.  `lost` counts what others wrote over. */
+static int gradspec_next_part(unsigned long long *place, unsigned long long *lost, gradspec_part *part) {
+    unsigned long caller = PyThread_get_thread_ident();
+    int found = 0;
+    if (*place == gradspec_log.count) return 0; /* this thread's own are written by itself */
+    PyThread_acquire_lock(gradspec_log.lock, WAIT_LOCK);
+    if (gradspec_log.count - *place > GRADSPEC_PARTS) {
+        *lost += gradspec_log.count - GRADSPEC_PARTS - *place;
+        *place = gradspec_log.count - GRADSPEC_PARTS;
+    }
+    while (!found && *place < gradspec_log.count) {
+        *part = gradspec_log.parts[(*place)++ % GRADSPEC_PARTS];
+        found = part->caller == caller;
+    }
+    PyThread_release_lock(gradspec_log.lock);
+    return found;
 }
 
 /* One more worker; 0 where the system has none to give. */
@@ -152,6 +210,9 @@ static void gradspec_parallel(gradspec_work work, void *context, npy_intp size, 
     for (i = 0; i < workers; i++) gradspec_call(&gradspec_pool.workers[i]);
     gradspec_take_chunks(0);
     for (i = 0; i < workers; i++) gradspec_wait_for(&gradspec_pool.workers[i]);
+    if (GRADSPEC_LOAD(&gradspec_pool.watched))
+        for (i = 0; i < workers; i++)
+            if (gradspec_pool.workers[i].began && gradspec_pool.workers[i].taken) gradspec_write_down(&gradspec_pool.workers[i], i + 1);
     PyThread_release_lock(gradspec_pool.busy);
 }
 

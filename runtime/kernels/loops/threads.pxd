@@ -1,5 +1,7 @@
 """Loops over large arrays on several threads."""
 
+from libc.stdint cimport int64_t, uint64_t
+
 from ...support.capi cimport npy_intp
 
 cdef enum:
@@ -7,5 +9,15 @@ cdef enum:
 
 # Works on the elements from `start` to `stop`; called without the GIL, on any thread.
 ctypedef void (*Work)(void* context, npy_intp start, npy_intp stop) noexcept nogil
+
+# What a worker did of a loop that this thread called.
+cdef struct Part:
+    uint64_t thread
+    int worker              # its number, from 1
+    int64_t elements        # how many of the loop's it took
+    int64_t began, ended    # by the clock
+
+cdef void watch_parts(bint on, uint64_t* place) noexcept    # from `place` on
+cdef bint next_part(uint64_t* place, uint64_t* lost, Part* part) noexcept
 
 cdef void parallel(Work work, void* context, npy_intp size, npy_intp chunk) noexcept nogil

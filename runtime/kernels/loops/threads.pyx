@@ -10,6 +10,13 @@ import os
 
 cdef extern from "gradspec/kernels/loops/threads.h":
     int GRADSPEC_MOST_THREADS
+    ctypedef struct gradspec_part:
+        unsigned long thread
+        int worker
+        npy_intp taken
+        long long began, ended
+    void gradspec_watch(bint, unsigned long long*) noexcept
+    bint gradspec_next_part(unsigned long long*, unsigned long long*, gradspec_part*) noexcept
     bint gradspec_begin() noexcept
     void gradspec_parallel(Work, void*, npy_intp, npy_intp, int) noexcept nogil
 
@@ -20,6 +27,21 @@ cdef int threads = 1
 cdef void parallel(Work work, void* context, npy_intp size, npy_intp chunk) noexcept nogil:
     """Call `work` on all of `size` elements, `chunk` at a time, on as many threads as there may be."""
     gradspec_parallel(work, context, size, chunk, threads)
+
+
+cdef void watch_parts(bint on, uint64_t* place) noexcept:
+    """Begin or end to write down what workers do."""
+    gradspec_watch(on, <unsigned long long*> place)
+
+
+cdef bint next_part(uint64_t* place, uint64_t* lost, Part* part) noexcept:
+    """What a worker did next of a loop that this thread called; False where there is nothing more."""
+    cdef gradspec_part found
+    if not gradspec_next_part(<unsigned long long*> place, <unsigned long long*> lost, &found):
+        return False
+    part.thread, part.worker, part.elements = found.thread, found.worker, found.taken
+    part.began, part.ended = found.began, found.ended
+    return True
 
 
 def get_num_threads():
