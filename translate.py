@@ -1,9 +1,9 @@
 """Translate Cython modules to C, many in one process: a start of Cython takes as long as the translation of a module.
 
 `python translate.py DEPFILE OUTPUT_FOLDER FLAG... -- MODULE=SOURCE...` writes `MODULE.c` for each module, and DEPFILE, which says
-for ninja what all of them were made of.  A module is translated if something that it was made of is newer than its `.dep`, which is
-Cython's list; its C is written only if it changes, so that a header that many modules read costs the compiler nothing where it
-says nothing new.
+for ninja what all of them were made of.  A module is translated if something that it was made of is newer than its `.dep`, which
+is Cython's list.  Its C is written only if it changes, so that a header that many modules read costs the compiler nothing where
+it says nothing new.
 """
 
 import os

@@ -14,7 +14,6 @@ from libc.string cimport memmove
 
 import sys
 
-from ..core import memory_events  # noqa: F401 (finds the arrays)
 from ..core.events cimport Event, Listener
 from ..core.grad_mode cimport thread_state
 from ..core.memory_events cimport array_in, is_list_of_numbers
