@@ -1,7 +1,7 @@
 """What the whole suite has in common: tests of chosen entries, the order of the files, and the list of what may be skipped.
 
-Owns `pytest --op NAME`, which test runs before which, and tests/skips.toml: a test that is skipped for another reason, or more
-often than that list says, is a failure on CI, and printed everywhere.
+Owns `pytest --op NAME`, which test runs before which, where bytecode is kept, and tests/skips.toml: a test that is skipped for
+another reason, or more often than that list says, is a failure on CI, and printed everywhere.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -16,6 +17,12 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
+if sys.dont_write_bytecode:
+    # Where Python keeps no bytecode, each process of a run compiles the library again, and pytest rewrites all tests in each of its
+    # workers: it is kept in a folder of its own.
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(TESTS.parent / "build" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 OPS = TESTS / "ops"
 # What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
 FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes",
