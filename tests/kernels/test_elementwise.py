@@ -19,10 +19,10 @@ def logistic_slope(x):
     return mpmath.exp(-x) / (1 + mpmath.exp(-x)) ** 2
 
 
-# Ours, mpmath's, ranges of arguments, and units of the last digit of doubles.
+# Ours, mpmath's, ranges of arguments, those where the result becomes subnormal among them, and units of the last digit of doubles.
 EXACT = {
     "erf": (kernels.erf, mpmath.erf, [(1e-30, 0.1), (0.1, 1), (1, 2), (2, 6), (-1, 1)], 1),
-    "erfc": (kernels.erfc, mpmath.erfc, [(-6, 0), (1e-10, 0.5), (0.5, 3), (3, 9)], 1),
+    "erfc": (kernels.erfc, mpmath.erfc, [(-6, 0), (1e-10, 0.5), (0.5, 3), (3, 9), (8.5, 10.5), (25, 27.5)], 1),
     "erfinv": (kernels.erfinv, mpmath.erfinv, [(1e-10, 0.4), (0.4, 0.6), (-0.9, -0.6), (0.9, 0.999), (0.999, 1 - 1e-7)], 1),
     "logit": (kernels.logit, lambda x: mpmath.log(x / (1 - x)), [(1e-37, 0.1), (0.1, 0.4), (0.4, 0.6), (0.49999, 0.50001), (0.6, 0.9999)], 1),
     "sinc": (lambda x: kernels.sinc(x, 0), mpmath.sincpi, [(1e-9, 0.1), (-1, -0.1), (1, 10), (10, 1e6)], 1),
@@ -31,11 +31,11 @@ EXACT = {
     "trigamma": (lambda x: kernels.polygamma(1, x), lambda x: mpmath.psi(1, x), [(1e-15, 0.5), (0.5, 5), (5, 11.5), (11, 100), (100, 1e10)], 1),
     "asinh_slope": (kernels.asinh_slope, lambda x: 1 / mpmath.sqrt(1 + x * x), [(1e-5, 1), (-100, -1), (100, 1e10)], 2.5),
     "atan_slope": (kernels.atan_slope, lambda x: 1 / (1 + x * x), [(1e-5, 1), (-100, -1), (100, 1e10)], 3),
-    "sigmoid": (kernels.sigmoid, lambda x: 1 / (1 + mpmath.exp(-x)), [(-80, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 80)], 3),
-    "sigmoid_slope": (kernels.sigmoid_slope, logistic_slope, [(-80, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 80)], 4),
-    "tanh_slope": (kernels.tanh_slope, lambda x: mpmath.sech(x) ** 2, [(-40, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 40)], 4),
+    "sigmoid": (kernels.sigmoid, lambda x: 1 / (1 + mpmath.exp(-x)), [(-750, -690), (-105, -80), (-80, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 80)], 3),
+    "sigmoid_slope": (kernels.sigmoid_slope, logistic_slope, [(-750, -690), (-105, -80), (-80, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 80)], 4),
+    "tanh_slope": (kernels.tanh_slope, lambda x: mpmath.sech(x) ** 2, [(-376, -345), (-43.5, -40), (-40, -10), (-10, 0), (-1, 1), (1e-5, 20), (20, 40)], 4),
 }  # fmt: skip
-IN_FLOATS = ("erf", "sigmoid", "sigmoid_slope", "tanh_slope")  # not computed in double: within 1 unit
+IN_FLOATS = {"erf": 1, "erfc": 1.5, "erfinv": 1.5, "sigmoid": 1, "sigmoid_slope": 1, "tanh_slope": 1}  # not computed in double
 PAIRS = {
     "direction": (kernels.direction, slopes.direction, lambda a, b: a / mpmath.hypot(a, b)),
     "angle_slope": (kernels.angle_slope, slopes.angle_slope, lambda a, b: b / (a * a + b * b)),
@@ -67,8 +67,8 @@ def test_values_are_those_of_mpmath(name, dtype):
         assert found.dtype == dtype
         with mpmath.workprec(160):
             errors = ulps.errors(found, [exact(mpmath.mpf(float(value))) for value in x])
-        limit = bound if dtype == np.float64 else 1 if name in IN_FLOATS else 0.51
-        assert errors.max() < limit, (low, high, x[errors.argmax()])
+        limit = bound if dtype == np.float64 else IN_FLOATS.get(name, 0.51)
+        assert errors.max() <= limit, (low, high, x[errors.argmax()])
 
 
 @pytest.mark.parametrize("name", PAIRS)

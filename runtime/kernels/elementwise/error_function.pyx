@@ -1,8 +1,8 @@
 """erf, erfc, the inverse of erf, and gelu.
 
 Owns loops that compilers make loops over vectors.  Where the processor multiplies and adds in one instruction they are
-straight lines: doubles and erf of floats within 1 ulp, other floats computed in double and rounded once.  Elsewhere floats are
-computed in double around a loop for exp, block by block in cache, which is the limit, about half of the time.  SciPy's
+straight lines: doubles within 1 ulp, floats in float arithmetic within 1.5.  Elsewhere floats are computed in double around a
+loop for exp, block by block in cache, which is the limit, about half of the time, and rounded once.  SciPy's
 functions take every other dtype; they compute one number at a time, which is five to ten times as long.
 
 The polynomials for single precision are Chebyshev fits of 40-digit values: erf(x) / x in x * x up to 1, relative error 1e-12; and
@@ -36,15 +36,15 @@ cdef extern from "gradspec/kernels/elementwise/error_function.h":
 
 cdef extern from "gradspec/kernels/elementwise/error_function_float.h":
     void gradspec_erf_of_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_erfc_of_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_erfinv_of_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_gelu_of_float(const float*, float*, npy_intp) noexcept nogil
 
 cdef extern from "gradspec/kernels/elementwise/error_function_double.h":
     int gradspec_has_fused() noexcept
-    void gradspec_erfc_of_float(const float*, float*, npy_intp) noexcept nogil
-    void gradspec_gelu_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_erf_of_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_erfc_of_double(const double*, double*, npy_intp) noexcept nogil
     void gradspec_erfinv_of_double(const double*, double*, npy_intp) noexcept nogil
-    void gradspec_erfinv_of_float(const float*, float*, npy_intp) noexcept nogil
 
 ctypedef void (*Straight)(const float*, float*, npy_intp) noexcept nogil
 ctypedef void (*Block)(const float*, const double*, const double*, float*, npy_intp) noexcept nogil

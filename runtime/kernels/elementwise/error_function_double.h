@@ -1,4 +1,4 @@
-/* erf, erfc and the inverse of erf of doubles, error below 1 ulp; the inverse of floats, rounded once.
+/* erf, erfc and the inverse of erf of doubles, error below 1 ulp.
  *
  * The polynomials are interpolated at Chebyshev's nodes from values of 40 digits and more: erf(x) / x in x * x up to 1, and
  * (1 + 2 z) exp(z * z) erfc(z) in t = (z - 3.75) / (z + 3.75) for z up to 27.5, both within 2**-58; and of the inverse that over
@@ -77,7 +77,7 @@ GRADSPEC_INLINE gradspec_twofold gradspec_near_erf(double z) {
 GRADSPEC_INLINE double gradspec_erfc_of(double x) {
     double size = gradspec_size(x), most = x < 0.0 ? 6.0 : 28.0, z = size > most ? most : size, scale;
     gradspec_twofold c = gradspec_part_erfc(z, &scale), near = gradspec_near_erf(z > 1.0 ? 1.0 : z), s, m;
-    double right = gradspec_scaled(c.high + c.low, scale, -z * z);
+    double right = gradspec_scaled(c.high + c.low, scale, -z * z - 8.0); /* the share is not below 2**-6 */
     s = gradspec_onto(2.0, -c.high * scale);
     m = gradspec_onto(1.0, -near.high);
     double y = x < 0.0 ? s.high + (s.low - c.low * scale) : size < 0.5 ? m.high + (m.low - near.low) : right;
@@ -136,54 +136,13 @@ GRADSPEC_INLINE double gradspec_erfinv_of(double x) {
     return gradspec_signed(size < 0.5 ? near : far, x);
 }
 
-/* erfc(z) within 2**-32, where s is exp(-z * z). */
-GRADSPEC_INLINE double gradspec_single_erfc(double z, double s) {
-    double high = z + 3.75, wide = gradspec_fused(2.0, z, 1.0), inverse = 1.0 / (wide * high);
-    double t = (z - 3.75) * wide * inverse, p = GRADSPEC_ERFC_FIRST;
-#define STEP(term) p = gradspec_fused(p, t, term);
-    GRADSPEC_ERFC_TERMS(STEP)
-#undef STEP
-    return s * p * high * inverse;
-}
-
-/* The inverse of floats, within 2**-30. */
-GRADSPEC_INLINE double gradspec_single_erfinv(double x) {
-    double size = gradspec_size(x), t = size * size, p = 0x1.57fdb6eae907bp-4;
-    p = gradspec_fused(p, t, 0x1.6f47ab6b8f257p-7);
-    p = gradspec_fused(p, t, 0x1.8e7da2797879bp-5);
-    p = gradspec_fused(p, t, 0x1.a1ef5e2538f7bp-5);
-    p = gradspec_fused(p, t, 0x1.0a442340501f7p-4);
-    p = gradspec_fused(p, t, 0x1.6282ed0272d03p-4);
-    p = gradspec_fused(p, t, 0x1.053c2e70a7802p-3);
-    p = gradspec_fused(p, t, 0x1.db29fb2ebadc2p-3);
-    double near = gradspec_fused(p, t, 0x1.c5bf891b4ef6bp-1) * size;
-    double rest = 1.0 - size, inside = rest < 0.5 ? rest : 0.5, y = gradspec_erfcinv_guess(inside), s = gradspec_single_exp(-y * y);
-    double step = (gradspec_single_erfc(y, s) - inside) * 0x1.c5bf891b4ef6bp-1 / s;
-    return gradspec_signed(size < 0.5 ? near : y + step / (1.0 - y * step), x);
-}
-
-/* x * erfc(-x / sqrt(2)) / 2 of a float, 0 at -inf. */
-GRADSPEC_INLINE double gradspec_single_gelu(double x) {
-    double z = gradspec_size(x) * 0x1.6a09e667f3bcdp-1, near = z > 11.0 ? 11.0 : z;
-    double c = 0.5 * gradspec_single_erfc(near, gradspec_single_exp(-near * near));
-    return (x < -50.0 ? -50.0 : x) * (x < 0.0 ? c : 1.0 - c);
-}
-
-GRADSPEC_INLINE double gradspec_single_erfc_of(double x) {
-    double z = gradspec_size(x), near = z > 11.0 ? 11.0 : z, c = gradspec_single_erfc(near, gradspec_single_exp(-near * near));
-    return x < 0.0 ? 2.0 - c : c;
-}
-
-#define OVER(T, name, function) \
-    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_##T(const T *x, T *y, npy_intp n) { \
-        for (npy_intp i = 0; i < n; i++) y[i] = (T) function(x[i]); \
+#define OVER(name) \
+    GRADSPEC_FUSED GRADSPEC_UNUSED static void gradspec_##name##_of_double(const double *x, double *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_##name##_of(x[i]); \
     }
-OVER(double, erf, gradspec_erf_of)
-OVER(double, erfc, gradspec_erfc_of)
-OVER(double, erfinv, gradspec_erfinv_of)
-OVER(float, erfc, gradspec_single_erfc_of)
-OVER(float, erfinv, gradspec_single_erfinv)
-OVER(float, gelu, gradspec_single_gelu)
+OVER(erf)
+OVER(erfc)
+OVER(erfinv)
 #undef OVER
 
 #endif
