@@ -10,6 +10,7 @@ import numpy.typing as npt
 from gradspec.generated import results as _results
 
 from . import autograd as autograd
+from . import debug as debug
 from . import extend as extend
 from . import func as func
 from . import fft as fft
@@ -34,6 +35,7 @@ from .api.arrays import size as size
 from .func import *
 from .replay import compile as compile
 from .replay import jit as jit
+from .replay import load_program as load_program
 from .api.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .api.clip_grad import clip_grad_value_ as clip_grad_value_
 from .support.constants import *

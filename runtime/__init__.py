@@ -59,17 +59,17 @@ __version__ = "0.1.0"
 # `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
 # waits for the rest.
 _namespaces = (
-    *ops.namespaces, "autograd", "extend", "func", "nn", "optim", "profiler", "random", "replay", "scipy", "signal", "special",
-    "test_util", "tree_util", "utils",
+    *ops.namespaces, "autograd", "debug", "extend", "func", "nn", "optim", "profiler", "random", "replay", "scipy", "signal",
+    "special", "test_util", "tree_util", "utils",
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (
     "associative_scan", "cond", "custom_jvp", "custom_vjp", "elementwise_grad", "fori_loop", "grad", "grad_and_aux",
-    "grad_and_value", "grad_named", "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "jacfwd",
+    "grad_and_value", "grad_named", "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd",
     "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict",
-    "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "pure", "pure_callback", "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
-__getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit")})
+__getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit", "load_program")})
 answer_imports()
 offer_backend()
 
@@ -77,7 +77,7 @@ __all__ = sorted([
     "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose", "clip_grad_norm_",
     "clip_grad_value_", "compile", "empty_cache", "enable_grad", "float_power", "from_dlpack", "from_numpy",
     "get_num_threads", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled",
-    "is_nonzero", "is_same_size", "is_tensor", "istft", "jit", "load", "manual_seed", "memory_stats", "multinomial", "ndim",
+    "is_nonzero", "is_same_size", "is_tensor", "istft", "jit", "load", "load_program", "manual_seed", "memory_stats", "multinomial", "ndim",
     "no_grad", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
     "unique_consecutive", "geomspace",

@@ -39,7 +39,7 @@ RUNTIME = [
     ["profiler"],
     ["autograd", "nn", "optim", "signal", "special"],
     ["func", "random", "utils"],
-    ["tree_util"],
+    ["debug", "tree_util"],
     ["extend", "scipy", "test_util", "tracing"],
     ["replay"],
     ["gradspec"],

@@ -13,6 +13,7 @@ class Event:
     bytes: int
     @property
     def line(self) -> tuple[str, int, str] | None: ...
+    def replace_inputs(self, inputs: tuple[Any, ...]) -> None: ...
 
 class Listener:
     by_operator: bool

@@ -34,7 +34,8 @@ cdef class Event:
     kind : str
         "operator", "function" (a custom Function), "node" (of a backward pass), "hook", "pass" (a whole backward pass),
         "deferred" (gradients that a pass put off, computed together), "tangent" (the derivative of the operator around it
-        in forward mode) and "range" (named by the user) begin and end.  "mode", "made" (a tensor out of numbers, or a
+        in forward mode), "callback" (a Python function that the program calls with its numbers) and "range" (named by the user;
+        also a custom Function or a hook that is declared pure) begin and end.  "mode", "made" (a tensor out of numbers, or a
         copy that no operator makes), "write" (by no operator), "left" (numbers out of a tensor), "draw" and "memory" are
         single moments.
     name : str
@@ -63,6 +64,10 @@ cdef class Event:
     @property
     def line(self):
         return line_of(self.origin)
+
+    def replace_inputs(self, tuple inputs):
+        """Have an operator called with other arguments; for a listener that is told of its beginning."""
+        self.inputs = inputs
 
     def __repr__(self):
         return f"<Event {self.kind} {self.name}{' failed' if self.error is not None else ''}>"
@@ -314,7 +319,7 @@ cdef object call_hook(Node node, object hook, tuple arguments):
     cdef Event event
     if not state.flags & LISTENING:
         return hook(*arguments)
-    event = begin_event(state, "hook", getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
+    event = begin_event(state, "range" if getattr(hook, "pure", False) else "hook", getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
     try:
         result = hook(*arguments)
     except BaseException as error:
@@ -344,7 +349,7 @@ cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
     event = begin_event(state, "operator", name, inputs, None)
     state.told = state.flags & LISTENING != 0  # nothing stands between here and the wrapper's question
     try:
-        outputs = gradspec_call_wrapper(wrapper, inputs)
+        outputs = gradspec_call_wrapper(wrapper, event.inputs)
     except BaseException as error:
         state.told = False
         end_event(state, event, None, error)

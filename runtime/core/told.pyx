@@ -1,10 +1,11 @@
-"""What is done to memory without an operator, told to listeners.
+"""What is done without an operator, told to listeners.
 
-Owns the words for it: a copy that the runtime makes of an array, and a write by which a composite operator, or a step of a
-backward pass, stores what it has computed.  A listener that follows values finds each of them so.
+Owns the words for it: a copy that the runtime makes of an array, a write by which a composite operator, or a step of a
+backward pass, stores what it has computed, and a function that the program calls back.  A listener that follows values finds
+each of them so.
 """
 
-from .events cimport note_event
+from .events cimport Event, begin_event, end_event, note_event
 from .grad_mode cimport LISTENING, ThreadState, thread_state
 from ..support.capi cimport ndarray
 from .tensor cimport TensorBase
@@ -56,3 +57,32 @@ def array_of(TensorBase tensor):
     numpy.ndarray
     """
     return tensor.array
+
+
+def tell_of_callback(str name, callback, tuple args, dict keywords):
+    """Call a function that the program calls back, between the two halves of its event.
+
+    Parameters
+    ----------
+    name : str
+    callback : callable
+        Takes the arguments as a tuple and a dictionary.
+    args, keywords
+
+    Returns
+    -------
+    object
+        What it gives.
+    """
+    cdef ThreadState* state = thread_state()
+    cdef Event event
+    if not state.flags & LISTENING:
+        return callback(args, keywords)
+    event = begin_event(state, "callback", name, (callback, args, keywords), None)
+    try:
+        outputs = callback(args, keywords)
+    except BaseException as error:
+        end_event(state, event, None, error)
+        raise
+    end_event(state, event, outputs, None)
+    return outputs

@@ -46,6 +46,7 @@ class Function:
     """
 
     generate_vmap_rule = False  # True: inside a vmap the methods run on batches, so they have to be made of operators alone
+    pure = False  # True: forward, backward and jvp do nothing but compute, and a compiled function records what they do
     clear_saved_tensors_on_access = False  # True: ctx.saved_tensors may be read once, and the node lets go of them then
 
     def __init_subclass__(cls, **kwargs):
@@ -169,7 +170,7 @@ cdef object run_forward(cls, tuple args, bint separate):
 cdef object run_heard(cls, tuple args, bint separate):
     """`run_forward`, and listeners know of it."""
     cdef ThreadState* state = thread_state()
-    cdef Event event = begin_event(state, "function", cls.__name__, args, None)
+    cdef Event event = begin_event(state, "range" if cls.pure else "function", cls.__name__, args, None)
     try:
         outputs = run_forward(cls, args, separate)
     except BaseException as error:

@@ -175,6 +175,7 @@ class _Rule(Function):
     """What both kinds have in common: the leaves of the variables are the inputs, those of the result the outputs."""
 
     generate_vmap_rule = True
+    pure = True  # as JAX has it: a function and its rules do nothing but compute
 
     @staticmethod
     def keep(ctx, owner, fixed, form, found, leaves, result):

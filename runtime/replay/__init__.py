@@ -1,14 +1,15 @@
 """Replay: a call that ran once runs again without Python, graph and allocation.
 
-Owns the names that users meet; `gradspec.compile` and `gradspec.jit` are those of here.
+Owns the names that users meet; `gradspec.compile`, `gradspec.jit` and `gradspec.load_program` are those of here.
 """
 
 import gradspec  # noqa: F401 (waits for it)
 
 from ..support.later import answer
 from .compiled import Compiled, compile, jit
+from .loaded import LoadedProgram, load_program
 
-__all__ = ["Compiled", "compile", "jit"]
+__all__ = ["Compiled", "LoadedProgram", "compile", "jit", "load_program"]
 answer(__name__)
 
 

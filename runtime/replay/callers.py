@@ -13,6 +13,9 @@ from ..tracing.calling import by_keyword
 from ..tracing.entries import entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, held, mapped
+from .effects import CALLBACK, KEPT, called, kept
+
+OWN = {CALLBACK: called, KEPT: kept}  # what is no operator
 
 
 @cache
@@ -53,7 +56,7 @@ def caller(name: str, count: int) -> Any:
     if entry is None:
         import gradspec
 
-        return getattr(gradspec, name)
+        return OWN.get(name) or getattr(gradspec, name)
     if not name.endswith(".out") and len(entry.arguments) == count:
         module = importlib.import_module(f"gradspec.generated.variable_type.{entry.family}")
         capsule = module.__pyx_capi__.get(f"op_{name}")

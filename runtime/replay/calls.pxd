@@ -48,4 +48,5 @@ cdef class Result:
 cdef class Calls:
     cdef public list recent         # (Watch, Kind, recordings), the latest first
     cdef public bint shut           # calls run as they are
+    cdef public object dynamic      # None, or which arguments are numbers that may be others at each call
     cdef public int useless

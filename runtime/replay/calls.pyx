@@ -13,6 +13,7 @@ from types import CellType
 import numpy as np
 
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
+from ..core.node cimport NodeHooks
 from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, wrap
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
@@ -30,6 +31,7 @@ cdef enum:
     LEAF = 2
     HAS_GRAD = 4
     GRAD_OFF = 8
+    HOOKED = 16
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 
@@ -162,6 +164,8 @@ cdef class Kind:
             for j in range(layout.ndim):
                 layout.dims[j], layout.dims[layout.ndim + j] = PyArray_DIMS(array)[j], PyArray_STRIDES(array)[j]
             places += 2 * layout.ndim
+            if layout.needs & HOOKED:
+                raise TypeError("hooks are looked at the long way")
         self.graded = tuple([i for i in range(self.count) if self.layouts[i].needs & HAS_GRAD])
         self.argument_count = self.count - <int> (len(held) + len(self.graded))
 
@@ -203,6 +207,17 @@ cdef class Kind:
         return True
 
 
+cpdef list hooks_of(TensorBase tensor):
+    """The hooks of a tensor: a call that runs them is another call."""
+    cdef NodeHooks hooks = tensor.grad_fn_.hooks if tensor.grad_fn_ is not None else (
+        None if tensor.extra is None else tensor.extra.leaf_hooks)
+    cdef list found = []
+    if hooks is not None:
+        for table in (*hooks.tensor_pre.values(), hooks.pre, hooks.post, hooks.post_accumulate):
+            found += list(table.values())
+    return found
+
+
 cdef int needs_of(object item) except -1:
     """What of a tensor's history a recording hangs on."""
     cdef TensorBase tensor
@@ -212,6 +227,8 @@ cdef int needs_of(object item) except -1:
     tensor = item
     if tensor.flags & REQUIRES_GRAD:
         needs |= NEEDS_GRAD
+        if (tensor.extra is not None or tensor.grad_fn_ is not None) and hooks_of(tensor):
+            needs |= HOOKED
     if tensor.grad_fn_ is None:
         needs |= LEAF
         if tensor.grad_ is not None:
@@ -364,6 +381,8 @@ cdef class Calls:
         cdef ThreadState* state = thread_state()
         cdef list given, arrays
         cdef Kind kind
+        if self.dynamic is not None:
+            args, keywords = self.marked(args, keywords)
         if self.shut or state.flags & (LISTENING | INFERENCE | ANOMALY | SAVED_HOOKS) or state.dual_level > 0:
             return self.run_as_it_is(args, keywords)
         for watch, kind, recordings in self.recent:

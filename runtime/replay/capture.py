@@ -16,8 +16,10 @@ from ..core.told import array_of
 from ..support.generator import as_generator
 from ..tracing.instructions import GUARD, Instruction, straightened
 from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
-from .holdings import Holdings, array_held
-from .witness import Unfit, Witness
+from .dynamic import Weak
+from .effects import leaves_of
+from .holdings import Holdings, Unfit, array_held
+from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
 
@@ -46,6 +48,8 @@ class Captured:
     results : tree of Value
     outcome : object
         What the call returned.
+    returned : list of bool
+        Which leaves of it are ndarrays.
     passed : dict of int to int
         Results, by their places among the leaves, that are a tensor that was given.
     gradients : list of (int, Value or None)
@@ -66,6 +70,7 @@ class Captured:
         self.inputs: list[Value] = []
         self.results: Any = None
         self.outcome: Any = None
+        self.returned: list[bool] = []
         self.passed: dict[int, int] = {}
         self.gradients: list[tuple[int, Value | None]] = []
         self.cotangents: list[Value] = []
@@ -74,10 +79,11 @@ class Captured:
         self.spent: dict[Value, str] = {}
         self.doubtful: list[tuple[Any, Any]] = []
         self.addresses: dict[Value, int] = {}
+        self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.failure: Exception | None = None
 
 
-def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings) -> Captured:
+def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak) -> Captured:
     """Run a call and write it down.
 
     Parameters
@@ -88,6 +94,8 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     given : list of Tensor or ndarray
         All arrays of the arguments, in order, and then what the function holds.
     holdings : Holdings
+    weak : Weak
+        Those of the arguments that are Python numbers to who calls.
 
     Returns
     -------
@@ -96,7 +104,8 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
     """
     there = set(holdings.seen) | {id(as_generator(None, "compile", "generator"))}
     mapped((args, keywords), lambda leaf: there.add(id(leaf)))
-    witness = Witness(Memory(), known_numbers(args, keywords, given, holdings), there)
+    witness = Witness(Memory(), known_numbers(args, keywords, given, holdings), there, holdings, weak)
+    witness.texts.update(leaf for leaf in leaves_of((args, keywords)) if isinstance(leaf, str))
     taken = Captured()
     for item in given:
         array = array_held(item)
@@ -108,6 +117,7 @@ def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: li
         taken.outcome = function(*args, **keywords)
     finally:
         witness.stop()
+    taken.loose = witness.loose
     try:
         if witness.failure is not None:
             raise witness.failure
@@ -139,6 +149,8 @@ def state_of(item: Any) -> tuple:
 def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple]) -> None:
     """Look for what the call has changed, go backward from its results, and put all steps in a line."""
     memory = witness.memory
+    if as_generator(None, "compile", "generator") is not witness.default:
+        raise Unfit("the call seeds the default generator, which a replay would not do; seed it outside")
     places = {id(item): number for number, item in reversed(list(enumerate(given)))}
     leaves: list[Any] = []
 
@@ -154,6 +166,7 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
         return witness.value(array, NOWHERE)
 
     taken.results = mapped(taken.outcome, result)
+    taken.returned = [isinstance(leaf, np.ndarray) for leaf in leaves]
     for number, (item, state) in enumerate(zip(given, states)):
         if state:
             note_changes(taken, witness, number, state, state_of(item))

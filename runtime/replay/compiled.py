@@ -6,6 +6,7 @@ the function holds, and the values that it looked at.  Where none does the funct
 
 from __future__ import annotations
 
+import os
 import types
 import warnings
 from collections.abc import Callable
@@ -20,15 +21,19 @@ from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..tracing.listening import place
-from .calls import Calls, Kind
+from .again import Again
+from .calls import Calls, Kind, hooks_of
 from .capture import Captured, Unfit, capture, fingerprint
+from .dynamic import Places, Weak, is_marked, number_of, unmarked
 from .holdings import Holdings, TooMuch, array_held
+from .into import into
 from .playing import Missed
 from .programs import Program
 
 BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds
 RECENT = 16  # kinds of calls that are compared first
+WAY_OUT = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
 TRIES = 4  # recordings in a row that no later call could use, until the function runs as it is
 
 
@@ -39,15 +44,16 @@ class Signature:
     ----------
     programs : list of Program
         One for each branch that was taken, the latest first.
-    doubted : Captured or None
-        A recording that met numbers of unknown origin: the next call has to meet the same.
+    doubted : dict of tuple to (list, int)
+        Of recordings that met numbers of unknown origin, by the names of their operators: what another one has to meet as well, and
+        how often one of these operators has met something else.
     reason : str or None
         Why calls of this kind run as they are.
     """
 
     def __init__(self) -> None:
         self.programs: list[Program] = []
-        self.doubted: Captured | None = None
+        self.doubted: dict[tuple, tuple[list[Any], int]] = {}
         self.reason: str | None = None
 
 
@@ -70,9 +76,11 @@ class Compiled(Calls):
         The kinds of calls that were met.
     """
 
-    def __init__(self, function: Callable[..., Any], strict: bool = False) -> None:
+    def __init__(self, function: Callable[..., Any], strict: bool = False, dynamic: Any = None, out: str | None = None) -> None:
         update_wrapper(self, function)
-        self.function, self.strict = function, strict
+        self.function, self.strict = function if out is None else into(function, out), strict
+        self.options = {"strict": strict, "dynamic": dynamic, "out": out}
+        self.dynamic = None if dynamic is None else Places(function, dynamic)
         self.states: list[State] = []
         self.clear()
 
@@ -90,6 +98,7 @@ class Compiled(Calls):
         self.states, self.recent, self.shut = [], [], False
         self.said: set[str] = set()
         self.useless = 0  # recordings in a row that served no later call
+        self.loose: dict[tuple, Any] = {}  # what callbacks change of what the function holds, which is not looked at any more
 
     def __repr__(self) -> str:
         return f"<compiled {self.function!r}>"
@@ -100,11 +109,17 @@ class Compiled(Calls):
         bound = vars(instance).setdefault("_compiled", {}) if hasattr(instance, "__dict__") else {}
         name = self.function.__name__
         if name not in bound:
-            bound[name] = Compiled(types.MethodType(self.function, instance), self.strict)
+            bound[name] = Compiled(types.MethodType(self.__wrapped__, instance), **self.options)
         return bound[name]
+
+    def marked(self, args: tuple, keywords: dict) -> tuple[tuple, dict]:
+        """The arguments with marks at dynamic numbers."""
+        return self.dynamic.marked(args, keywords)
 
     def run_as_it_is(self, args: tuple, keywords: dict) -> Any:
         """Call the function, with tensors for arrays."""
+        if self.dynamic is not None:
+            args, keywords = unmarked(args, keywords, number_of)
         leaves, form = flatten((args, keywords))
         args, keywords = rebuild(form, [as_tensor(leaf) for leaf in leaves])
         return self.function(*args, **keywords)
@@ -115,7 +130,8 @@ class Compiled(Calls):
         tensors = [as_tensor(leaf) for leaf in leaves]
         others = [leaf for leaf in tensors if not isinstance(leaf, TensorBase)]
         try:
-            state = self.state([leaf for leaf in others if not is_plain(leaf)])
+            hooks = [hook for leaf in tensors if isinstance(leaf, TensorBase) for hook in hooks_of(leaf)]
+            state = self.state([leaf for leaf in others if not is_plain(leaf)] + hooks)
         except TooMuch as error:
             self.shut = True
             self.complain(str(error))
@@ -124,13 +140,15 @@ class Compiled(Calls):
         given = [leaf for leaf in tensors if isinstance(leaf, TensorBase)] + held
         given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
         arrays = [array_held(item) for item in given]
+        originals = [leaf for leaf, tensor in zip(leaves, tensors) if isinstance(tensor, TensorBase)]
+        originals += given[len(originals) :]  # a program copies what of an array it needs later, for others may write to it
         key = (kind_of(form), *map(kind_of_leaf, others), *map(kind_of_array, given, arrays), is_grad_enabled())
         signature = state.signatures.get(key)
         if signature is None:
             signature = state.signatures[key] = Signature()
         for program in signature.programs:
             try:
-                result = program.run(given, arrays)
+                result = program.run(originals, arrays)
             except Missed:
                 continue
             self.useless = 0
@@ -159,49 +177,74 @@ class Compiled(Calls):
     def state(self, objects: list[Any]) -> State:
         """The recordings for what the function holds now."""
         for number, state in enumerate(self.states):
-            if len(state.objects) == len(objects) and all(map(is_, state.objects, objects)) and not state.holdings.changed():
+            same = len(state.objects) == len(objects) and all(map(is_, state.objects, objects))
+            if same and not state.holdings.changed() and not state.holdings.hooked_otherwise():
                 if number:
                     self.states.insert(0, self.states.pop(number))
                 return state
-        self.states.insert(0, State(Holdings(self.function, objects), objects))
+        self.states.insert(0, State(Holdings(self.function, objects, loose=self.loose), objects))
         del self.states[STATES:]
         return self.states[0]
 
     def record(self, state: State, signature: Signature, args: tuple, keywords: dict, given: list[Any]) -> Any:
         """Run a call as it is, and write it down."""
-        taken = capture(self.function, args, keywords, given, state.holdings)
+        again = Again(self.function, args, keywords)
+        numbers = [item[1] for item in (*args, *keywords.values()) if self.dynamic is not None and is_marked(item)]
+        args, keywords = unmarked(args, keywords, lambda number: number) if numbers else (args, keywords)
+        taken = capture(self.function, args, keywords, given, state.holdings, Weak(numbers))
+        outcome = taken.outcome
         self.useless += 1
         try:
             if not all(array_held(item).flags.aligned and array_held(item).dtype.isnative for item in given):
                 raise Unfit("an array is not aligned, or its bytes are in another order than the processor's")
             if taken.failure is not None:
                 raise taken.failure
+            if not taken.loose.keys() <= self.loose.keys():  # the next call looks at less
+                self.loose = self.loose | taken.loose
+                self.states, self.recent = [], []
+                return outcome
             change = state.holdings.changed()
             if change is not None:
                 if self.useless >= TRIES:
                     self.shut = True
-                    raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one")
-            elif taken.doubtful and signature.doubted is None:
-                signature.doubted = taken
+                    raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one{WAY_OUT}")
             else:
-                self.keep(signature, taken)
+                self.keep(signature, taken, again, state)
         except Unfit as error:
             signature.reason = str(error)
             self.complain(signature.reason)
-        return taken.outcome
+        return outcome
 
-    def keep(self, signature: Signature, taken: Captured) -> None:
+    def keep(self, signature: Signature, taken: Captured, again: Again, state: State) -> None:
         """Let later calls run from a recording."""
-        if taken.doubtful and fingerprint(taken) != fingerprint(signature.doubted):
+        names = tuple(line.name for line in (*taken.lines, *taken.backward))
+        known, changes = signature.doubted.get(names, (None, -1))
+        if taken.doubtful and fingerprint(taken) != known:
             what, line = taken.doubtful[0]
-            if self.useless < TRIES:
-                signature.doubted = taken
+            if changes < TRIES - 2 and self.useless < 2 * TRIES + BRANCHES:
+                signature.doubted[names] = fingerprint(taken), changes + 1
                 return
             raise Unfit(f"a number that Python computes is another one at each call: {np.asarray(what).ravel()[:3].tolist()} of "
-                        f"{place(line)}; pass it as an array, or compute it with operators")  # fmt: skip
+                        f"{place(line)}; pass it as an array, or compute it with operators{WAY_OUT}")  # fmt: skip
         if len(signature.programs) >= BRANCHES or self.useless >= 2 * TRIES + BRANCHES:
-            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: the function looks at values that change")
-        signature.programs.insert(0, Program(taken))
+            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: the function looks at values that change{WAY_OUT}")
+        signature.programs.insert(0, Program(taken, again, state))
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the recordings and what the function holds into a file, from which `gs.load_program` runs them without the function.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        RuntimeError
+            There is no recording, or one calls back or has something else that is code.
+        """
+        from .loaded import save
+
+        save(self, path)
 
     def complain(self, reason: str) -> None:
         name = getattr(self.function, "__qualname__", repr(self.function))
@@ -237,11 +280,11 @@ def kind_of_array(item: Any, array: np.ndarray) -> tuple:
     """What of an array a recording hangs on, all but its numbers."""
     flags = None
     if isinstance(item, TensorBase) and item.requires_grad:
-        flags = item.is_leaf, item.is_leaf and item.grad is None
+        flags = item.is_leaf, item.is_leaf and item.grad is None, tuple(hooks_of(item))
     return array.dtype, array.shape, array.strides, array.flags.num & 0x500, flags
 
 
-def compile(function: Callable[..., Any] | None = None, *, strict: bool = False) -> Any:
+def compile(function: Callable[..., Any] | None = None, *, strict: bool = False, dynamic: Any = None, out: str | None = None) -> Any:
     """Run calls of a function again from a recording, without Python, graph and allocation.
 
     The first call of a kind runs as it is and is written down; later calls run from that.  A kind is the nest of the arguments,
@@ -254,6 +297,13 @@ def compile(function: Callable[..., Any] | None = None, *, strict: bool = False)
         Takes and gives nests of tensors, arrays and numbers.  Without it, `compile` is a decorator's argument list.
     strict : bool
         Raise where a call cannot be written down, rather than run the function as it is.
+    dynamic : int, str, or iterable of them, optional
+        Arguments that are Python numbers, by place or name, and whose values are no part of the kind: learning rates, times.  A
+        recording is given a tensor of shape () in the place of each, so that nothing that is computed from it is frozen.
+        It promotes as a Python number: a float32 array times it is float32.  Arithmetic on it is NumPy's; `float(rate)`, a
+        branch on it, or an operator's argument that is no array looks at its value, which is a guard.
+    out : str, optional
+        A keyword that calls have then: a nest of tensors or arrays for the results, which are written there and returned.
 
     Returns
     -------
@@ -265,14 +315,16 @@ def compile(function: Callable[..., Any] | None = None, *, strict: bool = False)
         Calls of a kind run as they are, and why.
     """
     if function is None:
-        return lambda function: Compiled(function, strict)
-    return Compiled(function, strict)
+        return lambda function: Compiled(function, strict, dynamic, out)
+    return Compiled(function, strict, dynamic, out)
 
 
 def jit(
     function: Callable[..., Any] | None = None,
     *,
     strict: bool = False,
+    dynamic: Any = None,
+    out: str | None = None,
     static_argnums: Any = None,
     static_argnames: Any = None,
     donate_argnums: Any = None,
@@ -284,6 +336,8 @@ def jit(
     ----------
     function : callable, optional
     strict : bool
+    dynamic : int, str, or iterable of them, optional
+    out : str, optional
         As of `compile`.
     static_argnums, static_argnames, donate_argnums, donate_argnames
         Taken and not needed: numbers are part of a call's kind in any case, and no array is ever written to that the function
@@ -293,4 +347,4 @@ def jit(
     -------
     Compiled
     """
-    return compile(function, strict=strict)
+    return compile(function, strict=strict, dynamic=dynamic, out=out)

@@ -16,11 +16,17 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..core.told import array_of
-from .calls import NUMBERS, Watch
+from ..engine.function import Function
+from .calls import NUMBERS, Watch, hooks_of
 
+SIZE = object()  # a key that stands for how many things a container has
 MOST = 100_000  # things that a function may hold
 # Packages whose functions are taken as they are: what they hold is not the user's.
 LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "operator", "contextlib", "copy"}
+
+
+class Unfit(RuntimeError):
+    """A call that cannot be run again, and why."""
 
 
 class TooMuch(Exception):
@@ -36,10 +42,24 @@ class Holdings:
         With the way to each, as one would write it.
     numbers : list
         All numbers and strings, the constants of its code among them.
+
+    Parameters
+    ----------
+    function : callable
+    objects : iterable
+        Arguments of classes of their own.
+    known : iterable of int
+        The identities of what is not looked into.
+    loose : dict, optional
+        Places that callbacks change: keys are (identity of a container, key).
     """
 
-    def __init__(self, function: Callable[..., Any], objects: Iterable[Any] = ()) -> None:
+    def __init__(
+        self, function: Callable[..., Any], objects: Iterable[Any] = (), known: Iterable[int] = (), loose: dict | None = None
+    ) -> None:
+        self.known, self.loose = set(known), loose or {}
         self.tensors: list[tuple[str, Any]] = []
+        self.hooks: list[list[Any]] = []  # of each of these
         self.numbers: list[Any] = []
         self.checks: list[tuple[str, Any, Any, Any]] = []  # way, container, key, what was there
         self.sizes: list[tuple[str, Any, int]] = []
@@ -56,28 +76,40 @@ class Holdings:
         """The first thing that is another one now: its way, what it was, and what it is."""
         return self.watch.changed()
 
+    def hooked_otherwise(self) -> bool:
+        """Whether a tensor has other hooks now."""
+        return any(hooks != hooks_of(item) for hooks, (_, item) in zip(self.hooks, self.tensors) if isinstance(item, TensorBase))
+
     # The walk.
 
     def add(self, way: str, container: Any, key: Any, value: Any) -> None:
-        self.checks.append((way, container, key, value))
-        self.todo.append((way, value))
+        if (id(container), key) not in self.loose:
+            self.checks.append((way, container, key, value))
+            self.todo.append((way, value))
+
+    def add_size(self, way: str, container: Any) -> None:
+        if (id(container), SIZE) not in self.loose:
+            self.sizes.append((way, container, len(container)))
 
     def look(self, way: str, item: Any) -> None:
         if isinstance(item, NUMBERS):
             self.numbers.append(item)
             return
-        if id(item) in self.seen:
+        if id(item) in self.seen or id(item) in self.known or isinstance(item, list) and (id(item), SIZE) in self.loose:
             return
         self.seen[id(item)] = item
         if isinstance(item, (TensorBase, np.ndarray)):
             self.tensors.append((way, item))
+            hooks = hooks_of(item) if isinstance(item, TensorBase) else []
+            self.hooks.append(hooks)
+            self.todo += [(f"a hook of {way}", hook) for hook in hooks]
         elif isinstance(item, dict):
-            self.sizes.append((way, item, len(item)))
+            self.add_size(way, item)
             for key, value in list(item.items()):
                 self.add(f"{way}[{key!r}]", item, key, value)
         elif isinstance(item, (list, tuple)):
             if isinstance(item, list):
-                self.sizes.append((way, item, len(item)))
+                self.add_size(way, item)
             for key, value in enumerate(item):
                 self.add(f"{way}[{key}]", item, key, value)
         elif isinstance(item, types.MethodType):
@@ -88,23 +120,28 @@ class Holdings:
         elif isinstance(item, partial):
             for part in (item.func, item.args, item.keywords):
                 self.look(way, part)
+        elif isinstance(item, type) and issubclass(item, Function) and item.pure and not is_library(item):
+            self.look_at_class(way, item)
         elif isinstance(item, (type, types.ModuleType, types.BuiltinFunctionType)) or is_library(type(item)) and not hasattr(
             item, "__dict__"
         ):
             return
         elif hasattr(item, "__wrapped__") and callable(item.__wrapped__):
             self.look(way, item.__wrapped__)
+            self.look(way, getattr(item, "rule", None))  # of custom_vjp and custom_jvp
         elif hasattr(item, "__dict__"):
             self.look_at_object(way, item)
 
     def look_at_object(self, way: str, item: Any) -> None:
         attributes = vars(item)
-        self.sizes.append((way, attributes, len(attributes)))
+        self.add_size(way, attributes)
         for name, value in list(attributes.items()):
             self.add(f"{way}.{name}", attributes, name, value)
-        if is_library(type(item)):
-            return
-        for kind in type(item).__mro__:
+        if not is_library(type(item)):
+            self.look_at_class(way, type(item))
+
+    def look_at_class(self, way: str, cls: type) -> None:
+        for kind in cls.__mro__:
             if is_library(kind):
                 continue
             for name, value in list(vars(kind).items()):
@@ -135,6 +172,11 @@ class Holdings:
                             self.add(f"{name}.{attribute}", vars(value), attribute, vars(value)[attribute])
         for constant in constants_of(function.__code__):
             self.look(way, constant)
+
+
+def way_of(check: tuple[str, Any, Any, Any]) -> str | None:
+    """The way to what is another thing now; None where it is what it was."""
+    return None if Watch([check], []).changed() is None else check[0]
 
 
 def is_empty(cell: types.CellType) -> bool:

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from ..profiler.flops import of_call
+from .effects import CALLBACK
 from .lowering import Lowered
 from .steps import Slot, Step
 
@@ -66,6 +67,8 @@ def statement(lowered: Lowered, step: Step, names: list[str]) -> str:
         return f"{made} = pieces of {', '.join(read) or 'zeros'} ({step.name})"
     if step.kind == "copy":
         return f"{made}[...] = {read[0]}"
+    if step.name == CALLBACK:
+        return f"{made or '_'} = {step.given[1][0].name}({', '.join(read)}), which is called back"
     others = [repr(item) for item in step.given[1] if item is not None] if step.kind == "call" else []
     call = f"{step.name}({', '.join([*read, *others])})"
     return f"{made} = {call}" if made else call

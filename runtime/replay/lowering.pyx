@@ -15,6 +15,7 @@ from ..tracing.values cimport Value, values_in
 from ..kernels.program.into import goes_into
 from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
+from .effects import CALLBACK, KEPT, waiting
 from .gathering import gathered, scratched
 from .late import last_call, late
 from .loops import loop_from, rows_from
@@ -52,7 +53,8 @@ cdef class Lowered:
     def __init__(self, list lines, list inputs, list returned, dict addresses):
         cdef Instruction line
         self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
-        self.lines = late(shortened(lines, self.returned), {value.memory for value in inputs})
+        self.lines = waiting(shortened(lines, self.returned), self.is_steady)
+        self.lines = late(self.lines, {value.memory for value in inputs})
         self.anchors = {}   # of memory: a slot that lies in it, and where that was
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
@@ -138,6 +140,8 @@ cdef class Lowered:
 
     def is_steady(self, Instruction line):
         """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
+        if line.name == CALLBACK or line.name == KEPT:
+            return True
         return line.entry is not None and line.entry.form in STEADY and all([value.dtype.kind in "fc" for value in line.read])
 
     def put_off(self, Value value):

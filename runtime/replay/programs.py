@@ -16,9 +16,11 @@ from ..core.tensor import TensorBase
 from ..engine.function import Function
 from ..support.generator import as_generator
 from ..tracing.values import Value, mapped, values_in
+from .again import Again, Inputs
 from .callers import generators_of
 from .calls import Recorded, Result, differences
 from .capture import GUARD, Captured, Unfit
+from .effects import does_something
 from .holdings import array_held
 from .listing import drawing, listing
 from .lowering import Lowered
@@ -34,7 +36,8 @@ class Program(Recorded):
         `backward` is None where no result requires grad.
     """
 
-    def __init__(self, taken: Captured) -> None:
+    def __init__(self, taken: Captured, again: Again | None = None, state: Any = None) -> None:
+        self.again, self.state, self.taken = again, state, taken
         self.differentiated, self.targets = taken.differentiated, taken.targets
         self.backward: Lowered | None = None
         self.residuals: list[Value] = []
@@ -58,6 +61,12 @@ class Program(Recorded):
         self.groups = differences(taken.inputs, taken.addresses)
         self.gradients = tuple((n, -1 if value is None else self.index[value]) for n, value in taken.gradients)
         self.answer = self.answer_of(taken)
+        taken.outcome = None
+        leaves: list[Any] = []
+        mapped(taken.results, leaves.append)
+        self.outs = [next(n for n, leaf in enumerate(leaves) if leaf is value) for value in taken.differentiated]
+        self.changes = "writes to what it is given" if self.written else "leaves a .grad" if self.gradients else (
+            "calls back" if any(map(does_something, taken.lines)) else "")
         self.simple = self.backward is None and not self.generators
 
     def __str__(self) -> str:
@@ -80,8 +89,6 @@ class Program(Recorded):
 
     def answer_of(self, taken: Captured) -> Any:
         """The nest that the call returns, with the places of the tape's results."""
-        outcomes: list[Any] = []
-        mapped(taken.outcome, outcomes.append)
         owners = {value.memory: number for number, value in reversed(list(enumerate(taken.inputs)))}
         number = -1
 
@@ -91,7 +98,7 @@ class Program(Recorded):
             if type(item) is not Value:
                 return item
             finish = DelayedError(taken.spent[item], 1) if item in taken.spent else None
-            plain = isinstance(outcomes[number], np.ndarray)
+            plain = taken.returned[number]
             looks = number not in taken.passed and item.memory in owners and not plain and finish is None
             given = owners[item.memory] if looks else taken.passed.get(number, -1)
             return Result(self.index[item], plain, finish, given, looks)
@@ -117,26 +124,46 @@ class Program(Recorded):
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
         states = [generator.state for generator in generators]
         try:
-            return self.recorded(given, arrays) if self.backward else self.nested(given, self.played(given, arrays))
+            if not self.backward:
+                return self.nested(given, self.played(given, arrays))
+            return self.recorded(given, arrays, Inputs(given, self.generators, states))
         except Missed:
             for generator, state in zip(generators, states):
                 generator.state = state
             raise
 
-    def recorded(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
+    def recorded(self, given: list[Any], arrays: list[np.ndarray], inputs: Inputs) -> Any:
         """Run as one node of the graph."""
         found: list[Any] = []
-        outs = Replayed.apply(self, given, arrays, found, *[given[number] for number, _ in self.targets])
+        outs = Replayed.apply(self, given, arrays, found, inputs, *[given[number] for number, _ in self.targets])
         for value, out in zip(self.differentiated, outs if isinstance(outs, tuple) else (outs,)):
             found[self.index[value]] = out
         return self.nested(given, found)
+
+    def differentiated_again(self, inputs: Inputs, cotangents: tuple) -> list[Any]:
+        """The derivatives by what was given, with a history: the call is run as it is, and its backward pass recorded."""
+        from ..autograd import grad
+
+        change = None if self.state is None else self.state.holdings.changed()
+        reason = f"it {self.changes}" if self.changes else "" if change is None else f"{change[0]} has changed since"
+        if reason or self.again is None:
+            raise Unfit("a backward pass through a compiled call is differentiated by running the function again, which cannot "
+                        f"be done: {reason or 'there is no function'}; compile the function that takes the derivatives, as in "
+                        "gs.compile(gs.func.grad(f))")  # fmt: skip
+        given = inputs.unchanged()
+        with inputs.same_draws():
+            leaves = self.again(given)
+        outs = [leaves[n] for n in self.outs]
+        targets = [given[number] for number, _ in self.targets]
+        return grad(outs, targets, list(cotangents), create_graph=True, allow_unused=True)
 
 
 class Replayed(Function):
     """A replayed call as a node."""
 
     @staticmethod
-    def forward(ctx: Any, program: Program, given: list[Any], arrays: list[np.ndarray], found: list[Any], *targets: Any) -> Any:
+    def forward(ctx: Any, program: Program, given: list[Any], arrays: list[np.ndarray], found: list[Any], inputs: Inputs, *targets: Any) -> Any:
+        ctx.inputs = inputs
         found += program.played(given, arrays)
         ctx.program = program
         saved = []
@@ -157,17 +184,16 @@ class Replayed(Function):
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        if is_grad_enabled():
-            raise Unfit("a backward pass through a compiled call cannot be differentiated: compile the function that takes "
-                        "the derivatives, as in gs.compile(gs.func.grad(f))")  # fmt: skip
         program = ctx.program
         tensors = iter(ctx.saved_tensors if len(program.differentiated) == 1 else unchanged(ctx.kept))
+        if is_grad_enabled():
+            return (None,) * 5 + tuple(program.differentiated_again(ctx.inputs, cotangents))
         saved = [next(tensors) if array is None else array for array in ctx.arrays]
         arrays = [array_held(item) for item in (*cotangents, *saved)]
         tape, given = program.backward.tape, program.backward.given
         found = play_tape(tape, [in_order(arrays[number], program.backward.inputs[number]) for number in given])
         index = {value: i for i, value in enumerate(program.backward.returned)}
-        return (None,) * 4 + tuple(None if value is None else found[index[value]] for _, value in program.targets)
+        return (None,) * 5 + tuple(None if value is None else found[index[value]] for _, value in program.targets)
 
 
 def unchanged(kept: list[tuple[Any, int]]) -> list[Any]:

@@ -7,19 +7,20 @@ Owns what a recording needs beside a trace: which values Python looked at, and w
 import numpy as np
 
 from ..core.events cimport Event
+from ..core.grad_mode import enable_grad
+from ..core.operand import tensor
 from ..support.capi cimport ndarray
+from ..support.generator import as_generator
 from ..tracing.arrays import held, key_of
 from ..tracing.arrays cimport mapped
 from ..tracing.entries import entry_of
-from ..tracing.instructions import GUARD
+from ..tracing.instructions import CALLBACK, GUARD
 from ..tracing.listening cimport Call, Recorder
 from ..tracing.listening import place
 from ..tracing.values import held_generator
 from ..tracing.values cimport Memory, Value
-
-
-class Unfit(RuntimeError):
-    """A call that cannot be run again, and why."""
+from .effects import Watched, leaves_of
+from .holdings import Unfit
 
 
 cdef dict counted = {}  # name of an operator -> for each argument whether numbers in it are looked at
@@ -36,25 +37,68 @@ cdef class Witness(Recorder):
         Numbers and arrays that come from nowhere that is known, with the user's line: another call may have others.
     """
 
-    cdef public set numbers, there, made_here
+    cdef public set numbers, there, made_here, texts
     cdef public list doubtful
+    cdef public dict loose          # what callbacks have changed
+    cdef public object default      # the default generator when the call began
+    cdef object holdings, weak, watched, first
     cdef dict asked     # floats -> whether they are known
 
-    def __init__(self, Memory memory, set numbers, set there):
+    def __init__(self, Memory memory, set numbers, set there, holdings, weak):
         Recorder.__init__(self, memory)
-        self.numbers, self.there = numbers, there
-        self.made_here, self.doubtful, self.asked = set(), [], {}
+        self.numbers, self.there, self.holdings, self.weak = numbers, there, holdings, weak
+        self.made_here, self.doubtful, self.asked, self.loose = set(), [], {}, {}
+        self.texts = {text for text in holdings.numbers if isinstance(text, str)}
+        self.first, self.default = first_number(), as_generator(None, "compile", "generator")
+
+    cpdef begin(self, Event event):
+        if event.kind == "operator" and self.weak.found:
+            self.weak.promote(self, event)
+        Recorder.begin(self, event)
+
+    cpdef end(self, Event event):
+        Recorder.end(self, event)
+        if event.error is None and self.weak.found:
+            self.weak.close(event)
 
     cpdef opened(self, Event event):
-        cdef bint outermost = self.open is self.root
+        cdef bint outermost = self.is_outermost()
         Recorder.opened(self, event)
         if event.kind == "operator":
             if outermost:
                 self.doubt(event)
+        elif event.kind == "node":
+            if event.sequence_nr < self.first and event.name != "AccumulateGrad":
+                raise Unfit(f"a backward pass goes on into {event.name}, which was recorded before the call")
+        elif event.kind == "callback":
+            self.watched = Watched(event.inputs[0], set(self.holdings.seen), self.holdings.loose)
         elif event.kind == "hook":
             raise Unfit(f"a hook ran at {place(event.line)}")
         elif event.kind == "function":
             raise Unfit(f"{event.name}, a custom Function, ran at {place(event.line)}")
+
+    cdef bint is_outermost(self):
+        """Whether what comes is written in the function itself, or in what it names."""
+        cdef Call call = self.open
+        while call is not None:
+            if call.kind != "program" and call.kind != "range":
+                return False
+            call = call.host
+        return True
+
+    def called_back(self, Event event, Call call):
+        """A callback is over: one step, whatever it has done."""
+        if event.error is not None:
+            return
+        self.loose.update(self.watched.changes())
+        for way in self.watched.strangers(self.memory, {id(item) for _, item in self.holdings.tensors}):
+            raise Unfit(f"the callback at {place(event.line)} holds {way}, an array of this call: give it as an argument")
+        for item in (*leaves_of(event.inputs[1:]), *self.watched.numbers):
+            if type(item) in (int, float, complex) and repr(abs(item)) not in self.numbers or (
+                    type(item) is str and item not in self.texts):
+                self.doubtful.append((item, event.line))
+        step = self.step("made", CALLBACK, call.arguments, event)
+        step.outputs = self.results(event.outputs, step) if event.inputs[0].wanted else None
 
     cdef int doubt(self, Event event) except -1:
         """Look for numbers among the arguments that neither the code nor what it holds has."""
@@ -103,6 +147,8 @@ cdef class Witness(Recorder):
             return self.value(<ndarray> array, event)
         if item is None or type(item) in (int, float, bool, str):
             return item
+        if item is self.default and id(item) not in self.holdings.seen:
+            return None  # a step of an operator that was called without one: another seed may have made another one since
         generator = held_generator(item)
         if generator is not None and id(item) not in self.there and id(generator) not in self.there:
             raise Unfit(f"numbers are drawn at {place(event.line)} from a generator that the call has made; hold it outside")
@@ -139,3 +185,9 @@ cdef class Witness(Recorder):
         if not known and not self.is_inside() and key_of(array) not in self.made_here and not np.isin(array, (0, 1)).all():
             self.doubtful.append((array.copy(), event.line))
         return value
+
+
+def first_number():
+    """The number of the nodes that are made from now on, or a later one."""
+    with enable_grad():
+        return (tensor(1.0, requires_grad=True) * 1).grad_fn._sequence_nr()

@@ -43,7 +43,7 @@ NAMES = {
     # Transformations and control flow.
     "write gs.vmap(f): one process holds the whole batch": "pmap smap shard_map",
     "not there yet, and nothing is traced; write f itself": (
-        "compiler closure_convert eval_shape ensure_compile_time_eval no_tracing pure_callback "
+        "compiler closure_convert eval_shape ensure_compile_time_eval no_tracing "
         "named_call named_scope functionalize stages fx disable_jit export freeze dce_sink stage optimization_barrier after_all "
         "create_token composite explain_cache_misses"
     ),
@@ -339,7 +339,7 @@ NAMES = {
         "import_ir_module* merge_type_from_type_comment ops overrides parse_* return_types sym_* types unify_type_list "
         "*_torch_function* assert_int_or_pair boolean_dispatch backcompat backend_registration cmake_prefix_path collect_env "
         "cpp_backtrace generate_methods_for_privateuse1_backend get_cpp_backtrace hooks rename_privateuse1_backend set_module "
-        "weak debug_unwrap rearrange core api_util check_tracer_leaks config debug dtypes ds enable_checks experimental ffi "
+        "weak debug_unwrap rearrange core api_util check_tracer_leaks config dtypes ds enable_checks experimental ffi "
         "interpreters jax2tf_* lib log_compiles no_execution print_environment_info thread_guard typing *DimensionNumbers "
         "AccuracyMode DotAlgorithm* GatherScatterMode Precision RandomAlgorithm RoundingMethod Tolerance reduce_precision "
         "shape_as_value get_scaled_dot_general_config wraps"

@@ -17,6 +17,7 @@ from .listening import STEPS
 from .values import Source
 from .values cimport Value, values_in
 
+CALLBACK = "callback"  # a function that the program calls back
 GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
 
 cdef dict drawing = {}  # name -> whether an argument is a generator
@@ -223,6 +224,11 @@ cpdef list renamed(list lines, dict names):
 
 
 # What passes ask.
+
+
+def does_something(Instruction line):
+    """Whether an instruction is a callback that has to be called, and once."""
+    return line.name == CALLBACK and line.arguments[0].kind != "pure"
 
 
 cdef bint draws(Instruction line) except -1:

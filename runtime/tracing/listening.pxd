@@ -33,7 +33,8 @@ cdef class Recorder(Listener):
     cpdef bint is_inside(self)
     cpdef Call step(self, str kind, str name, object arguments, object event)
     cdef object tree(self, object item, object event)
-    cdef object result(self, object item, Call call)
+    cpdef object result(self, object item, Call call)
+    cdef bint is_muted(self, Event event)
     cdef tuple line_of(self, object event)
     cdef tuple line_at(self, Event event)
     cdef int failed(self, Call call, Event event) except -1

@@ -86,28 +86,33 @@ cdef class Recorder(Listener):
     # What is told.  What cannot be told is raised when the call is over: an error in a listener would only take it off.
 
     cpdef begin(self, Event event):
-        if self.failure is None:
+        if self.failure is None and not self.is_muted(event):
             try:
                 self.opened(event)
             except Exception as error:
                 self.failure = error
 
     cpdef end(self, Event event):
-        if self.failure is None:
+        if self.failure is None and not self.is_muted(event):
             try:
                 self.closed(event)
             except Exception as error:
                 self.failure = error
 
     cpdef note(self, Event event):
-        if self.failure is None:
+        if self.failure is None and not self.is_muted(event):
             try:
                 self.noted(event)
             except Exception as error:
                 self.failure = error
 
+    cdef bint is_muted(self, Event event):
+        """What a callback does is none of the program's."""
+        return self.open.kind == "callback" and self.open.event is not event
+
     cpdef opened(self, Event event):
-        arguments = self.tree(event.inputs, event) if event.kind == "operator" or event.kind == "pass" else ()
+        cdef bint has_values = event.kind == "operator" or event.kind == "pass" or event.kind == "callback"
+        arguments = self.tree(event.inputs, event) if has_values else ()
         cdef Call call = Call.__new__(Call)
         call.kind, call.name, call.arguments, call.line, call.around = event.kind, event.name, arguments, self.line_at(event), ()
         call.event, call.host = event, self.open
@@ -126,12 +131,19 @@ cdef class Recorder(Listener):
             one.event = one.host = None
             if one is call:
                 break
+        if event.kind == "callback":
+            self.called_back(event, call)
         if event.kind != "operator":
             return
         if event.error is not None:
             self.failed(call, event)
         else:
             call.outputs = self.result(event.outputs, call) if is_tensor(event.outputs) else self.results(event.outputs, call)
+
+    def called_back(self, Event event, Call call):
+        text = f"{place(event.line)}: {event.name} was called back, and is not called by this program"
+        if text not in self.notes:
+            self.notes.append(text)
 
     def results(self, outputs, Call call):
         return mapped(outputs, lambda item: self.result(item, call))
@@ -289,7 +301,7 @@ cdef class Recorder(Listener):
         call.outputs = value
         return value
 
-    cdef object result(self, object item, Call call):
+    cpdef object result(self, object item, Call call):
         """An output: a new value, or one that was there."""
         cdef Value value
         array = (<TensorBase> item).array if is_tensor(item) else held(item)

@@ -1,11 +1,11 @@
 # cython: boundscheck=False, wraparound=False
 """Needed: what nobody needs is not done.
 
-Owns what is needed: by results, by guards, by draws of random numbers, and by writes to what was given.
+Owns what is needed: by results, by guards, by draws of random numbers, by callbacks, and by writes to what was given.
 """
 
 from .instructions cimport Instruction, draws
-from .instructions import GUARD
+from .instructions import GUARD, does_something
 from .values cimport Value
 
 
@@ -29,7 +29,7 @@ def needed(list lines, returned):
         if not wanted and line.target is not None:
             owner = line.target.memory
             wanted = owner in memory or owner.kind == "input"
-        if wanted or line.name == GUARD or draws(line):
+        if wanted or line.name == GUARD or draws(line) or does_something(line):
             kept.append(line)
             for value in line.read:
                 live.add(value)

@@ -13,15 +13,20 @@ def once(list lines, returned):
     cdef Instruction line, first
     cdef Value value
     cdef set alone = written_memory(lines)
+    cdef set looked_at = set()  # memory that other values look at, which stay
     cdef dict found = {}, names = {}
     cdef list kept = []
     for value in returned:
         alone.add(value.memory)
     for line in lines:
+        for value in (*line.read, *line.made):
+            if value.shared is not None:
+                looked_at.add(value.memory)
+    for line in lines:
         if names and reads_any(line, names):
             line = line.replaced(other_values(line.arguments, names))
         kept.append(line)
-        if line.target is not None or not line.made or draws(line) or not is_alone(line, alone):
+        if line.target is not None or not line.made or draws(line) or not is_alone(line, alone, looked_at):
             continue
         try:
             key = line.name, signature(line.arguments, NAMES)
@@ -42,11 +47,11 @@ cdef bint reads_any(Instruction line, dict values) except -1:
     return False
 
 
-cdef bint is_alone(Instruction line, set alone) except -1:
+cdef bint is_alone(Instruction line, set alone, set looked_at) except -1:
     """Whether a line makes memory of its own, and nothing that it touches is written to or returned."""
     cdef Value value
     for value in line.made:
-        if value.shared is not None or value in alone:
+        if value.shared is not None or value in alone or value in looked_at:
             return False
     for value in line.read:
         if value.memory in alone:

@@ -17,7 +17,7 @@ cdef class Value:
     cdef readonly Layout layout
     cdef Value shared                   # the memory, where that is another value
     cdef public object data, definer, line, inner, hosts
-    cdef readonly uintptr_t address     # of its first element, while the program was written down; 0 of none
+    cdef public uintptr_t address     # of its first element, while the program was written down; 0 of none
 
 cdef struct Block:
     uintptr_t low, high

@@ -1,0 +1,206 @@
+"""Callbacks: Python functions that a program calls at their place, with the numbers of that moment.
+
+Owns what a callback is given (copies, which it may keep), how its results are checked, and how a function is declared pure.  Compiled functions replay the call;
+what is only printed or logged goes this way, for a number that leaves for Python otherwise is a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.forward_ad import unpack_dual
+from ..autograd.nest import flatten, rebuild
+from ..core.grad_mode import is_grad_enabled, no_grad
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..core.told import array_of, tell_of_callback
+
+__all__ = ["Callback", "called_back", "io_callback", "pure", "pure_callback"]
+
+
+class Callback:
+    """A function that is called back.
+
+    Attributes
+    ----------
+    kind : str
+        "debug" (gives nothing), "io" (gives results, and does something else) or "pure" (gives results, and does nothing else).
+    function : callable
+    wanted : nest
+        Of things with a shape and a dtype, as its results have to be; None where there are none.
+    """
+
+    def __init__(self, kind: str, function: Callable[..., Any], wanted: Any = None) -> None:
+        self.kind, self.function = kind, function
+        leaves, self.form = flatten(wanted)
+        self.wanted = [] if kind == "debug" else [(tuple(leaf.shape), np.dtype(leaf.dtype)) for leaf in leaves]
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} callback {self.name}>"
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__qualname__", type(self.function).__name__)
+
+    def __call__(self, args: tuple, keywords: dict) -> Any:
+        """Call the function with copies, and make tensors of what it gives."""
+        with no_grad():
+            leaves, form = flatten((args, keywords))
+            args, keywords = rebuild(form, [copy_of(leaf) for leaf in leaves])
+            found = self.function(*args, **keywords)
+            if self.kind == "debug":
+                return None
+            return rebuild(self.form, self.checked(flatten(found)[0]))
+
+    def checked(self, found: list[Any]) -> list[Any]:
+        """The results as tensors in memory of their own."""
+        if len(found) != len(self.wanted):
+            raise ValueError(f"{self.kind}_callback: {self.name} gave {len(found)} results where result_shape_dtypes has "
+                             f"{len(self.wanted)}")  # fmt: skip
+        arrays = []
+        for item, (shape, dtype) in zip(found, self.wanted):
+            array = np.asarray(array_of(item) if isinstance(item, TensorBase) else item)
+            if array.shape != shape or array.dtype != dtype:
+                raise ValueError(f"{self.kind}_callback: {self.name} gave {array.dtype}{list(array.shape)} where "
+                                 f"result_shape_dtypes has {dtype}{list(shape)}")  # fmt: skip
+            arrays.append(asarray(np.array(array, order="C")))
+        return arrays
+
+
+def copy_of(leaf: Any) -> Any:
+    """What a callback is given: numbers as they are now, in memory that nobody writes to."""
+    if isinstance(leaf, TensorBase):
+        return asarray(np.array(array_of(leaf), order="C"))
+    return np.array(leaf) if isinstance(leaf, np.ndarray) else leaf
+
+
+def called_back(callback: Callback, args: tuple, keywords: dict) -> Any:
+    """Call a callback, and tell those who listen."""
+    return tell_of_callback(callback.name, callback, args, keywords)
+
+
+def refuse_derivatives(name: str, leaves: list[Any]) -> None:
+    """Refuse what would be detached silently."""
+    tensors = [leaf for leaf in leaves if isinstance(leaf, TensorBase)]
+    if is_grad_enabled() and any(leaf.requires_grad for leaf in tensors) or any(has_tangent(leaf) for leaf in tensors):
+        raise RuntimeError(f"{name}: what a callback gives has no derivative; pass x.detach(), or write a function with a "
+                           "derivative of its own around it: gs.custom_vjp, gs.custom_jvp")  # fmt: skip
+
+
+def has_tangent(tensor: Any) -> bool:
+    try:
+        return unpack_dual(tensor).tangent is not None
+    except RuntimeError:  # no level is open
+        return False
+
+
+def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a Python function that does nothing but compute; a compiled function calls it again at each replay.
+
+    Parameters
+    ----------
+    callback : callable
+        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  It may be called any number of times,
+        or not at all where nobody needs its results.
+    result_shape_dtypes : nest
+        Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.
+    *args, **kwargs
+        Nests of tensors, arrays and numbers.
+
+    Returns
+    -------
+    nest of Tensor
+
+    Raises
+    ------
+    RuntimeError
+        An argument requires grad, or has a tangent: a callback has no derivative.
+    ValueError
+        The results are of other shapes or dtypes.
+
+    Examples
+    --------
+    >>> import gradspec as gs, numpy as np
+    >>> x = gs.asarray([3.0, 1.0, 2.0])
+    >>> gs.pure_callback(lambda x: np.sort(x.numpy()), x, x).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    refuse_derivatives("pure_callback", flatten((args, kwargs))[0])
+    return called_back(Callback("pure", callback, result_shape_dtypes), args, kwargs)
+
+
+def pure(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare that a hook does nothing but compute: compiled functions record what it does, rather than run as they are.
+
+    The same is said of a class derived from `autograd.Function` by `pure = True` inside of it, or by this as a decorator.
+
+    Parameters
+    ----------
+    f : callable
+        A hook, or a custom Function.
+
+    Returns
+    -------
+    callable
+        `f`, whose attribute `pure` is True.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> @gs.func.pure
+    ... def halve(grad):
+    ...     return grad / 2
+    >>> w = gs.ones(2, requires_grad=True)
+    >>> handle = w.register_hook(halve)
+    >>> @gs.compile(strict=True)
+    ... def gradient(x):
+    ...     return gs.autograd.grad((w * x).sum(), w)[0]
+    >>> gradient(gs.asarray([2.0, 4.0])).tolist()
+    [1.0, 2.0]
+    """
+    f.pure = True  # type: ignore[attr-defined]
+    return f
+
+
+def io_callback(
+    callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, ordered: bool = False, **kwargs: Any
+) -> Any:
+    """Call a Python function that does something else beside computing; a compiled function calls it once at each replay.
+
+    Parameters
+    ----------
+    callback : callable
+        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.
+    result_shape_dtypes : nest
+        Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.  None where there are none.
+    *args, **kwargs
+        Nests of tensors, arrays and numbers.
+    ordered : bool
+        As of JAX; calls are made in the order of the program in any case.
+
+    Returns
+    -------
+    nest of Tensor
+
+    Raises
+    ------
+    RuntimeError
+        An argument requires grad, or has a tangent: a callback has no derivative.
+    ValueError
+        The results are of other shapes or dtypes.
+
+    Examples
+    --------
+    >>> import gradspec as gs, numpy as np
+    >>> batches = iter([[1.0, 2.0], [3.0, 4.0]])
+    >>> gs.func.io_callback(lambda: np.array(next(batches)), gs.zeros(2)).tolist()
+    [1.0, 2.0]
+    """
+    if result_shape_dtypes is None:
+        called_back(Callback("debug", callback), args, kwargs)
+        return None
+    refuse_derivatives("io_callback", flatten((args, kwargs))[0])
+    return called_back(Callback("io", callback, result_shape_dtypes), args, kwargs)

@@ -1,0 +1,109 @@
+"""Effects: what a recorded call does beside computing, by functions that it calls back.
+
+Owns how a callback is written down: what it is given, that it holds nothing the call has made, and what it changes, at which a
+function that holds the same is not looked at any more.  Callbacks whose call may still turn out to be another one wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..core.told import array_of
+from ..func.callbacks import Callback
+from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
+from ..tracing.values import Value, mapped
+from .holdings import SIZE, Holdings, Unfit, way_of
+
+KEPT = "numbers for a callback"  # a copy of what a callback that waits is given
+
+
+def called(callback: Callback, args: tuple, keywords: dict) -> Any:
+    """A callback that is replayed."""
+    return callback(args, keywords)
+
+
+def kept(item: Any) -> Any:
+    """The numbers of a tensor in memory of their own."""
+    return asarray(array_of(item).copy(order="C"))
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    found: list[Any] = []
+    mapped(tree, lambda item: found.append(item))
+    return found
+
+
+class Watched:
+    """What a callback holds, looked at before and after it was called.
+
+    Parameters
+    ----------
+    callback : Callback
+    known : set of int
+        The identities of what the function holds itself.
+    loose : dict
+        What callbacks are known to change: keys are (identity of a container, key), values the containers.
+    """
+
+    def __init__(self, callback: Callback, known: set[int], loose: dict) -> None:
+        self.loose, function = loose, callback.function
+        self.holdings = Holdings(function, [item for item in [getattr(function, "__self__", None)] if item is not None])
+        self.own = Holdings(function, (), known, loose)
+
+    def changes(self) -> Iterator[tuple[tuple, Any]]:
+        """The places that are other ones now."""
+        for _, container, size in self.holdings.sizes:
+            if len(container) != size:
+                yield (id(container), SIZE), container
+                if isinstance(container, dict) and (id(container), SIZE) not in self.loose:
+                    before = {key for _, other, key, _ in self.holdings.checks if other is container}
+                    yield from (((id(container), key), container) for key in container if key not in before)
+        for check in self.holdings.checks:
+            if way_of(check) is not None:
+                key = SIZE if isinstance(check[1], list) else check[2]
+                yield (id(check[1]), key), check[1]
+
+    def strangers(self, memory: Any, held: set[int]) -> Iterator[str]:
+        """The ways to tensors that the call has made, or was given, and that the callback holds: the next call has others."""
+        for way, item in self.own.tensors:
+            array = array_of(item) if isinstance(item, TensorBase) else item
+            if id(item) not in held and (memory.known(array) is not None or memory.block(array) is not None):
+                yield way
+
+    @property
+    def numbers(self) -> list[Any]:
+        """Numbers and strings that it holds and the function does not."""
+        return self.own.numbers
+
+
+def waiting(lines: list[Instruction], is_steady: Callable[[Instruction], bool]) -> list[Instruction]:
+    """The instructions with callbacks behind all that may turn the call into another one.
+
+    Raises
+    ------
+    Unfit
+        What a callback gives is needed before.
+    """
+    if not any(does_something(line) for line in lines):
+        return lines
+    last = max((number for number, line in enumerate(lines) if line.name != CALLBACK and not is_steady(line)), default=-1)
+    before: list[Instruction] = []
+    later: list[Instruction] = []
+    for line in lines[: last + 1]:
+        if not does_something(line):
+            before.append(line)
+            continue
+        if line.made:
+            raise Unfit("io_callback gives something before the call looks at a value, or has a result whose shape values decide")
+        copies: dict[Value, Value] = {}
+        for value in line.read:
+            if value not in copies:
+                copies[value] = Value("result", np.empty(value.shape, value.dtype))
+                before.append(Instruction(KEPT, (value,), copies[value], line.line))
+        later += renamed([line], copies)
+    return [*before, *later, *lines[last + 1 :]]

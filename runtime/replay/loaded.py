@@ -1,0 +1,173 @@
+"""Loaded programs: what `save` of a compiled function wrote, run without that function.
+
+Owns which of the recordings serves a call, and the weights that they share.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..autograd.nest import flatten
+from ..core.grad_mode import is_grad_enabled
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from .holdings import Unfit, array_held
+from .playing import Missed
+from .programs import Program
+from .saving import Reader, Writer, laid_out, together
+
+
+class LoadedProgram:
+    """A compiled function without its Python.
+
+    Attributes
+    ----------
+    weights : dict of str to Tensor
+        What the function held, by the way to it, as the calls read and write it.
+    version : str
+        Of gradspec, which wrote the file.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        document = reader.document
+        self.version: str = document["gradspec"]
+        self.weights: dict[str, Any] = {}
+        self.kinds = [{**kind, "form": reader.tree(kind["form"]), "programs": [Program(reader.recording(one)) for one in kind["programs"]]}
+                      for kind in document["kinds"]]  # fmt: skip
+        arrays = [reader.strided(one["data"]) for one in document["held"]]
+        groups: dict[int, list[int]] = {}
+        for number, one in enumerate(document["held"]):
+            groups.setdefault(one["memory"], []).append(number)
+        held: list[Any] = [None] * len(arrays)
+        for numbers in groups.values():
+            for n, array in zip(numbers, together([arrays[n] for n in numbers], [document["held"][n]["address"] for n in numbers])):
+                held[n] = asarray(array)
+        self.held = held
+        for item, one in zip(held, document["held"]):
+            item.requires_grad_(one["requires_grad"])
+            if one["grad"] is not None:
+                item.grad = asarray(reader.strided(one["grad"]))
+            self.weights[one["way"]] = item
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        leaves, form = flatten((args, keywords))
+        wrong = "no recording"
+        for kind in self.kinds:
+            given, mismatch = fitting(kind, leaves, described(form), self.held)
+            if mismatch:
+                wrong = mismatch
+                continue
+            for program in kind["programs"]:
+                try:
+                    return program.run(given, [array_held(item) for item in given])
+                except Missed:
+                    wrong = "values send the call another way than those that were recorded"
+        raise Unfit(f"load_program: a call that was not recorded: {wrong}; call the compiled function so, and save it again")
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(program) for kind in self.kinds for program in kind["programs"])
+
+
+def described(form: Any) -> Any:
+    """A nest's form in words that can be compared and saved."""
+    if form is None:
+        return None
+    like, keys, forms = form
+    return [type(like).__name__, None if keys is None else list(keys), [described(one) for one in forms]]
+
+
+def fitting(kind: dict[str, Any], leaves: list[Any], form: Any, held: list[Any]) -> tuple[list[Any], str]:
+    """What a recording is given in a call, or what is wrong with the call."""
+    if form != kind["form"] or len(leaves) != len(kind["leaves"]):
+        return [], "the arguments are another nest"
+    if is_grad_enabled() != kind["grad"]:
+        return [], f"grad was {'enabled' if kind['grad'] else 'disabled'}"
+    given: list[Any] = []
+    for number, (leaf, one) in enumerate(zip(leaves, kind["leaves"])):
+        if one["text"] is not None:
+            if f"{type(leaf).__name__} {leaf!r}" != one["text"]:
+                return [], f"argument {number} was {one['text']}"
+            continue
+        item = leaf if isinstance(leaf, (TensorBase, np.ndarray)) else np.asarray(leaf)
+        array = array_held(item)
+        needs = isinstance(item, TensorBase) and item.requires_grad
+        if array.dtype != one["dtype"] or list(array.shape) != one["shape"] or needs != one["requires_grad"]:
+            return [], f"argument {number} was {one['dtype']}{one['shape']}, requires_grad={one['requires_grad']}"
+        if list(array.strides) != one["strides"]:
+            if one["written"] or needs:
+                return [], f"argument {number} lay in memory with the strides {one['strides']}"
+            item = laid_out(array, tuple(one["strides"]))
+        given.append(item)
+    given += held
+    given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
+    if len(given) != kind["count"]:
+        return [], "another number of tensors had a .grad"
+    return given, ""
+
+
+def save(compiled: Any, path: str | os.PathLike) -> None:
+    """Write the recordings of a compiled function, for what it holds now."""
+    import gradspec
+
+    if not any(signature.programs for signature in compiled.signatures):
+        raise Unfit("save: there is no recording; call the function first")
+    state = next(state for state in compiled.states if any(one.programs for one in state.signatures.values()))
+    writer, kinds, held = Writer(), [], []
+    for signature in state.signatures.values():
+        if not signature.programs:
+            continue
+        first = signature.programs[0]
+        leaves = [dict(one, written=False) for one in first.again.kinds]
+        for program in signature.programs:
+            for n in program.written:
+                if n < len(first.again.arrays):
+                    leaves[first.again.arrays[n]]["written"] = True
+        kinds.append({"leaves": leaves, "grad": first.again.grad, "form": writer.tree(described(first.again.form)), "count": len(first.taken.inputs),
+                      "programs": [writer.recording(program.taken) for program in signature.programs]})  # fmt: skip
+    memory: dict[Any, int] = {}
+    start = len(first.again.arrays)
+    for (way, item), value in zip(state.holdings.tensors, first.taken.inputs[start:]):
+        array, is_tensor = array_held(item), isinstance(item, TensorBase)
+        grad = item.grad if is_tensor and item.is_leaf else None
+        if is_tensor and not item.is_leaf:
+            raise Unfit(f"save: {way} has a history, which a file has not; detach it")
+        held.append({"way": way, "data": writer.strided(array), "memory": memory.setdefault(value.memory, len(memory)),
+                     "address": first.taken.addresses[value], "requires_grad": is_tensor and item.requires_grad,
+                     "grad": None if grad is None else writer.strided(array_held(grad))})  # fmt: skip
+    writer.write(path, {"kinds": kinds, "held": held}, gradspec.__version__)
+
+
+def load_program(path: str | os.PathLike) -> LoadedProgram:
+    """What `save` of a compiled function wrote, as a function that needs no Python of the user's.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    LoadedProgram
+        Called as the function was; `weights` are the tensors that the function held.
+
+    Raises
+    ------
+    ValueError
+        The file is none, or of a newer version.
+    RuntimeError
+        A call is of a kind that was not recorded.
+
+    Examples
+    --------
+    >>> import gradspec as gs, os, tempfile
+    >>> w = gs.asarray([2.0, 3.0])
+    >>> model = gs.compile(lambda x: gs.tanh(x * w))
+    >>> y = model(gs.ones(2))
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.gsp")
+    >>> model.save(path)
+    >>> gs.load_program(path)(gs.ones(2)).tolist() == y.tolist()
+    True
+    """
+    return LoadedProgram(Reader(path))

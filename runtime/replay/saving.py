@@ -1,0 +1,208 @@
+"""Saved programs: the recordings of a compiled function as a file, and back.
+
+Owns the format: a zip archive with `program.json` (values, instructions, the nests of arguments and results) and an `.npy` file for
+each array, weights among them.  Nothing in it is code, and nothing is unpickled; operators are found by the names of the spec.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..tracing.instructions import Instruction
+from ..tracing.values import Value, bounds
+from .capture import GUARD, Captured
+from .holdings import Unfit
+
+FORMAT = 1  # of the file; a newer one is refused
+LITERALS = {"int": int, "str": str, "float": float.fromhex, "dtype": np.dtype}
+TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
+PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned")
+
+
+class Writer:
+    """What writes one file."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+        self.values: dict[Value, int] = {}
+        self.described: list[Any] = []
+        self.addresses: dict[Value, int] = {}
+
+    def array(self, array: np.ndarray) -> int:
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def value(self, value: Value) -> int:
+        if value not in self.values:
+            memory = None if value.memory is value else self.value(value.memory)
+            number = self.values[value] = len(self.described)
+            data = None if value.data is None else self.strided(value.data)
+            self.described.append([value.kind, list(value.shape), str(value.dtype), list(value.strides), memory,
+                                   self.addresses.get(value, 0), data])  # fmt: skip
+            return number
+        return self.values[value]
+
+    def strided(self, array: np.ndarray) -> list[Any]:
+        """An array with its layout."""
+        return [self.array(np.ascontiguousarray(array).reshape(array.shape)), list(array.strides)]
+
+    def tree(self, item: Any) -> Any:
+        """A tree of values and literals as JSON has it: what is no list, number or None is named."""
+        if item is None or type(item) is bool:
+            return item
+        if type(item) is Value:
+            return {"value": self.value(item)}
+        if type(item) in (int, str):
+            return {type(item).__name__: str(item)}
+        if type(item) is float:
+            return {"float": item.hex()}
+        if type(item) is complex:
+            return {"complex": [item.real.hex(), item.imag.hex()]}
+        if type(item) is list:
+            return [self.tree(part) for part in item]
+        if type(item) is tuple or isinstance(item, tuple) and hasattr(item, "_fields"):
+            return {"tuple": [self.tree(part) for part in item]}
+        if type(item) is dict and all(type(key) in (str, int) for key in item):
+            return {"dict": [[self.tree(key), self.tree(part)] for key, part in item.items()]}
+        if type(item) is slice:
+            return {"slice": [self.tree(part) for part in (item.start, item.stop, item.step)]}
+        if item is Ellipsis:
+            return {"ellipsis": True}
+        if isinstance(item, np.dtype):
+            return {"dtype": item.str}
+        if isinstance(item, type) and (item.__name__ in TYPES and TYPES[item.__name__] is item or issubclass(item, np.generic)):
+            return {"type": item.__name__} if item in TYPES.values() else {"numpy": item.__name__}
+        if isinstance(item, (np.generic, np.ndarray)) and np.asarray(item).dtype.kind in "fciub":
+            return {"array": self.strided(np.asarray(item)), "scalar": isinstance(item, np.generic)}
+        raise Unfit(f"save: a file has no place for {item!r} of class {type(item).__name__}: no code is saved")
+
+    def recording(self, taken: Captured) -> dict[str, Any]:
+        """One recording."""
+        self.addresses = taken.addresses
+        found = {name: self.tree([list(pair) if type(pair) is tuple else pair for pair in part] if type(part) is list else part)
+                 for name, part in ((name, getattr(taken, name)) for name in PLAIN)}  # fmt: skip
+        found["passed"], found["spent"] = [list(pair) for pair in taken.passed.items()], [
+            [self.value(value), text] for value, text in taken.spent.items()
+        ]
+        for name in ("lines", "backward"):
+            found[name] = [[line.name, self.guard(line), self.tree(line.outputs), line.line and list(line.line)]
+                           for line in getattr(taken, name)]  # fmt: skip
+        return found
+
+    def guard(self, line: Instruction) -> Any:
+        if line.name == GUARD:
+            return [self.tree(line.arguments[0]), line.arguments[1].hex()]
+        return self.tree(line.arguments)
+
+    def write(self, path: Any, document: dict[str, Any], version: str) -> None:
+        head = {"format": FORMAT, "gradspec": version, "values": self.described, **document}
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("program.json", json.dumps(head))
+            for number, array in enumerate(self.arrays):
+                memory = io.BytesIO()
+                np.lib.format.write_array(memory, array, allow_pickle=False)
+                archive.writestr(f"{number}.npy", memory.getvalue())
+
+
+class Reader:
+    """What reads one file."""
+
+    def __init__(self, path: Any) -> None:
+        with zipfile.ZipFile(path) as archive:
+            if "program.json" not in archive.namelist():
+                raise ValueError(f"load_program: {path} has no program; write one with save() of a compiled function")
+            self.document = json.loads(archive.read("program.json"))
+            if self.document["format"] > FORMAT:
+                raise ValueError(f"load_program: {path} was written by gradspec {self.document['gradspec']} in format "
+                                 f"{self.document['format']}, and this version reads {FORMAT}; use that version")  # fmt: skip
+            count = sum(name.endswith(".npy") for name in archive.namelist())
+            self.arrays = [np.lib.format.read_array(io.BytesIO(archive.read(f"{n}.npy")), allow_pickle=False) for n in range(count)]
+        self.values: list[Value] = []
+        self.addresses: dict[Value, int] = {}
+        for kind, shape, dtype, strides, memory, address, data in self.document["values"]:
+            like = as_strided(np.empty(1, dtype), tuple(shape), tuple(strides))  # nobody reads it
+            value = Value(kind, like, None if memory is None else self.values[memory])
+            value.address = address
+            value.data = None if data is None else self.strided(data)
+            self.values.append(value)
+            self.addresses[value] = address
+
+    def strided(self, described: list[Any]) -> np.ndarray:
+        number, strides = described
+        array = self.arrays[number]
+        if array.strides == tuple(strides) or array.size == 0:
+            return array
+        return laid_out(array, tuple(strides))
+
+    def tree(self, item: Any) -> Any:
+        if item is None or type(item) is bool:
+            return item
+        if type(item) is list:
+            return [self.tree(part) for part in item]
+        kind, content = next(iter(item.items()))
+        if kind == "value":
+            return self.values[content]
+        if kind in LITERALS:
+            return LITERALS[kind](content)
+        if kind == "complex":
+            return complex(*map(float.fromhex, content))
+        if kind == "tuple":
+            return tuple(self.tree(part) for part in content)
+        if kind == "dict":
+            return {self.tree(key): self.tree(part) for key, part in content}
+        if kind == "slice":
+            return slice(*(self.tree(part) for part in content))
+        if kind == "type":
+            return TYPES[content]
+        if kind == "numpy":
+            return np.dtype(content).type
+        if kind == "array":
+            array = self.strided(content)
+            return array[()] if item["scalar"] else array
+        return Ellipsis
+
+    def recording(self, found: dict[str, Any]) -> Captured:
+        taken = Captured()
+        for name in PLAIN:
+            setattr(taken, name, self.tree(found[name]))
+        taken.passed = {place: number for place, number in found["passed"]}
+        taken.spent = {self.values[value]: text for value, text in found["spent"]}
+        taken.addresses = dict(self.addresses)
+        for name in ("lines", "backward"):
+            lines = [Instruction(op, self.arguments(op, arguments), self.tree(outputs), line and tuple(line))
+                     for op, arguments, outputs, line in found[name]]  # fmt: skip
+            setattr(taken, name, lines)
+        return taken
+
+    def arguments(self, op: str, arguments: Any) -> tuple:
+        if op == GUARD:
+            return self.tree(arguments[0]), bytes.fromhex(arguments[1])
+        return self.tree(arguments)
+
+
+def laid_out(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """The numbers of an array at other strides, in memory of their own."""
+    ends = [(size - 1) * stride for size, stride in zip(array.shape, strides)]
+    first = -sum(min(end, 0) for end in ends)
+    memory = np.zeros(first + sum(max(end, 0) for end in ends) + array.itemsize, np.uint8)
+    found = np.ndarray(array.shape, array.dtype, memory, first, strides)
+    found[...] = array
+    return found
+
+
+def together(arrays: list[np.ndarray], addresses: list[int]) -> list[np.ndarray]:
+    """Arrays of one memory as they lay in it, from their addresses then."""
+    spans = [(address - (array.__array_interface__["data"][0] - bounds(array)[0]), array) for address, array in zip(addresses, arrays)]
+    low = min(start for start, _ in spans)
+    high = max(start + bounds(array)[1] - bounds(array)[0] for start, array in spans)
+    memory = np.zeros(high - low, np.uint8)
+    found = [np.ndarray(array.shape, array.dtype, memory, address - low, array.strides) for address, array in zip(addresses, arrays)]
+    for mine, array in zip(found, arrays):
+        mine[...] = array
+    return found
