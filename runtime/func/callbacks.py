@@ -1,7 +1,8 @@
 """Callbacks: Python functions that a program calls at their place, with the numbers of that moment.
 
-Owns what a callback is given (copies, which it may keep), how its results are checked, and how a function is declared pure.  Compiled functions replay the call;
-what is only printed or logged goes this way, for a number that leaves for Python otherwise is a guard.
+Owns what a callback is given (copies, which it may keep), how its results are checked, and how a function is declared pure.
+Compiled functions replay the call; what is only printed or logged goes this way, for a number that leaves for Python otherwise
+is a guard.
 """
 
 from __future__ import annotations

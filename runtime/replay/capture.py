@@ -83,7 +83,9 @@ class Captured:
         self.failure: Exception | None = None
 
 
-def capture(function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak) -> Captured:
+def capture(
+    function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak
+) -> Captured:
     """Run a call and write it down.
 
     Parameters

@@ -231,7 +231,7 @@ class Compiled(Calls):
         signature.programs.insert(0, Program(taken, again, state))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the recordings and what the function holds into a file, from which `gs.load_program` runs them without the function.
+        """Write the recordings and what the function holds into a file, which `gs.load_program` runs without the function.
 
         Parameters
         ----------
@@ -284,7 +284,9 @@ def kind_of_array(item: Any, array: np.ndarray) -> tuple:
     return array.dtype, array.shape, array.strides, array.flags.num & 0x500, flags
 
 
-def compile(function: Callable[..., Any] | None = None, *, strict: bool = False, dynamic: Any = None, out: str | None = None) -> Any:
+def compile(
+    function: Callable[..., Any] | None = None, *, strict: bool = False, dynamic: Any = None, out: str | None = None
+) -> Any:
     """Run calls of a function again from a recording, without Python, graph and allocation.
 
     The first call of a kind runs as it is and is written down; later calls run from that.  A kind is the nest of the arguments,

@@ -1,7 +1,7 @@
 """Dynamic numbers: Python numbers among the arguments of a compiled function that are inputs, and no part of the kind of a call.
 
-Owns how they are marked on their way, and that they promote as Python numbers do: a recording writes down a cast to the dtype that
-the other operands of each operator give.
+Owns how they are marked on their way, and that they promote as Python numbers do: a recording writes down a cast to the dtype
+that the other operands of each operator give.
 """
 
 from __future__ import annotations

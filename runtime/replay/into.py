@@ -1,6 +1,7 @@
 """Results in given memory: a function that writes what it returns to where a call says.
 
-Owns how a nest of results is written to a nest of tensors.  The writes are part of the recording, and wait for guards as others do.
+Owns how a nest of results is written to a nest of tensors.  The writes are part of the recording, and wait for guards as others
+do.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def write(results: Any, target: Any, name: str) -> None:
         raise ValueError(f"compile: {name}= has {len(places)} arrays where the function gives {len(found)} results")
     for item, place in zip(found, places):
         if not isinstance(item, TensorBase) or not isinstance(place, TensorBase):
-            raise TypeError(f"compile: {name}= is a nest of tensors and arrays, as the results are; got {type(place).__name__} for "
+            raise TypeError(f"compile: {name}= is a nest of tensors and arrays, as the results are; got {type(place).__name__} "
                             f"{type(item).__name__}")  # fmt: skip
         if item.shape != place.shape or item.dtype != place.dtype:
             raise ValueError(f"compile: {name}= has {place.dtype}{list(place.shape)} for a result {item.dtype}{list(item.shape)}")

@@ -1,7 +1,7 @@
 """Late: writes to what a program was given come behind the calls that have nothing to do with them.
 
-Owns that order.  A call of an operator may fail, and Ctrl-C is heard in it; a loop does neither.  What is read of a write, and what
-it reads, stays behind it and before it.
+Owns that order.  A call of an operator may fail, and Ctrl-C is heard in it; a loop does neither.  What is read of a write, and
+what it reads, stays behind it and before it.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ class LoadedProgram:
         document = reader.document
         self.version: str = document["gradspec"]
         self.weights: dict[str, Any] = {}
-        self.kinds = [{**kind, "form": reader.tree(kind["form"]), "programs": [Program(reader.recording(one)) for one in kind["programs"]]}
+        self.kinds = [{**kind, "form": reader.tree(kind["form"]),
+                       "programs": [Program(reader.recording(one)) for one in kind["programs"]]}
                       for kind in document["kinds"]]  # fmt: skip
         arrays = [reader.strided(one["data"]) for one in document["held"]]
         groups: dict[int, list[int]] = {}
@@ -43,7 +44,8 @@ class LoadedProgram:
             groups.setdefault(one["memory"], []).append(number)
         held: list[Any] = [None] * len(arrays)
         for numbers in groups.values():
-            for n, array in zip(numbers, together([arrays[n] for n in numbers], [document["held"][n]["address"] for n in numbers])):
+            addresses = [document["held"][n]["address"] for n in numbers]
+            for n, array in zip(numbers, together([arrays[n] for n in numbers], addresses)):
                 held[n] = asarray(array)
         self.held = held
         for item, one in zip(held, document["held"]):
@@ -125,7 +127,8 @@ def save(compiled: Any, path: str | os.PathLike) -> None:
             for n in program.written:
                 if n < len(first.again.arrays):
                     leaves[first.again.arrays[n]]["written"] = True
-        kinds.append({"leaves": leaves, "grad": first.again.grad, "form": writer.tree(described(first.again.form)), "count": len(first.taken.inputs),
+        kinds.append({"leaves": leaves, "grad": first.again.grad, "form": writer.tree(described(first.again.form)),
+                      "count": len(first.taken.inputs),
                       "programs": [writer.recording(program.taken) for program in signature.programs]})  # fmt: skip
     memory: dict[Any, int] = {}
     start = len(first.again.arrays)

@@ -162,7 +162,9 @@ class Replayed(Function):
     """A replayed call as a node."""
 
     @staticmethod
-    def forward(ctx: Any, program: Program, given: list[Any], arrays: list[np.ndarray], found: list[Any], inputs: Inputs, *targets: Any) -> Any:
+    def forward(
+        ctx: Any, program: Program, given: list[Any], arrays: list[np.ndarray], found: list[Any], inputs: Inputs, *targets: Any
+    ) -> Any:
         ctx.inputs = inputs
         found += program.played(given, arrays)
         ctx.program = program

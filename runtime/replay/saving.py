@@ -1,7 +1,8 @@
 """Saved programs: the recordings of a compiled function as a file, and back.
 
-Owns the format: a zip archive with `program.json` (values, instructions, the nests of arguments and results) and an `.npy` file for
-each array, weights among them.  Nothing in it is code, and nothing is unpickled; operators are found by the names of the spec.
+Owns the format: a zip archive with `program.json` (values, instructions, the nests of arguments and results) and an `.npy` file
+for each array, weights among them.  Nothing in it is code, and nothing is unpickled; operators are found by the names of the
+spec.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ class Reader:
                 raise ValueError(f"load_program: {path} was written by gradspec {self.document['gradspec']} in format "
                                  f"{self.document['format']}, and this version reads {FORMAT}; use that version")  # fmt: skip
             count = sum(name.endswith(".npy") for name in archive.namelist())
-            self.arrays = [np.lib.format.read_array(io.BytesIO(archive.read(f"{n}.npy")), allow_pickle=False) for n in range(count)]
+            files = [io.BytesIO(archive.read(f"{n}.npy")) for n in range(count)]
+            self.arrays = [np.lib.format.read_array(file, allow_pickle=False) for file in files]
         self.values: list[Value] = []
         self.addresses: dict[Value, int] = {}
         for kind, shape, dtype, strides, memory, address, data in self.document["values"]:
@@ -198,11 +200,12 @@ def laid_out(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
 
 def together(arrays: list[np.ndarray], addresses: list[int]) -> list[np.ndarray]:
     """Arrays of one memory as they lay in it, from their addresses then."""
-    spans = [(address - (array.__array_interface__["data"][0] - bounds(array)[0]), array) for address, array in zip(addresses, arrays)]
+    pairs = list(zip(addresses, arrays))
+    spans = [(address - (array.__array_interface__["data"][0] - bounds(array)[0]), array) for address, array in pairs]
     low = min(start for start, _ in spans)
     high = max(start + bounds(array)[1] - bounds(array)[0] for start, array in spans)
     memory = np.zeros(high - low, np.uint8)
-    found = [np.ndarray(array.shape, array.dtype, memory, address - low, array.strides) for address, array in zip(addresses, arrays)]
+    found = [np.ndarray(array.shape, array.dtype, memory, address - low, array.strides) for address, array in pairs]
     for mine, array in zip(found, arrays):
         mine[...] = array
     return found

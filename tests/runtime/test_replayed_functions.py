@@ -89,6 +89,7 @@ def test_hooks_that_are_declared_pure():
 
     mine, theirs = gs.ones(3, requires_grad=True), gs.ones(3, requires_grad=True)
     compiled = gs.compile(lambda x: function(theirs, x), strict=True)
+    handles: list = []
     for round in range(3):
         handles = [w.register_hook(tripled) for w in (mine, theirs)] if round == 1 else handles if round else []
         for seed in range(3):
