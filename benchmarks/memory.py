@@ -29,12 +29,13 @@ def peak_of(step: Callable[[], Any]) -> int:
         step()
     tracemalloc.start()
     try:
-        kept = step()  # noqa: F841 (what it returns is alive when memory is looked at)
+        kept = step()
         del kept
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
-        kept = step()
+        kept = step()  # what it returns is alive when memory is looked at
         after, peak = tracemalloc.get_traced_memory()
+        del kept
         return max(peak - max(after, before), 0)
     finally:
         tracemalloc.stop()

@@ -49,12 +49,12 @@ def write(results: Any, target: Any, name: str) -> None:
     for item, place in zip(found, places):
         if not isinstance(item, TensorBase) or not isinstance(place, TensorBase):
             raise TypeError(f"compile: {name}= is a nest of tensors and arrays, as the results are; got {type(place).__name__} "
-                            f"{type(item).__name__}")  # fmt: skip
+                            f"for {type(item).__name__}")  # fmt: skip
         if item.shape != place.shape or item.dtype != place.dtype:
             raise ValueError(f"compile: {name}= has {place.dtype}{list(place.shape)} for a result {item.dtype}{list(item.shape)}")
         if is_grad_enabled() and (item.requires_grad or place.requires_grad):
-            raise RuntimeError(f"compile: {name}= is memory without a history, and the result requires grad; call under no_grad, or "
-                               f"without {name}=")  # fmt: skip
+            raise RuntimeError(f"compile: {name}= is memory without a history, and the result requires grad; call under no_grad, "
+                               f"or without {name}=")  # fmt: skip
     held = [item.copy() if any(shares(item, other) for other in places if item is not place or other is not place) else item
             for item, place in zip(found, places)]  # fmt: skip
     with no_grad():

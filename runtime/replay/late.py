@@ -6,7 +6,7 @@ what it reads, stays behind it and before it.
 
 from __future__ import annotations
 
-from ..tracing.instructions import GUARD, Instruction, layouts_of
+from ..tracing.instructions import GUARD, Instruction, does_something, layouts_of
 from ..tracing.values import Value
 from .callers import drawing
 from .loops import loop_from, rows_from
@@ -19,16 +19,17 @@ def late(lines: list[Instruction], given: set[Value]) -> list[Instruction]:
     put_off: list[Instruction] = []
     read: set[Value] = set()  # memory that what is put off reads, and that it makes or writes to
     written: set[Value] = set()
-    draws = False
+    draws = calls = False  # whether draws, or callbacks, are among what is put off: they stay in order
     for line in lines[: last + 1]:
         target = None if line.target is None else line.target.memory
         reads = {value.memory for value in line.read}
         waits = target in given or target in read or target in written or not written.isdisjoint(reads)
-        if waits or draws and drawing(line.name):
+        if waits or draws and drawing(line.name) or calls and does_something(line):
             put_off.append(line)
             read |= reads
             written.update([value.memory for value in line.made] if target is None else [target])
             draws = draws or bool(drawing(line.name))
+            calls = calls or does_something(line)
         else:
             kept.append(line)
     return kept + put_off + lines[last + 1 :]

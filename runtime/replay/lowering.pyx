@@ -53,8 +53,8 @@ cdef class Lowered:
     def __init__(self, list lines, list inputs, list returned, dict addresses):
         cdef Instruction line
         self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
-        self.lines = waiting(shortened(lines, self.returned), self.is_steady)
-        self.lines = late(self.lines, {value.memory for value in inputs})
+        self.lines = late(shortened(lines, self.returned), {value.memory for value in inputs})
+        self.lines = waiting(self.lines, self.is_steady)
         self.anchors = {}   # of memory: a slot that lies in it, and where that was
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants

@@ -128,18 +128,19 @@ def planned(list slots, list steps, Lifetimes lives):
 
 cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes):
     """An operand of a loop that nobody reads later, of the same size as the result: it may lie in the same place."""
-    cdef tuple given = step.given, jumps, places, strides
+    cdef tuple jumps, places, strides
     cdef Py_ssize_t i, j, count
     cdef bint alone
     if step.kind == "rows":
-        jumps = given[6]
+        jumps = step.given.jumps
     elif step.kind == "loop":
         jumps = None
     else:
         return None
     if step.writes != (place,):
         return None
-    places, strides, count = given[2], given[3], len(given[2]) - 1
+    places, strides = step.given.slots, step.given.strides
+    count = len(places) - 1
     for i in range(count):
         if <Py_ssize_t> lives.last[<Py_ssize_t> places[i]] != number or strides[i] != strides[count]:
             continue
@@ -164,7 +165,7 @@ cdef object block_that_died(list slots, list steps, Py_ssize_t place, Py_ssize_t
         first -= 1
     for other in dying:
         if <Py_ssize_t> lives.last[other] < number and sizes[other] == sizes[place]:
-            if goes_along(slots, steps, other, first, number, lives, steps[number].given[3][len(steps[number].given[3]) - 1]):
+            if goes_along(slots, steps, other, first, number, lives, steps[number].given.strides[len(steps[number].given.strides) - 1]):
                 return other
     return None
 
@@ -172,13 +173,13 @@ cdef object block_that_died(list slots, list steps, Py_ssize_t place, Py_ssize_t
 cdef bint goes_along(list slots, list steps, other, Py_ssize_t first, Py_ssize_t number, Lifetimes lives, stride) except -1:
     """Whether the loops of a group use a slot's memory with that stride alone, as themselves and not as looks."""
     cdef Py_ssize_t inner, i
-    cdef tuple given
+    cdef tuple places, strides
     for inner in range(first, number):
         if steps[inner].kind == "blocks":
             continue
-        given = steps[inner].given
-        for i in range(len(given[2])):
-            if lives.roots[<Py_ssize_t> given[2][i]] == other and (given[2][i] != other or given[3][i] != stride):
+        places, strides = steps[inner].given.slots, steps[inner].given.strides
+        for i in range(len(places)):
+            if lives.roots[<Py_ssize_t> places[i]] == other and (places[i] != other or strides[i] != stride):
                 return False
     return True
 

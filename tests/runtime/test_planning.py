@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from gradspec.replay.planning import Lifetimes, planned, released
-from gradspec.replay.steps import Slot, Step
+from gradspec.replay.steps import Blocks, Loop, Slot, Step
 
 F = np.dtype("float64")
 
@@ -22,7 +22,7 @@ def random_steps(seed, count=60):
             reads = (rng.choice(same[-4:]), rng.choice(same[-4:]))
             slots.append(Slot("planned", F, (size,), (8,)))
             out = len(slots) - 1
-            steps.append(Step("loop", ("add", 1, (*reads, out), (8, 8, 8), size), "add", None, reads, (out,)))
+            steps.append(Step("loop", Loop("add", 1, (*reads, out), (8, 8, 8), size), "add", None, reads, (out,)))
             same.append(out)
     return slots, steps
 
@@ -48,7 +48,7 @@ def test_memory_is_used_again():
     slots, steps = [Slot("external", F, (1000,), (8,))], []
     for place in range(100):
         slots.append(Slot("planned", F, (1000,), (8,)))
-        steps.append(Step("loop", ("exp", 1, (place, place + 1), (8, 8), 1000), "exp", None, (place,), (place + 1,)))
+        steps.append(Step("loop", Loop("exp", 1, (place, place + 1), (8, 8), 1000), "exp", None, (place,), (place + 1,)))
     assert planned(slots, steps, Lifetimes(slots, steps)) == slots[1].bytes
 
 
@@ -66,8 +66,8 @@ def test_little_more_is_planned_than_lives_at_once():
 
 def test_a_result_by_rows_lies_in_the_place_of_its_operand():
     slots = [Slot("planned", F, (4, 8), (64, 8)), Slot("external", F, (8,), (8,)), Slot("planned", F, (4, 8), (64, 8))]
-    rows = ("add", 1, (0, 1, 2), (8, 8, 8), 8, 4, (64, 0, 64))
-    steps = [Step("loop", ("exp", 1, (1, 0), (8, 8), 32), "exp", None, (1,), (0,)), Step("rows", rows, "add", None, (0, 1), (2,)),
+    rows = Loop("add", 1, (0, 1, 2), (8, 8, 8), 8, 4, (64, 0, 64))
+    steps = [Step("loop", Loop("exp", 1, (1, 0), (8, 8), 32), "exp", None, (1,), (0,)), Step("rows", rows, "add", None, (0, 1), (2,)),
              Step("call", (), "sum", None, (2,), ())]  # fmt: skip
     assert planned(slots, steps, Lifetimes(slots, steps)) == slots[0].bytes
 
@@ -86,10 +86,10 @@ def grouped(steps, seed):
     found, place = [], 0
     while place < len(steps):
         count = 1
-        while place + count < len(steps) and steps[place + count].given[4] == steps[place].given[4] and count < 5:
+        while place + count < len(steps) and steps[place + count].given.size == steps[place].given.size and count < 5:
             count += 1
         if count > 1 and rng.random() < 0.8:
-            found.append(Step("blocks", (count, steps[place].given[4], 0), "blocks", None))
+            found.append(Step("blocks", Blocks(count, steps[place].given.size, 0), "blocks", None))
         found += steps[place : place + count]
         place += count
     return found
