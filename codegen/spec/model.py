@@ -27,7 +27,7 @@ NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 LAWS = ("memory", "axes", "parts")  # that an entry may except
 # How an operator may take the batches of a vmap, where its entry says so: see docs/grammar.md.
 VMAPS = (
-    "along", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "joined", "leading",
+    "along", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "leading",
     "matrices", "order", "padded", "parts", "places", "reduced", "refused", "rows", "scattered", "shaped", "summed",
     "taken", "widened",
 )  # fmt: skip

@@ -26,7 +26,6 @@ WAYS = {
     "images": "the batch joins the one axis of a batch that the operator has",
     "index": "the batch is a slice in front of an index, or an index of its own",
     "inserted": "`along`, with axes that are those of the result",
-    "joined": "`along`, of a list",
     "order": "the axes of a row in another order",
     "padded": "nothing is put before or behind the batch",
     "places": "two lists of axes, counted from the end",
@@ -87,6 +86,8 @@ def _stated(op: Op, roles: str, shape: Shape) -> Mapped:
     way, _, count = str(op.vmap).partition("-")
     if way == "matrices":
         return Mapped("leading", roles, *((("m", "n"),) * len(side) for side in (shape.inputs, shape.results)))
+    if way == "beside":
+        roles = roles[0] + roles[1:].replace("a", ".")
     if count:
         return Mapped(way, roles, (tuple("chw"[: int(count)]),), ((),))
     found = Mapped(way, roles)

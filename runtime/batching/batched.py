@@ -149,15 +149,20 @@ def batched(inside: Tensor, level: Level) -> Batched:
 
 def spread(value: Any, level: Level) -> Batched:
     """A tensor as a batch at a level: itself, or as many times itself as there are rows."""
-    if type(value) is Batched and value.level is level:
+    if is_row(value, level):
         return value
     value = asarray(value)
     return batched(ops.broadcast_to(value, (level.size, *value.shape)), level)
 
 
+def is_row(value: Any, level: Level) -> bool:
+    """Whether a value stands for the rows of a batch at a level; any other one is the same for all of them."""
+    return type(value) is Batched and value.level is level
+
+
 def inside_of(value: Any, level: Level) -> Any:
-    """The batch that a value stands for at a level; any other value is the same for all rows."""
-    return value.inside if type(value) is Batched and value.level is level else value
+    """The batch that a value stands for at a level; any other value as it is."""
+    return value.inside if is_row(value, level) else value
 
 
 def innermost(values: Any) -> Level | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, batched, inside_of, spread
+from .batched import Level, batched, inside_of, is_row, spread
 
 
 class VmapInfo(NamedTuple):
@@ -21,7 +21,7 @@ class VmapInfo(NamedTuple):
 
 def called(cls: Any, level: Level, args: tuple, mapping: Any) -> Any:
     """What `cls.apply` gives where some arguments are batches at a level."""
-    mine = tuple([type(arg) is Batched and arg.level is level for arg in args])
+    mine = tuple([is_row(arg, level) for arg in args])
     whole = [inside_of(arg, level) for arg in args]
     own = cls.vmap is not Function.vmap
     if own and cls.generate_vmap_rule:
@@ -94,7 +94,7 @@ class _Rows(Function):
     @staticmethod
     def forward(ctx: Any, cls: Any, level: Level, mapping: Any, mine: tuple, *whole: Any) -> Any:
         inner = _Context()
-        inner.needs_input_grad = ctx.needs_input_grad[4:] if hasattr(ctx, "needs_input_grad") else (True,) * len(whole)
+        inner.needs_input_grad = ctx.needs_input_grad[4:]
         rows = tuple([batched(arg, level) if is_mine else arg for arg, is_mine in zip(whole, mine)])
         if cls.setup_context is not Function.setup_context:
             outputs = cls.forward(*rows)
@@ -110,8 +110,8 @@ class _Rows(Function):
         ctx.set_materialize_grads(inner._materialize)
         ctx.save_for_backward(*[inside_of(value, level) for value in inner._saved])
         ctx.save_for_forward(*[inside_of(value, level) for value in inner._forward])
-        ctx.saved_mine = [type(value) is Batched and value.level is level for value in inner._saved]
-        ctx.forward_mine = [type(value) is Batched and value.level is level for value in inner._forward]
+        ctx.saved_mine = [is_row(value, level) for value in inner._saved]
+        ctx.forward_mine = [is_row(value, level) for value in inner._forward]
         inner._saved = inner._forward = inner._fixed = ()
         ctx.inner, ctx.user, ctx.level, ctx.mapping, ctx.mine = inner, cls, level, mapping.again(), mine
         return tuple(found) if isinstance(outputs, tuple) else found[0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, innermost, inside_of, spread, together
+from .batched import Batched, Level, innermost, inside_of, is_row, spread, together
 from .ways import WAYS, Record, Unfit, along
 
 
@@ -35,7 +35,7 @@ class _Index:
         if any(isinstance(part, (list, tuple)) for part in parts):
             raise Unfit
         for part in parts:
-            if isinstance(part, Batched) and part.level is level and part.dtype.kind == "b":
+            if is_row(part, level) and part.dtype.kind == "b":
                 raise RuntimeError("vmap: a mask of booleans picks another number of elements in each row of a batch, so the "
                                    "shape of the result is not known; write where(mask, x, y), or "
                                    "sums over where(mask, x, 0)")
@@ -47,7 +47,7 @@ class _Index:
         if dots:
             parts[dots[0] : dots[0] + 1] = [slice(None)] * (x.ndim - used)
         self.parts = parts
-        self.own = any(isinstance(part, Batched) and part.level is level for part in parts)
+        self.own = any(is_row(part, level) for part in parts)
         arrays = [i for i, part in enumerate(parts) if isinstance(part, (Tensor, np.ndarray))]
         places = [i for i, part in enumerate(parts) if i in arrays or _is_integer(part)] if arrays else []
         self.count = max((parts[i].ndim for i in arrays), default=0)
@@ -61,7 +61,7 @@ class _Index:
             return (slice(None), *self.parts)
         found = []
         for part in self.parts:
-            if isinstance(part, Batched) and part.level is self.level:
+            if is_row(part, self.level):
                 part = ops.reshape(part.inside, (self.level.size, *(1,) * (self.count - part.ndim), *part.shape))
             found.append(part)
         return (np.arange(self.level.size).reshape(-1, *(1,) * self.count), *found) if with_rows else tuple(found)
@@ -98,7 +98,7 @@ def index(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """`x[index]`, and `x` with other values there."""
     x, found = args[0], None
     parts = _Index(args[1], x, level)
-    with_rows = type(x) is Batched and x.level is level
+    with_rows = is_row(x, level)
     if len(args) == 2:
         found = call(inside_of(x, level), parts.on(with_rows))
         at = parts.batch_at(with_rows)
@@ -135,7 +135,7 @@ def taken(level: Level, op: Record, call: Any, args: tuple) -> Any:
         x, axis = ops.reshape(x, (-1,)), 0
     if not -x.ndim <= axis < x.ndim:
         raise Unfit
-    if not (type(indices) is Batched and indices.level is level):
+    if not is_row(indices, level):
         return together(call(x.inside, indices, axis % x.ndim - x.ndim), level)
     return ops.getitem(x, (*[slice(None)] * (axis % x.ndim), indices))
 
@@ -153,8 +153,7 @@ def beside(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """The first array is a batch, and what else there is the same for all rows; axes are counted from the end."""
     if innermost(args[1:]) is level:
         raise Unfit
-    alone = Record(op.name, op.way, op.roles[0] + op.roles[1:].replace("a", "."))
-    return along(level, alone, call, args)
+    return along(level, op, call, args)
 
 
 def padded(level: Level, op: Record, call: Any, args: tuple) -> Any:
@@ -172,7 +171,7 @@ def summed(level: Level, op: Record, call: Any, args: tuple) -> Any:
     terms, arrow, result = args[place].partition("->")
     letter = next(c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in args[place])
     arrays = [arg for role, arg in zip(op.roles, args) if role == "a"]
-    mine = [type(arg) is Batched and arg.level is level for arg in arrays]
+    mine = [is_row(arg, level) for arg in arrays]
     terms = ",".join(letter * own + term for own, term in zip(mine, terms.split(",")))
     found: list = [inside_of(arg, level) for arg in args]
     found[place] = f"{terms}{arrow}{letter}{result}"

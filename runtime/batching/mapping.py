@@ -12,7 +12,7 @@ from ..core.events import set_mapping
 from ..generated.batching import BATCHING
 from ..support.dispatch import ops
 from ..support.generator import as_generator
-from .batched import Batched, Level, innermost, refuse_left, spread, together
+from .batched import Level, innermost, is_row, refuse_left, spread, together
 from .indices import WAYS
 from .passes import Passes
 from .ways import Record, Unfit, row_of, rows
@@ -55,8 +55,6 @@ class Mapping(Passes):
     def way(self, level: Level, op: Record, wrapper: Any, inputs: tuple) -> Any:
         if op.way == "parts":
             return wrapper.parts(*inputs)
-        if op.way == "formula":
-            return op.roles(*inputs)
         try:
             return WAYS[op.way](level, op, wrapper, inputs)
         except Unfit:
@@ -73,7 +71,7 @@ class Mapping(Passes):
         """An operator in place: the batch is written to, where all that is the same for all rows cannot be."""
         target = inputs[0]
         op = record_of(name if name in BATCHING else name[:-1])
-        if type(target) is not Batched or target.level is not level:
+        if not is_row(target, level):
             raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch "
                                "would get another value for each of them: it has fewer elements than what is written to it. "
                                "Use the operator that is not in place, or begin with a batch: zeros_like(x) of an x that "

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..core.events import set_mapping
+from ..core.events import current_mapping, set_mapping
 from ..engine import backward as engine
 from ..engine.backward import GradientEdge, as_sequence, get_gradient_edge
 from ..generated.tensor import Tensor
@@ -110,9 +110,8 @@ class Passes:
                 one = ops.ones_like(bottom(output).detach())
                 values.append(ops.broadcast_to(one, (*[level.size for level in extra], *one.shape)) if extra else one)
                 continue
-            own = _levels(output)
-            value = aligned(grad, sorted({*extra, *own}, key=_number))
-            value = _led(value, sorted({*extra, *own}, key=_number), extra, is_grads_batched)
+            every = sorted({*extra, *_levels(output)}, key=_number)
+            value = _led(aligned(grad, every), every, extra, is_grads_batched)
             if extra:
                 value = ops.reshape(value, (-1, *value.shape[len(extra) + is_grads_batched :]))
             values.append(value)
@@ -185,26 +184,22 @@ def entered(mapping: type[Passes], levels: list[Level]) -> Iterator[None]:
 
 def is_mapped() -> bool:
     """Whether a vmap is open in this thread."""
-    mapping = set_mapping(None)
-    set_mapping(mapping)
-    return mapping is not None
+    return current_mapping() is not None
 
 
 def of_every_row(value: Tensor) -> Tensor:
     """A tensor as a batch at every open level, so that each row may have a gradient of its own."""
-    mapping = set_mapping(None)
+    mapping = current_mapping()
     if mapping is None:
         return value
-    set_mapping(mapping)
     return stood(aligned(value, mapping.levels), mapping.levels)
 
 
 def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list], Any], list]:
     """A function of a list as one that may be called when every vmap has ended, and whole batches in the place of rows."""
-    mapping = set_mapping(None)
+    mapping = current_mapping()
     if mapping is None:
         return function, leaves
-    set_mapping(mapping)
     levels, own = list(mapping.levels), [levels_of(leaf) for leaf in leaves]
 
     def inside(values: list) -> Any:

@@ -2,7 +2,7 @@
 
 Owns what becomes of the operands and the arguments of a call where some operands are batches, by the way that the operator's
 entry has: each function here gets the level, the record of the operator, the operator and its arguments, and calls it on whole
-batches, along whose first axis the rows lie.  A way that does not fit a call gives NotImplemented, and the rows go one by one.
+batches, along whose first axis the rows lie.  A way that does not fit a call raises Unfit, and the rows go one by one.
 """
 
 from typing import Any
@@ -11,7 +11,11 @@ import numpy as np
 
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, innermost, inside_of, spread, together
+from .batched import Batched, Level, innermost, inside_of, is_row, spread, together
+
+
+class Unfit(Exception):
+    """A way does not fit this call."""
 
 
 class Record:
@@ -35,7 +39,7 @@ def elements(level: Level, op: Record, call: Any, args: tuple) -> Any:
 def _aligned(level: Level, op: Record, args: tuple, rank: int) -> list:
     found: list = []
     for role, arg in zip(op.roles, args):
-        if type(arg) is Batched and arg.level is level:
+        if is_row(arg, level):
             if role != "a":
                 raise Unfit
             missing = rank - arg.ndim
@@ -62,7 +66,7 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
             gone = {dim for dim in core if dim.endswith("?")}
             if _rank(arg) < len(core) - len(gone):
                 raise Unfit
-            if type(arg) is Batched and arg.level is level:
+            if is_row(arg, level):
                 dropped |= gone
             else:
                 absent |= gone
@@ -75,7 +79,7 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
         if role == "a":
             whole, core = arrays[place][1], cores[place]
             place += 1
-            if type(arg) is Batched and arg.level is level:
+            if is_row(arg, level):
                 own = _rank(arg) - len(core)
                 arg = _with_axes(arg.inside, loops - own)
                 if len(core) < len(whole):  # an axis that the operator may do without has length 1
@@ -191,18 +195,9 @@ def places(level: Level, op: Record, call: Any, args: tuple) -> Any:
     return together(call(args[0].inside, *axes), level)
 
 
-def joined(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """`along`, of arrays in one list; their axes are those of the longest."""
-    arrays = list(args[0])
-    rank = max(map(_rank, arrays))
-    if any(_rank(array) != rank for array in arrays):
-        raise Unfit
-    return along(level, op, call, args)
-
-
 def images(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """The array has one axis of a batch, or none, before those of an image; a vmap's batch becomes part of it."""
-    if type(args[0]) is not Batched or any(innermost((arg,)) is level for arg in args[1:]):
+    if not is_row(args[0], level) or innermost(args[1:]) is level:
         raise Unfit
     inside, kept = args[0].inside, ()
     core = len(op.inputs[0]) if op.inputs else args[1].ndim - 1
@@ -231,7 +226,7 @@ def rows(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def row_of(value: Any, level: Level, i: int) -> Any:
-    if type(value) is Batched and value.level is level:
+    if is_row(value, level):
         return ops.getitem(value.inside, i)
     if type(value) is tuple or type(value) is list:
         return type(value)([row_of(item, level, i) for item in value])
@@ -260,10 +255,6 @@ def refused(level: Level, op: Record, call: Any, args: tuple) -> Any:
                        "reshape or the like")  # fmt: skip
 
 
-class Unfit(Exception):
-    """A way does not fit this call."""
-
-
 def _rank(value: Any) -> int:
     if isinstance(value, (Tensor, np.ndarray)):
         return value.ndim
@@ -271,5 +262,5 @@ def _rank(value: Any) -> int:
 
 
 WAYS = {way.__name__: way for way in (
-    along, broadcast, elements, images, inserted, joined, leading, order, places, reduced, refused, rows, shaped, widened,
+    along, broadcast, elements, images, inserted, leading, order, places, reduced, refused, rows, shaped, widened,
 )}  # fmt: skip

@@ -190,6 +190,11 @@ def set_mapping(mapping):
     return previous
 
 
+def current_mapping():
+    """What `set_mapping` has set, None where no vmap is open."""
+    return thread_objects().mapping
+
+
 cdef class Wrapper:
     """A wrapper that is known by its address, for those who call it from Python."""
 

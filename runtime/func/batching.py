@@ -13,7 +13,7 @@ import numpy as np
 from ..autograd.nest import flatten, rebuild
 from ..batching.batched import Batched, Level, batched
 from ..batching.mapping import Mapping
-from ..core.events import set_mapping
+from ..core.events import current_mapping, set_mapping
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
@@ -179,10 +179,10 @@ def _size(leaves: list, dims: list, axis_size: int | None) -> int:
 def _run(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int, out_dims: Any, randomness: str) -> Any:
     if size == 0:
         raise CallValueError("vmap: the batch has no rows, and a function of a row is called for one at least")
-    mapping = set_mapping(None)
+    mapping = current_mapping()
     if mapping is None:
         mapping = Mapping()
-    set_mapping(mapping)
+        set_mapping(mapping)
     level = Level(size, len(mapping.levels) + 1, randomness)
     mapping.levels.append(level)
     try:  # no name here holds a row: the level is done with when the last one goes
