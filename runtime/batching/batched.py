@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core.events import current_mapping
 from ..core.operand import asarray
 from ..core.told import shell
 from ..generated.tensor import Tensor
@@ -94,13 +95,31 @@ class Batched(Tensor):
         return self.inside.is_inference()
 
     def register_hook(self, hook: Any) -> Any:
-        level = self.level
+        """As of any tensor: the hook gets the gradient of a row, in the levels that are open now."""
+        level, again = self.level, current_mapping().again()
 
         def whole(grad: Any) -> Any:
-            found = hook(batched(grad, level))
-            return found if found is None else spread(found, level).inside
+            with again():
+                found = hook(batched(grad, level))
+                return found if found is None else spread(found, level).inside
 
         return self.inside.register_hook(whole)
+
+    def register_post_accumulate_grad_hook(self, hook: Any) -> Any:
+        """As of any leaf: the hook gets the row, in the levels that are open now."""
+        level, again = self.level, current_mapping().again()
+
+        def whole(leaf: Any) -> None:
+            with again():
+                hook(batched(leaf, level))
+
+        return self.inside.register_post_accumulate_grad_hook(whole)
+
+    def __delattr__(self, name: str) -> None:
+        if name == "grad":
+            del self.inside.grad
+        else:
+            super().__delattr__(name)
 
     def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
         from ..engine.backward import backward
@@ -199,6 +218,13 @@ def together(result: Any, level: Level) -> Any:
 
 def _hidden(what: str) -> NoReturn:
     raise CallTypeError(f"{what}: inside of vmap a tensor stands for all rows of a batch, so this cannot be had")
+
+
+def refuse_write(name: str) -> NoReturn:
+    """What all rows share is written to."""
+    raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch would get "
+                       "another value for each of them: it has fewer elements than what is written to it. Use the operator that "
+                       "is not in place, or begin with a batch: zeros_like(x) of an x that vmap maps")  # fmt: skip
 
 
 def refuse_left(method: str) -> NoReturn:

@@ -12,7 +12,7 @@ from ..core.events import set_mapping
 from ..generated.batching import BATCHING
 from ..support.dispatch import ops
 from ..support.generator import as_generator
-from .batched import Level, innermost, is_row, refuse_left, spread, together
+from .batched import Level, innermost, is_row, refuse_left, refuse_write, spread, together
 from .indices import WAYS
 from .passes import Passes
 from .ways import Record, Unfit, row_of, rows
@@ -72,10 +72,7 @@ class Mapping(Passes):
         target = inputs[0]
         op = record_of(name if name in BATCHING else name[:-1])
         if not is_row(target, level):
-            raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch "
-                               "would get another value for each of them: it has fewer elements than what is written to it. "
-                               "Use the operator that is not in place, or begin with a batch: zeros_like(x) of an x that "
-                               "vmap maps")  # fmt: skip
+            refuse_write(name)
         if op.way == "elements" and all(getattr(arg, "ndim", 0) <= target.ndim for arg in inputs):
             self.way(level, op, wrapper, inputs)
         elif op.way == "index" and len(inputs) == 3:
@@ -102,6 +99,8 @@ class Mapping(Passes):
             raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode. Please either use the "
                                "'same' or 'different' randomness flags on vmap or perform the randomness operation out of "
                                "vmap")  # fmt: skip
+        if name.endswith("_") and level.randomness == "different" and not is_row(inputs[0], level):
+            refuse_write(name)
         if level.randomness == "same" and innermost(inputs) is not level:
             with self.without(level):
                 return self.further(name, wrapper, inputs)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pytest
 
 import gradspec as gs
+from gradspec.generated.batching import BATCHING
 from gradspec.generated.op_info import OPS
 
 from . import questions
@@ -100,3 +102,27 @@ def test_every_sample_of_every_operator():
     assert wrong == []
     assert refused.keys() <= REFUSED, refused
     assert questions.chosen or asked > 5000
+
+
+DRAWS = [op for op in OPS if any(type_ == "Generator?" for _, type_, *_ in op.arguments)]
+
+
+def test_every_draw_is_one_for_all_rows_or_one_for_each():
+    for op, case in [(op, samples_of(op)[0]) for op in DRAWS]:
+        if questions.chosen and op.name not in questions.chosen:
+            continue
+
+        def drawn(x, case=case):
+            found = case.apply({**case.arguments(), "generator": np.random.default_rng(3)})
+            return sum((y * 1.0).sum() for y in flat(found))
+
+        rows = gs.zeros(4)
+        same = gs.vmap(drawn, randomness="same")(rows)
+        assert (same == same[0]).all(), op.name
+        assert same[0] == drawn(rows[0]), op.name
+        if BATCHING[op.name][0] == "draws":  # of a composite the draws in it, which not every sample has
+            with pytest.raises(RuntimeError, match="randomness error mode"):
+                gs.vmap(drawn)(rows)
+        if not in_place_only(op):
+            assert gs.vmap(drawn, randomness="different")(rows).shape == (4,), op.name
+    assert len(DRAWS) > 20

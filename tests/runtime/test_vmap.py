@@ -9,6 +9,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function
+from gradspec.batching.batched import Batched
+from gradspec.core.tensor import TensorBase
 from gradspec.utils.checkpoint import checkpoint
 
 from .mapped_programs import run
@@ -158,6 +160,15 @@ def test_random_numbers():
         gs.vmap(f, randomness="often")
 
 
+def test_draws_into_what_all_rows_share_are_refused_but_where_all_draw_the_same():
+    shared = gs.zeros(3)
+    with pytest.raises(RuntimeError, match="normal_ is not possible, because a tensor that is the same for all rows"):
+        gs.vmap(lambda x: shared.normal_() + x, randomness="different")(rand(5, 3))
+    assert not shared.numpy().any()
+    found = gs.vmap(lambda x: shared.normal_() + 0 * x, randomness="same")(rand(5, 3))
+    np.testing.assert_allclose(found, np.broadcast_to(shared.numpy(), (5, 3)))
+
+
 class Square(Function):
     generate_vmap_rule = True
 
@@ -236,6 +247,32 @@ def test_rules_as_jax_writes_them():
     np.testing.assert_allclose(gs.vmap(gs.grad(lambda x: by_gradient(x).sum()))(x), 3 * gs.cos(x))
     np.testing.assert_allclose(gs.vmap(gs.grad(lambda x: by_tangent(x).sum()))(x), 5 * gs.cos(x))
     np.testing.assert_allclose(gs.vmap(lambda x: gs.jvp(by_tangent, (x,), (x,))[1])(x), 5 * x * gs.cos(x))
+
+
+def test_hooks_see_gradients_of_rows():
+    seen = []
+
+    def function(x):
+        x = x.detach().requires_grad_()
+        x.register_hook(lambda grad: grad * gs.sin(x))
+        x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.shape))
+        (x * x).sum().backward()
+        found = x.grad
+        del x.grad
+        assert x.grad is None
+        return found
+
+    is_the_loop(function, rand(5, 3))
+    assert set(seen) == {(3,)} and len(seen) == 6  # once for the batch, and for each row of the loop
+
+
+# Of a batch what of the tensor that stands for it: what does not look at the values, the graph or the gradient.
+SAFE = {"__new__", "__getattribute__", "__setattr__", "__getattr__", "__array_priority__", "_is_view"}
+
+
+def test_all_that_a_tensor_has_of_the_graph_is_that_of_the_batch():
+    own = {name for name in vars(TensorBase) if not name.startswith("__pyx")}
+    assert own - set(vars(Batched)) == SAFE
 
 
 # The axes of arguments and of results.
