@@ -9,7 +9,7 @@ are made when they are new.  What worker threads did of large loops has rows, to
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memmove
 
 import sys
@@ -20,6 +20,7 @@ from ..core.memory_events cimport array_in, is_list_of_numbers
 from ..core.provenance cimport line_of
 from ..kernels.loops.threads cimport Part, next_part, watch_parts
 from ..support.capi cimport PyArray_DIMS, PyArray_NDIM, PyThread_get_thread_ident, ndarray
+from ..support.room cimport more
 
 cdef extern from "gradspec/support/clock.h":
     long long gradspec_now() noexcept nogil
@@ -133,7 +134,7 @@ cdef class Recorder(Listener):
             row.stack = self.number_of_stack() if self.with_stack else -1
             self.count += 1
         if self.depth == self.opened_room:
-            self.opened = <Open*> more(self.opened, &self.opened_room, sizeof(Open))
+            self.opened = <Open*> more(self.opened, &self.opened_room, sizeof(Open), 1024)
         self.opened[self.depth].event, self.opened[self.depth].row = <PyObject*> event, place
         self.depth += 1
         if place >= 0:
@@ -206,7 +207,7 @@ cdef class Recorder(Listener):
     cdef int32_t number_of_stack(self) except -1:
         cdef Py_ssize_t count = gradspec_stack(self.pairs, self.pairs_room)
         while count > self.pairs_room:
-            self.pairs = <uint64_t*> more(self.pairs, &self.pairs_room, 2 * sizeof(uint64_t))
+            self.pairs = <uint64_t*> more(self.pairs, &self.pairs_room, 2 * sizeof(uint64_t), 1024)
             count = gradspec_stack(self.pairs, self.pairs_room)
         key = PyBytes_FromStringAndSize(<char*> self.pairs, 2 * count * sizeof(uint64_t))
         found = self.packed_stacks.get(key)
@@ -227,7 +228,7 @@ cdef class Recorder(Listener):
         """Room for more rows; False where there may be none."""
         if self.room >= self.limit:
             return False
-        self.rows = <Row*> more(self.rows, &self.room, sizeof(Row))
+        self.rows = <Row*> more(self.rows, &self.room, sizeof(Row), 1024)
         if self.room > self.limit:
             self.room = self.limit
         return True
@@ -243,7 +244,7 @@ cdef class Recorder(Listener):
         if self.changed == self.changes_room:
             if self.changed >= 2 * self.limit:
                 return 0
-            self.changes = <Change*> more(self.changes, &self.changes_room, sizeof(Change))
+            self.changes = <Change*> more(self.changes, &self.changes_room, sizeof(Change), 1024)
         change = &self.changes[self.changed]
         change.time, change.bytes, change.live, change.thread = now, size, self.live, PyThread_get_thread_ident()
         self.changed += 1
@@ -264,16 +265,6 @@ cdef inline int32_t number_of(dict numbers, object key) except -1:
     if found is None:
         found = numbers[key] = len(numbers)
     return found
-
-
-cdef void* more(void* block, Py_ssize_t* room, size_t size) except NULL:
-    """Twice the room."""
-    cdef Py_ssize_t wanted = max(1024, 2 * room[0])
-    cdef void* grown = realloc(block, wanted * size)
-    if grown == NULL:
-        raise MemoryError
-    room[0] = wanted
-    return grown
 
 
 cdef object shapes_of(object values):

@@ -5,7 +5,7 @@ Owns the table that is run, which nothing changes any more: slots with their lay
 Which loop an operator has for operands of some dtypes is NumPy's choice, by way of the operator's ufunc.
 """
 
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..kernels.loops.plain cimport slot_or_bool
 from ..kernels.program.into cimport into_of
 from ..kernels.program.ufunc cimport Ufunc, offered
 from ..support cimport capi as cnp
+from ..support.room cimport more
 
 cnp.import_array()
 
@@ -202,7 +203,7 @@ cdef class Joining:
     cdef unsigned char* marks   # of each 64 bytes of what is planned
     cdef list seen              # of these: the ones with a mark
     cdef set saved              # slots that are no planned memory, and are put back
-    cdef int shorts_room, saves_room
+    cdef Py_ssize_t shorts_room, saves_room
 
     def __init__(self, Tape tape):
         self.tape, self.seen, self.saved = tape, [], set()
@@ -283,13 +284,8 @@ cdef class Joining:
 
     cdef gradspec_short* short(self, int operation, npy_intp size) except NULL:
         """Room for another instruction."""
-        cdef void* larger
         if self.tape.short_count == self.shorts_room:
-            self.shorts_room = 2 * self.shorts_room + 64
-            larger = realloc(self.tape.shorts, self.shorts_room * sizeof(gradspec_short))
-            if larger == NULL:
-                raise MemoryError
-            self.tape.shorts = <gradspec_short*> larger
+            self.tape.shorts = <gradspec_short*> more(self.tape.shorts, &self.shorts_room, sizeof(gradspec_short), 64)
         self.tape.short_count += 1
         self.tape.shorts[self.tape.short_count - 1].operation = operation
         self.tape.shorts[self.tape.short_count - 1].size = <int> size
@@ -321,13 +317,8 @@ cdef class Joining:
         return 0
 
     cdef int save(self, int place, npy_intp size) except -1:
-        cdef void* larger
         if self.tape.save_count == self.saves_room:
-            self.saves_room = 2 * self.saves_room + 16
-            larger = realloc(self.tape.saves, self.saves_room * sizeof(Save))
-            if larger == NULL:
-                raise MemoryError
-            self.tape.saves = <Save*> larger
+            self.tape.saves = <Save*> more(self.tape.saves, &self.saves_room, sizeof(Save), 16)
         self.tape.saves[self.tape.save_count] = Save(place, size, 0)
         self.tape.save_count += 1
         return 0

@@ -7,7 +7,7 @@ the trace keeps a copy.  Knows nothing of operators.
 """
 
 from cpython.ref cimport PyObject
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memmove
 
 from copy import deepcopy
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE
+from ..support.room cimport more
 from ..support.generator import Holder
 from .arrays import bounds, held, instances_in, key_of, mapped, owner_of
 from .arrays cimport collect, ends_of, last_owner
@@ -203,14 +204,10 @@ cdef class Memory:
     cdef int add_block(self, ndarray array, Value value) except -1:
         cdef Block new
         cdef Py_ssize_t place
-        cdef void* larger
         ends_of(last_owner(array), &new.low, &new.high)
         place = self.behind(new.low)
         if self.block_count == self.room:
-            larger = realloc(self.blocks, (2 * self.room + 64) * sizeof(Block))
-            if larger == NULL:
-                raise MemoryError
-            self.blocks, self.room = <Block*> larger, 2 * self.room + 64
+            self.blocks = <Block*> more(self.blocks, &self.room, sizeof(Block), 64)
         self.owners.insert(place, (array, value))
         memmove(self.blocks + place + 1, self.blocks + place, (self.block_count - place) * sizeof(Block))
         self.blocks[place] = new

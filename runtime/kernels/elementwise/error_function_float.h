@@ -134,14 +134,9 @@ GRADSPEC_INLINE float gradspec_float_erfinv(float x) {
     return gradspec_float_fused(x, y.high, x * y.low);
 }
 
-#define OVER(name) \
-    GRADSPEC_FUSED static void gradspec_##name##_of_float(const float *x, float *y, npy_intp n) { \
-        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_##name(x[i]); \
-    }
-OVER(erf)
-OVER(erfc)
-OVER(erfinv)
-OVER(gelu)
-#undef OVER
+GRADSPEC_OVER_FLOATS(erf)
+GRADSPEC_OVER_FLOATS(erfc)
+GRADSPEC_OVER_FLOATS(erfinv)
+GRADSPEC_OVER_FLOATS(gelu)
 
 #endif

@@ -42,14 +42,9 @@ GRADSPEC_INLINE float gradspec_float_logaddexp(float a, float b) {
     return (d > 0.0f ? a : b) + gradspec_float_short_log1p(gradspec_float_exp_below(-gradspec_float_size(d)));
 }
 
-#define OVER(name) \
-    GRADSPEC_FUSED static void gradspec_##name##_of_float(const float *x, float *y, npy_intp n) { \
-        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_##name(x[i]); \
-    }
-OVER(sigmoid)
-OVER(sigmoid_slope)
-OVER(tanh_slope)
-#undef OVER
+GRADSPEC_OVER_FLOATS(sigmoid)
+GRADSPEC_OVER_FLOATS(sigmoid_slope)
+GRADSPEC_OVER_FLOATS(tanh_slope)
 
 #define OVER_PAIR(name, p, q) \
     GRADSPEC_FUSED static void gradspec_logaddexp_##name(const float *a, const float *b, float *y, npy_intp n) { \

@@ -12,6 +12,12 @@
 #define GRADSPEC_FUSED
 #endif
 
+/* A loop of gradspec_float_NAME over an array. */
+#define GRADSPEC_OVER_FLOATS(name) \
+    GRADSPEC_FUSED static void gradspec_##name##_of_float(const float *x, float *y, npy_intp n) { \
+        for (npy_intp i = 0; i < n; i++) y[i] = gradspec_float_##name(x[i]); \
+    }
+
 static int gradspec_has_fused(void) {
 #if defined(__GNUC__) && defined(__x86_64__) && (GRADSPEC_COPIES > 1 || defined(__clang__))
     __builtin_cpu_init();
