@@ -8,6 +8,7 @@ it says nothing new.
 
 import os
 import sys
+import time
 from pathlib import Path
 
 depfile, folder = Path(sys.argv[1]), Path(sys.argv[2])
@@ -39,10 +40,12 @@ def translate(module: str, source: str, target: Path) -> bool:
     from Cython.Compiler.CmdLine import parse_command_line
     from Cython.Compiler.Main import compile
 
-    new, wanted = target.with_suffix(".new.c"), " ".join([__version__, *flags, source])
+    # Two processes that import the package may both build it, so each has a file of its own.
+    new, wanted = target.with_suffix(f".{os.getpid()}.c"), " ".join([__version__, *flags, source])
     if is_current(target, wanted):
         return True
     target.with_suffix(".flags").unlink(missing_ok=True)
+    began = time.time_ns()
     options, (path,) = parse_command_line(["-M", "--fast-fail", *flags, source, "-o", str(new)])
     if compile(path, options, full_module_name=module).num_errors:
         return False
@@ -56,6 +59,7 @@ def translate(module: str, source: str, target: Path) -> bool:
         new.write_text(c)
         os.replace(new, target)
     target.with_suffix(".dep").write_text(text)
+    os.utime(target.with_suffix(".dep"), ns=(began, began))  # a source that is edited meanwhile is newer
     target.with_suffix(".flags").write_text(wanted)
     return True
 
