@@ -324,7 +324,8 @@ cdef object call_hook(Node node, object hook, tuple arguments):
     cdef Event event
     if not state.flags & LISTENING:
         return hook(*arguments)
-    event = begin_event(state, "range" if getattr(hook, "pure", False) else "hook", getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
+    event = begin_event(state, "range" if getattr(hook, "pure", False) else "hook",
+                        getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
     try:
         result = hook(*arguments)
     except BaseException as error:

@@ -36,7 +36,7 @@ cdef enum:
 NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 
 
-def differences(inputs, addresses):
+def differences(inputs):
     """Which arrays that a call was given share memory: for each the number of its group, and pairs with their distance in bytes."""
     numbers = {}
     groups = [numbers.setdefault(value.memory, len(numbers)) for value in inputs]
@@ -45,7 +45,7 @@ def differences(inputs, addresses):
     for i, (value, group) in enumerate(zip(inputs, groups)):
         j = first.setdefault(group, i)
         if j != i:
-            pairs.append((j, i, addresses[value] - addresses[inputs[j]]))
+            pairs.append((j, i, value.address - inputs[j].address))
     return groups, pairs
 
 

@@ -78,7 +78,6 @@ class Captured:
         self.targets: list[tuple[int, Value | None]] = []
         self.spent: dict[Value, str] = {}
         self.doubtful: list[tuple[Any, Any]] = []
-        self.addresses: dict[Value, int] = {}
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.failure: Exception | None = None
 
@@ -188,7 +187,6 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     middle = next((n for n, line in enumerate(lines) if line.name == BACKWARD), len(lines))
     taken.lines, taken.backward = lines[:middle], lines[middle + 1 :]
     taken.doubtful = witness.doubtful
-    taken.addresses = {value: value.address for value in memory.values}
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()
 

@@ -41,11 +41,12 @@ class Places:
     def __init__(self, function: Callable[..., Any], dynamic: Any) -> None:
         wanted = [dynamic] if isinstance(dynamic, (int, str)) else list(dynamic)
         try:
-            parameters = [name for name, one in inspect.signature(function).parameters.items() if one.kind in (0, 1)]
-            known = set(inspect.signature(function).parameters)
-            others = any(one.kind == 4 for one in inspect.signature(function).parameters.values())
+            known = dict(inspect.signature(function).parameters)
         except ValueError:  # of a builtin
-            parameters, known, others = [], set(), True
+            known, others = {}, True
+        else:
+            others = any(one.kind is one.VAR_KEYWORD for one in known.values())
+        parameters = [name for name, one in known.items() if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
         for name in wanted:
             if isinstance(name, str) and name not in known and not others:
                 raise ValueError(f"compile: dynamic={name!r} is no parameter; there are {sorted(known)}")

@@ -5,42 +5,16 @@ Owns what is one loop over plain memory, and what is a loop over rows.
 
 from __future__ import annotations
 
-from math import prod
-
 from ..tracing.values import Value
 
 SHORT = 4  # elements of a row below which the operator itself costs less
-
-
-def count(value: Value) -> int:
-    """Elements."""
-    return prod(value.shape)
-
-
-def is_c_contiguous(value: Value) -> bool:
-    step = value.dtype.itemsize
-    for size, stride in zip(reversed(value.shape), reversed(value.strides)):
-        if size > 1 and stride != step:
-            return False
-        step *= size
-    return True
-
-
-def is_dense(value: Value) -> bool:
-    """Whether the elements fill one block of memory, from the first on."""
-    step = value.dtype.itemsize
-    for stride, size in sorted((stride, size) for stride, size in zip(value.strides, value.shape) if size > 1):
-        if stride != step:
-            return False
-        step *= size
-    return True
 
 
 def rows_of(values: list[Value], out: Value) -> tuple[int, int, list[tuple[int, int]]] | None:
     """Operands of a loop, and behind them its result, as rows: their number, their length, and strides as (to the next row,
     inside of a row); None where more than two axes are left when those are joined that lie one behind the other."""
     ndim = len(out.shape)
-    if not is_c_contiguous(out):
+    if not out.layout.c_contiguous:
         return None
     strides = []
     for value in (*values, out):
@@ -65,7 +39,7 @@ def rows_of(values: list[Value], out: Value) -> tuple[int, int, list[tuple[int, 
 
 def step_of(value: Value, out: Value) -> int | None:
     """Bytes from one element of an operand of a loop to the next, in the order of the result; None where they differ."""
-    if count(value) == 1 and len(value.shape) <= len(out.shape):
+    if value.layout.count == 1 and len(value.shape) <= len(out.shape):
         return 0
     if value.shape != out.shape:
         return None
@@ -74,6 +48,6 @@ def step_of(value: Value, out: Value) -> int | None:
         return 0
     if value.dtype.itemsize == out.dtype.itemsize:
         return value.dtype.itemsize if all(value.strides[i] == out.strides[i] for i in axes) else None
-    if is_c_contiguous(value) and is_c_contiguous(out):
+    if value.layout.c_contiguous and out.layout.c_contiguous:
         return value.dtype.itemsize
     return None

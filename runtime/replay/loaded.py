@@ -138,7 +138,7 @@ def save(compiled: Any, path: str | os.PathLike) -> None:
         if is_tensor and not item.is_leaf:
             raise Unfit(f"save: {way} has a history, which a file has not; detach it")
         held.append({"way": way, "data": writer.strided(array), "memory": memory.setdefault(value.memory, len(memory)),
-                     "address": first.taken.addresses[value], "requires_grad": is_tensor and item.requires_grad,
+                     "address": value.address, "requires_grad": is_tensor and item.requires_grad,
                      "grad": None if grad is None else writer.strided(array_held(grad))})  # fmt: skip
     writer.write(path, {"kinds": kinds, "held": held}, gradspec.__version__)
 

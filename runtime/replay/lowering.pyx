@@ -40,7 +40,7 @@ cdef class Lowered:
     """
 
     cdef readonly list inputs, returned, lines
-    cdef readonly dict addresses, anchors, places
+    cdef readonly dict anchors, places
     cdef readonly list slots, externals, given, written
     cdef readonly list steps
     cdef readonly tuple results
@@ -50,9 +50,9 @@ cdef class Lowered:
     cdef list constants
     cdef dict shadows
 
-    def __init__(self, list lines, list inputs, list returned, dict addresses):
+    def __init__(self, list lines, list inputs, list returned):
         cdef Instruction line
-        self.inputs, self.returned, self.addresses = inputs, list(dict.fromkeys(returned)), addresses
+        self.inputs, self.returned = inputs, list(dict.fromkeys(returned))
         self.lines = late(shortened(lines, self.returned), {value.memory for value in inputs})
         self.lines = waiting(self.lines, self.is_steady)
         self.anchors = {}   # of memory: a slot that lies in it, and where that was

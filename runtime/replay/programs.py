@@ -50,15 +50,15 @@ class Program(Recorded):
             found = self.residuals_of(taken)
             self.saved_inputs = [places[value] for value in found if value in places]
             self.residuals = [value for value in found if value not in places]
-        self.forward = Lowered(taken.lines, taken.inputs, [*returned, *self.residuals], taken.addresses)
+        self.forward = Lowered(taken.lines, taken.inputs, [*returned, *self.residuals])
         if taken.differentiated:
             inputs = [*taken.cotangents, *self.residuals, *(taken.inputs[n] for n in self.saved_inputs)]
             outputs = [value for _, value in taken.targets if value is not None]
-            self.backward = Lowered(taken.backward, inputs, outputs, taken.addresses)
+            self.backward = Lowered(taken.backward, inputs, outputs)
         self.index = {value: i for i, value in enumerate(self.forward.returned)}
         self.generators = list({id(one): one for line in taken.lines for one in generators_of(line)}.values())
         self.tape, self.wanted, self.written = self.forward.tape, tuple(self.forward.given), tuple(self.forward.written)
-        self.groups = differences(taken.inputs, taken.addresses)
+        self.groups = differences(taken.inputs)
         self.gradients = tuple((n, -1 if value is None else self.index[value]) for n, value in taken.gradients)
         self.answer = self.answer_of(taken)
         taken.outcome = None

@@ -33,7 +33,6 @@ class Writer:
         self.arrays: list[np.ndarray] = []
         self.values: dict[Value, int] = {}
         self.described: list[Any] = []
-        self.addresses: dict[Value, int] = {}
 
     def array(self, array: np.ndarray) -> int:
         self.arrays.append(array)
@@ -45,7 +44,7 @@ class Writer:
             number = self.values[value] = len(self.described)
             data = None if value.data is None else self.strided(value.data)
             self.described.append([value.kind, list(value.shape), str(value.dtype), list(value.strides), memory,
-                                   self.addresses.get(value, 0), data])  # fmt: skip
+                                   value.address, data])  # fmt: skip
             return number
         return self.values[value]
 
@@ -85,7 +84,6 @@ class Writer:
 
     def recording(self, taken: Captured) -> dict[str, Any]:
         """One recording."""
-        self.addresses = taken.addresses
         found = {name: self.tree([list(pair) if type(pair) is tuple else pair for pair in part] if type(part) is list else part)
                  for name, part in ((name, getattr(taken, name)) for name in PLAIN)}  # fmt: skip
         found["passed"], found["spent"] = [list(pair) for pair in taken.passed.items()], [
@@ -126,14 +124,12 @@ class Reader:
             files = [io.BytesIO(archive.read(f"{n}.npy")) for n in range(count)]
             self.arrays = [np.lib.format.read_array(file, allow_pickle=False) for file in files]
         self.values: list[Value] = []
-        self.addresses: dict[Value, int] = {}
         for kind, shape, dtype, strides, memory, address, data in self.document["values"]:
             like = as_strided(np.empty(1, dtype), tuple(shape), tuple(strides))  # nobody reads it
             value = Value(kind, like, None if memory is None else self.values[memory])
             value.address = address
             value.data = None if data is None else self.strided(data)
             self.values.append(value)
-            self.addresses[value] = address
 
     def strided(self, described: list[Any]) -> np.ndarray:
         number, strides = described
@@ -175,7 +171,6 @@ class Reader:
             setattr(taken, name, self.tree(found[name]))
         taken.passed = {place: number for place, number in found["passed"]}
         taken.spent = {self.values[value]: text for value, text in found["spent"]}
-        taken.addresses = dict(self.addresses)
         for name in ("lines", "backward"):
             lines = [Instruction(op, self.arguments(op, arguments), self.tree(outputs), line and tuple(line))
                      for op, arguments, outputs, line in found[name]]  # fmt: skip
