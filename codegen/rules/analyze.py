@@ -19,10 +19,10 @@ from ..spec.expression import ARRAY, STATIC, Call, Constant, Expression, lets_in
 from ..spec.formula import bind_call, called_by, calls_in, declared_kind, formulas_of, grad_names
 from ..spec.formula import lets_in as lets_read
 from ..spec.library import Library, read_library, unused_helpers
-from ..spec.model import WITHOUT_RULE, Family, Formula, Op, Signature, Spec, Text
+from ..spec.model import WITHOUT_RULE, Family, Formula, Op, Signature, Spec
 from ..spec.order import misplaced_lets
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
-from ..spec.shapes import Mismatch, Shape, Unknown, infer, parse_shape, reduces_to, show, symbolic
+from ..spec.shapes import Mismatch, Shape, Unknown, infer, reduces_to, shape_of, show, symbolic
 from .asked import HELPER, Answers, Asked
 from .calls import without
 from .derive import derive, tangents_in
@@ -69,7 +69,7 @@ class Analysis:
 
     def __init__(self, spec: Spec, library: Library):
         self.asked = Asked(spec.ops.values(), library)
-        self._shapes = {spelling: (op.signature, _shape(op)) for spelling, op in spec.by_spelling.items() if op.shape}
+        self._shapes = {spelling: (op.signature, shape_of(op)) for spelling, op in spec.by_spelling.items() if op.shape}
 
     def op(self, op: Op, errors: ErrorList, calls: bool = True) -> Op:
         """The op with its formulas resolved and `derived` filled in, if nothing is refused; `calls` are samples and examples."""
@@ -83,11 +83,6 @@ class Analysis:
 
     def _of(self, op: Op, errors: ErrorList) -> _OpAnalysis:
         return _OpAnalysis(op, self.asked.vocabulary, self.asked.library, self._shapes, errors)
-
-
-def _shape(op: Op) -> Shape:
-    at = op.places.get("shape", op.location)
-    return parse_shape(Text(op.shape, at.file, ((at.line, at.column),)), op.signature)
 
 
 class _OpAnalysis:
@@ -380,7 +375,7 @@ class _OpAnalysis:
                 self._check_shape(key, name, formula)
 
     def _check_shape(self, key: str, name: str, formula: Formula) -> None:
-        known = symbolic(_shape(self.op), self.op.signature)
+        known = symbolic(shape_of(self.op), self.op.signature)
         known |= {grad: known[output] for grad, output in grad_names(self.op).items() if output in known}
         lets = self.op.let_expressions
         try:

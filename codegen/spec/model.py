@@ -27,9 +27,8 @@ NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 LAWS = ("memory", "axes", "parts")  # that an entry may except
 # How an operator may take the batches of a vmap, where its entry says so: see docs/grammar.md.
 VMAPS = (
-    "along", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "leading",
-    "matrices", "order", "padded", "parts", "places", "reduced", "refused", "rows", "scattered", "shaped", "summed",
-    "taken", "widened",
+    "along", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "matrices", "order",
+    "padded", "places", "reduced", "refused", "rows", "scattered", "summed", "taken", "widened",
 )  # fmt: skip
 DTYPES = ("any", "float", "real", "complex", "int", "bool")
 

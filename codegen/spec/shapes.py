@@ -24,7 +24,7 @@ from typing import Any
 
 from ..errors import SpecError
 from .expression import Call, Constant, Expression, Name, Operation
-from .model import Argument, Signature, Text
+from .model import Argument, Op, Signature, Text
 from .signature import split
 
 Dim = int | str
@@ -105,6 +105,12 @@ def parse_shape(text: Text, signature: Signature) -> Shape:
                 at = part.at(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", part.value).start())
                 raise SpecError(f"no input has '{_plain(name)}'", at)
     return Shape(tuple(p for _, p in inputs), tuple(p for _, p in results))
+
+
+def shape_of(op: Op) -> Shape:
+    """What an entry says of shapes; `_` where it says nothing."""
+    at = op.places.get("shape", op.location)
+    return parse_shape(Text(op.shape or "_", at.file, ((at.line, at.column),)), op.signature)
 
 
 def _pattern(text: Text) -> Pattern:

@@ -19,8 +19,8 @@ from ..errors import ErrorList
 from ..package import Package
 from ..spec.formula import calls_in
 from ..spec.limits import memory
-from ..spec.model import WITHOUT_RULE, Formula, Op, Spec, Text
-from ..spec.shapes import Mismatch, Pattern, Unknown, parse_shape, partial_results, shaped, show
+from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
+from ..spec.shapes import Mismatch, Pattern, Unknown, partial_results, shape_of, shaped, show
 from . import numeric
 from .batched import check_batched, check_rows
 from .beside import check_inplace, check_placed
@@ -183,8 +183,7 @@ class _Check(Case):
             check_placed(self)
 
     def check_shape(self) -> None:
-        at = self.op.places.get("shape", self.op.location)
-        shape = parse_shape(Text(self.op.shape or "_", at.file, ((at.line, at.column),)), self.op.signature)
+        shape = shape_of(self.op)
         try:
             inputs = [_shape_of(p, self.arguments[a.name]) for p, a in zip(shape.inputs, shaped(self.op.signature))]
             wanted = partial_results(shape, inputs, self.arguments)

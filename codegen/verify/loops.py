@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..spec.model import Argument, Op, Text
-from ..spec.shapes import Pattern, Shape, parse_shape, shaped
+from ..spec.model import Argument, Op
+from ..spec.shapes import Pattern, Shape, shape_of, shaped
 from .case import BoundCall
 from .evaluate import ArrayList
 
@@ -160,8 +160,7 @@ def loops_of(op: Op, call: BoundCall, outputs: Sequence[Any] = ()) -> Loops | No
     """The loop axes of a call, None where nothing says which they are; its outputs tell what its indices are."""
     if op.shape is None or op.signature.generators:
         return None
-    at = op.places["shape"]
-    shape = parse_shape(Text(op.shape, at.file, ((at.line, at.column),)), op.signature)
+    shape = shape_of(op)
     patterns = {a.name: pattern for a, pattern in zip(shaped(op.signature), shape.inputs)}
     call = replace(call, arguments=call.arguments | {name: as_array(call.arguments[name]) for name in patterns})
     arrays = {name: value for name in patterns if _is_arrays(value := call.arguments[name])}

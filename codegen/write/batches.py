@@ -16,8 +16,8 @@ from ..rules.statements import Assign, Statement, Unpack
 from ..spec.elementwise import is_elementwise
 from ..spec.expression import ARRAY, STATIC, Call, Conditional, Constant, Expression, Metadata, Name, Operation, mapped, walk
 from ..spec.formula import declared_kind, grad_names
-from ..spec.model import Op, Text
-from ..spec.shapes import Shape, parse_shape
+from ..spec.model import Op
+from ..spec.shapes import shape_of
 from .programs import Elementwise
 
 
@@ -180,13 +180,8 @@ def _has_widest_outputs(op: Op) -> bool:
     """Whether no array argument has more axes than an output: each output has the shape of all of them broadcast."""
     if op.shape is None:
         return False
-    shape = _parsed(op)
+    shape = shape_of(op)
     names = {name for pattern in shape.inputs for name in pattern.whole}
     if any(not pattern.whole or pattern.is_any or pattern.is_list for pattern in shape.inputs):
         return False
     return all(set(pattern.whole) == names and pattern.function in ("", "broadcast") for pattern in shape.results)
-
-
-def _parsed(op: Op) -> Shape:
-    at = op.places.get("shape", op.location)
-    return parse_shape(Text(op.shape, at.file, ((at.line, at.column),)), op.signature)

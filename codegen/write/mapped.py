@@ -6,10 +6,10 @@ that is not so.  The ways themselves are the runtime's (`runtime/batching/ways.p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..spec.model import Argument, Op, Text
-from ..spec.shapes import Pattern, Shape, parse_shape
+from ..spec.model import Argument, Op
+from ..spec.shapes import Pattern, Shape, shape_of
 from ..verify.loops import axis_arguments
 
 # Way -> what becomes of an operand whose batch is its first axis.
@@ -66,8 +66,8 @@ class Mapped:
 def mapped(op: Op) -> Mapped | None:
     """None of an op that never gets a batch: it takes no arrays and draws nothing."""
     roles = "".join(_role(op, a) for a in op.signature.arguments)
-    shape = _shape(op)
-    if op.vmap is not None and shape is not None:
+    shape = shape_of(op)
+    if op.vmap is not None:
         return _stated(op, roles, shape)
     if op.composite:
         return Mapped("parts", roles)
@@ -75,7 +75,7 @@ def mapped(op: Op) -> Mapped | None:
         return Mapped("draws", roles)
     if not set("ali") & set(roles):
         return None
-    if shape is not None and "i" not in roles:
+    if "i" not in roles:
         for found in (_elements, _leading, _along, _shaped):
             if way := found(op, roles, shape):
                 return way
@@ -90,12 +90,7 @@ def _stated(op: Op, roles: str, shape: Shape) -> Mapped:
         roles = roles[0] + roles[1:].replace("a", ".")
     if count:
         return Mapped(way, roles, (tuple("chw"[: int(count)]),), ((),))
-    found = Mapped(way, roles)
-    if way == "leading":
-        inputs, results = (tuple(tuple(map(str, pattern.dims[1:])) for pattern in side) for side in (shape.inputs, shape.results))
-        found = replace(found, inputs=inputs, results=results)
-    reduces = all(pattern.function == "reduce" for pattern in shape.results)
-    return replace(found, all_axes=way in ("along", "beside") and reduces)
+    return Mapped(way, roles)
 
 
 def _role(op: Op, argument: Argument) -> str:
@@ -113,10 +108,13 @@ def _elements(op: Op, roles: str, shape: Shape) -> Mapped | None:
     """All operands, and all results, have one shape or broadcast to it."""
     names = {name for pattern in shape.inputs for name in pattern.whole}
     fits = all(_is_whole(pattern) and set(pattern.whole) <= names for pattern in (*shape.inputs, *shape.results))
-    alone = len(shape.inputs) == 1 or all(set(pattern.whole) == names or op.inplace_only for pattern in shape.results)
-    if fits and (alone or op.inplace_only) and not {"x", "X", "s", "l"} & set(roles) and not {"parts", "axes"} & set(op.breaks):
-        return Mapped("elements", roles)
-    return None
+    whole = op.inplace_only or len(shape.inputs) == 1 or all(set(pattern.whole) == names for pattern in shape.results)
+    return Mapped("elements", roles) if fits and whole and _leaves_axes_alone(op, roles) else None
+
+
+def _leaves_axes_alone(op: Op, roles: str) -> bool:
+    """Whether no argument names axes or a shape, and what an axis holds is the same alone."""
+    return not set("xXsl") & set(roles) and not {"parts", "axes"} & set(op.breaks)
 
 
 def _is_whole(pattern: Pattern) -> bool:
@@ -126,9 +124,7 @@ def _is_whole(pattern: Pattern) -> bool:
 def _leading(op: Op, roles: str, shape: Shape) -> Mapped | None:
     """Each operand and each result has the `...`, and axes of its own behind it."""
     patterns = (*shape.inputs, *shape.results)
-    if {"x", "X", "s", "l"} & set(roles) or any(pattern.dims[:1] != ("...",) or pattern.is_list for pattern in patterns):
-        return None
-    if {"parts", "axes"} & set(op.breaks):
+    if not _leaves_axes_alone(op, roles) or any(pattern.dims[:1] != ("...",) or pattern.is_list for pattern in patterns):
         return None
     inputs, results = ([tuple(map(str, pattern.dims[1:])) for pattern in side] for side in (shape.inputs, shape.results))
     return Mapped("leading", roles, tuple(inputs), tuple(results))
@@ -136,7 +132,7 @@ def _leading(op: Op, roles: str, shape: Shape) -> Mapped | None:
 
 def _along(op: Op, roles: str, shape: Shape) -> Mapped | None:
     """An array with axes that are named, or several of one shape."""
-    if not {"x", "X"} & set(roles) or "s" in roles or "axes" in op.breaks:
+    if not set("xX") & set(roles) or "s" in roles or "axes" in op.breaks:
         return None
     named = {name for pattern in shape.inputs for name in pattern.whole}
     if roles.count("a") + roles.count("l") != 1 and (len(named) != 1 or "_" in named):
@@ -149,13 +145,6 @@ def _shaped(op: Op, roles: str, shape: Shape) -> Mapped | None:
     if roles.count("s") != 1 or roles.count("a") != 1 or "l" in roles or not roles.startswith("a"):
         return None
     return Mapped("shaped", roles) if shape.results[0].whole == ("shape",) else None
-
-
-def _shape(op: Op) -> Shape | None:
-    if op.shape is None:
-        return None
-    at = op.places.get("shape", op.location)
-    return parse_shape(Text(op.shape, at.file, ((at.line, at.column),)), op.signature)
 
 
 def how(op: Op) -> str:

@@ -360,7 +360,7 @@ def test_nothing_is_left_behind():
     before = count()
     for _ in range(20):
         gs.vmap(gs.grad(lambda x: gs.vmap(f)(x[None]).sum()))(rand(5, 3))
-    assert count() == before
+    assert count() <= before
 
 
 def test_threads_have_levels_of_their_own():
