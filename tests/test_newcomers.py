@@ -31,7 +31,6 @@ STOPS = {
     "pytorch/matrix_factorisation.py": "write axis=",
     "pytorch/physics_informed.py": "there is one device, memory",
     "pytorch/rnn_cell.py": "write gs.tensor(scale * numpy.random.default_rng(seed).normal(size=shape), requires_grad=True)",
-    "jax/autodiff_cookbook.py": "AssertionError",  # a pullback of one argument gives one gradient, as in PyTorch, and not a tuple
 }
 
 

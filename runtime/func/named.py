@@ -14,12 +14,12 @@ from .products import hvp, jvp, linearize, vjp
 
 
 def make_vjp(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function that takes the arguments and gives (pullback, output), as `vjp` has them, by argument `argnum`."""
+    """A function that takes the arguments and gives (pullback, output): as of `vjp`, by argument `argnum` alone."""
 
     @wraps(func)
     def at(*args: Any, **kwargs: Any) -> Any:
         output, pullback = vjp(_by(func, args, kwargs, argnum), args[argnum])
-        return pullback, output
+        return lambda vector: pullback(vector)[0], output
 
     return at
 
@@ -48,7 +48,7 @@ def make_ggnvp(func: Callable[..., Any], g: Callable[..., Any] | None = None, f_
         inner = _by(func, args, kwargs, f_argnum)
         output, derivative = linearize(inner, args[f_argnum])
         _, pullback = vjp(inner, args[f_argnum])
-        return lambda v: pullback(hvp(g or _half_square, output, derivative(v)))
+        return lambda v: pullback(hvp(g or _half_square, output, derivative(v)))[0]
 
     return at
 
@@ -75,7 +75,7 @@ def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callab
     @wraps(func)
     def product(*args: Any, **kwargs: Any) -> Any:
         *args, vector = args
-        return vjp(_by(func, args, kwargs, argnum), args[argnum])[1](vector)
+        return vjp(_by(func, args, kwargs, argnum), args[argnum])[1](vector)[0]
 
     return product
 

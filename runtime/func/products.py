@@ -32,8 +32,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     output
         What `func` returned.
     pullback : callable
-        Takes a nest of the form and the shapes of the output; gives one of the form of the argument, or a tuple of them where
-        there are several.  It may be called any number of times.
+        Takes a nest of the form and the shapes of the output; gives a tuple with a gradient of the form of each argument, a
+        tuple of one for a single argument.  It may be called any number of times.
     aux
         Only with `has_aux`.
 
@@ -57,7 +57,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         kept, recorded = _keeps(point, vectors, is_grad_enabled())
         with enable_grad():
             found = filled(gradients(roots, edges, vectors, recorded, True), point.values)
-            return point.by_argument([value if kept else without_history(value) for value in found])
+            return point.nest([value if kept else without_history(value) for value in found], point.inputs_form)
 
     value = point.result(outputs, form)
     return (value, pullback, point.auxiliary()) if has_aux else (value, pullback)

@@ -69,7 +69,7 @@ class Objective:
         return LinearOperator(
             (output.size, point.size), dtype=output.dtype,
             matvec=lambda v: derivative(np.reshape(v, point.shape)).numpy(),
-            rmatvec=lambda v: pullback(np.reshape(v, output.shape)).numpy(),
+            rmatvec=lambda v: pullback(np.reshape(v, output.shape))[0].numpy(),
         )  # fmt: skip
 
     def hess(self, x: npt.ArrayLike, *args: Any) -> npt.NDArray[Any]:
@@ -85,7 +85,7 @@ class Objective:
         if not known or not all(a is b for a, b in zip(asked[1:], self._point[1:])) or asked[0] != self._point[0]:
             _, self._pullback = vjp(grad(lambda x: self._single(x, *args)), point)
             self._point = asked
-        return self._pullback(_vector(p)).numpy()
+        return self._pullback(_vector(p))[0].numpy()
 
     def curve(self, data: Any, *parameters: float) -> npt.NDArray[Any]:
         """The function at `data`, its second argument, with the parameters one by one: what `curve_fit` takes."""

@@ -79,7 +79,7 @@ def transforms(random):
     alike = {
         "grad": lambda f: gs.grad(lambda x: (gs.sin(f(x)) * scale).sum()),
         "jvp": lambda f: lambda x: gs.jvp(f, (x,), (gs.cos(x) * scale,))[1],
-        "vjp": lambda f: lambda x: (lambda y, pull: pull(gs.cos(y)))(*gs.vjp(f, x)),
+        "vjp": lambda f: lambda x: (lambda y, pull: pull(gs.cos(y))[0])(*gs.vjp(f, x)),
         "jacrev": lambda f: lambda x: gs.jacrev(f)(x).sum(axis=-1),
         "jacfwd": lambda f: lambda x: gs.jacfwd(f)(x).sum(axis=-1),
         "value_and_grad": lambda f: lambda x: (lambda v, g: v + g)(*gs.value_and_grad(lambda x: (f(x) ** 2).mean())(x)),

@@ -25,7 +25,7 @@ TRANSFORMS = {
     "grad": lambda x: func.grad(f)(x),
     "value_and_grad": lambda x: func.value_and_grad(f)(x)[1],
     "elementwise_grad": lambda x: func.elementwise_grad(field)(x),
-    "vjp": lambda x: func.vjp(field, x)[1](ONES),
+    "vjp": lambda x: func.vjp(field, x)[1](ONES)[0],
     "jvp": lambda x: func.jvp(field, (x,), (ONES,))[1],
     "linearize": lambda x: func.linearize(field, x)[1](ONES),
     "jacrev": lambda x: func.jacrev(field)(x),
