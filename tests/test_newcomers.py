@@ -24,13 +24,11 @@ STOPS = {
     "numpy/normal_likelihood.py": "a list of tensors becomes one by gradspec.stack(list)",
     "numpy/solve_ivp.py": "a list of tensors becomes one by gradspec.stack(list)",
     "pytorch/attention.py": "PyTorch's x.transpose(i, j) is x.swapaxes(i, j)",
-    "pytorch/classifier_module.py": "write a class that holds gs.tensor(..., requires_grad=True)",
     "pytorch/data_loader.py": "write a loop over slices",
     "pytorch/hessian_vector.py": "write gs.float64, which is the default",
-    "pytorch/image_filter.py": "write gs.tensor(data, requires_grad=True)",
     "pytorch/matrix_factorisation.py": "write axis=",
     "pytorch/physics_informed.py": "there is one device, memory",
-    "pytorch/rnn_cell.py": "write gs.tensor(scale * numpy.random.default_rng(seed).normal(size=shape), requires_grad=True)",
+    "pytorch/rnn_cell.py": "PyTorch's x.repeat(m, n) is x.tile((m, n))",
 }
 
 

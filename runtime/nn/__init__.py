@@ -1,7 +1,7 @@
-"""The functions of neural networks: gradspec.nn, and PyTorch's paths `nn.functional` and `nn.utils` to what is here.
+"""Neural networks: gradspec.nn, with PyTorch's paths `nn.functional`, `nn.init`, `nn.modules` and `nn.utils` to what is here.
 
-Owns the names.  The functions are operators of the spec, operators beside the buffers that they write to, and loops over
-sequences.
+Owns the names.  Modules call functions; these are operators of the spec, operators beside the buffers that they write to, and
+loops over sequences.
 """
 
 from typing import TYPE_CHECKING
@@ -15,10 +15,14 @@ from .bags import embedding_bag as embedding_bag
 from .bags import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 from .connectionist import ctc_loss as ctc_loss
 from .lookup import embedding as embedding
+from .modules import *  # noqa: F403
+from .modules import __all__ as _modules
 from .packing import PackedSequence as PackedSequence
 from .packing import pack_padded_sequence as pack_padded_sequence
 from .packing import pad_packed_sequence as pad_packed_sequence
 from .padding import pad as pad
+from .parameter import Buffer as Buffer
+from .parameter import Parameter as Parameter
 from .recurrent import gru as gru
 from .recurrent import lstm as lstm
 from .recurrent import pad_sequence as pad_sequence
@@ -30,14 +34,15 @@ from .sampling import gumbel_softmax as gumbel_softmax
 from ..support.later import later
 
 if TYPE_CHECKING:
-    from . import functional as functional, utils as utils
+    from . import functional as functional, init as init, modules as modules, parameter as parameter, utils as utils
 else:
-    __getattr__ = later(__name__, {"": ("functional", "utils")})
+    __getattr__ = later(__name__, {"": ("functional", "init", "modules", "parameter", "utils")})
 
 __all__ = sorted([
-    "PackedSequence", "ctc_loss", "embedding_bag", "functional", "gru", "lstm", "multi_head_attention_forward",
-    "pack_padded_sequence", "pad", "pad_packed_sequence", "pad_sequence", "rnn_relu", "rnn_tanh",
-    "triplet_margin_with_distance_loss", "utils", *_operators,
+    "Buffer", "PackedSequence", "Parameter", "ctc_loss", "embedding_bag", "functional", "gru", "init", "lstm", "modules",
+    "multi_head_attention_forward", "pack_padded_sequence", "pad", "pad_packed_sequence", "pad_sequence", "parameter", "rnn_relu",
+    "rnn_tanh",
+    "triplet_margin_with_distance_loss", "utils", *_modules, *_operators,
 ])  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def rnn_tanh(
     >>> y.tolist(), h.tolist()
     ([[0.7615941559557649], [0.9095227207913926]], [[0.9095227207913926]])
     """
-    found = _network("rnn_tanh", _simple(ops.tanh), 1, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional,
+    found = network("rnn_tanh", simple_step(ops.tanh), 1, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional,
                      batch_first, generator)  # fmt: skip
     return found[0], found[1]
 
@@ -92,7 +92,7 @@ def rnn_relu(
     >>> y.tolist(), h.tolist()
     ([[1.0], [2.0]], [[2.0]])
     """
-    found = _network("rnn_relu", _simple(_nn.relu), 1, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional,
+    found = network("rnn_relu", simple_step(_nn.relu), 1, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional,
                      batch_first, generator)  # fmt: skip
     return found[0], found[1]
 
@@ -120,7 +120,7 @@ def gru(
     >>> y.tolist(), h.tolist()
     ([[1.0]], [[1.0]])
     """
-    found = _network("gru", _gru_step, 3, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
+    found = network("gru", gru_step, 3, x, [hx], params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
                      generator)  # fmt: skip
     return found[0], found[1]
 
@@ -157,7 +157,7 @@ def lstm(
     states = list(hx)
     if len(states) != 2:
         raise ValueError(f"lstm: hx must hold the states and the cells, got {len(states)} arrays")
-    found = _network("lstm", _lstm_step, 4, x, states, params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
+    found = network("lstm", lstm_step, 4, x, states, params, has_biases, num_layers, dropout, train, bidirectional, batch_first,
                      generator)  # fmt: skip
     return found[0], found[1], found[2]
 
@@ -205,28 +205,28 @@ def pad_sequence(
     return ops.stack(padded, 0 if batch_first else 1)
 
 
-def _simple(activation: Callable[[Tensor], Tensor]) -> Step:
+def simple_step(activation: Callable[[Tensor], Tensor]) -> Step:
     def step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
         return [activation(entry + _nn.linear(states[0], w_hh, b_hh))]
 
     return step
 
 
-def _gru_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
+def gru_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
     (h,) = states
     ins, held = ops.split(entry, 3, -1), ops.split(_nn.linear(h, w_hh, b_hh), 3, -1)
     fresh = ops.tanh(ins[2] + _nn.sigmoid(ins[0] + held[0]) * held[2])
     return [fresh + _nn.sigmoid(ins[1] + held[1]) * (h - fresh)]
 
 
-def _lstm_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
+def lstm_step(entry: Tensor, states: list[Tensor], w_hh: Tensor, b_hh: Tensor | None) -> list[Tensor]:
     h, c = states
     gates = ops.split(entry + _nn.linear(h, w_hh, b_hh), 4, -1)
     c = _nn.sigmoid(gates[1]) * c + _nn.sigmoid(gates[0]) * ops.tanh(gates[2])
     return [_nn.sigmoid(gates[3]) * ops.tanh(c), c]
 
 
-def _network(
+def network(
     name: str,
     step: Step,
     gates: int,
@@ -240,10 +240,16 @@ def _network(
     bidirectional: bool,
     batch_first: bool,
     generator: Any,
+    sizes: Sequence[int] | None = None,
+    projected: bool = False,
 ) -> list[Tensor]:
-    """What the last layer gives at each time, and each of the states behind the last."""
+    """What the last layer gives at each time, and each of the states behind the last.
+
+    `sizes` are how many of the examples, the longest first, have each time; what a layer gives to the others there means nothing.
+    Where it is `projected`, the last of the arrays of a layer makes a shorter state of what the step gives.
+    """
     x, before, weights = asarray(x), [asarray(state) for state in states], [asarray(param) for param in params]
-    directions, each = 2 if bidirectional else 1, 4 if has_biases else 2
+    directions, each = 2 if bidirectional else 1, (4 if has_biases else 2) + projected
     if x.ndim not in (2, 3):
         raise ValueError(f"{name}: x must be of shape (time, batch, components) or (time, components), got {tuple(x.shape)}")
     if num_layers < 1 or len(weights) != num_layers * directions * each:
@@ -254,8 +260,10 @@ def _network(
         x = ops.swapaxes(x, 0, 1)
     if x.shape[0] == 0:
         raise ValueError(f"{name}: a sequence has a length, got x of shape {tuple(asarray(x).shape)}")
-    wanted = (num_layers * directions, *x.shape[1:-1], weights[1].shape[-1])
-    for state in before:
+    size = weights[1].shape[-1]
+    width = weights[each - 1].shape[-1] if projected else size
+    for number, state in enumerate(before):
+        wanted = (num_layers * directions, *x.shape[1:-1], width if number else size)
         if tuple(state.shape) != wanted:
             raise ValueError(f"{name}: the states before must be of shape {wanted}, got {tuple(state.shape)}")
     behind: list[list[Tensor]] = [[] for _ in before]
@@ -263,15 +271,22 @@ def _network(
         sides = []
         for direction in range(directions):
             place = layer * directions + direction
-            w_ih, w_hh, *biases = weights[place * each : (place + 1) * each]
-            if w_hh.shape != (gates * wanted[-1], wanted[-1]) or w_ih.shape[:1] != w_hh.shape[:1]:
+            w_ih, w_hh, *rest = weights[place * each : (place + 1) * each]
+            biases = rest[:2] if has_biases else []
+            if w_hh.shape != (gates * width, size) or w_ih.shape[:1] != w_hh.shape[:1]:
                 raise ValueError(f"{name}: weights of shapes {tuple(w_ih.shape)} and {tuple(w_hh.shape)} are not {gates} "
-                                 f"times {wanted[-1]} rows")  # fmt: skip
+                                 f"times {width} rows")  # fmt: skip
             entries = list(ops.unstack(_nn.linear(x, w_ih, biases[0] if biases else None)))
             held = [state[place] for state in before]
             outs = []
-            for entry in reversed(entries) if direction else entries:
-                held = step(entry, held, w_hh, biases[1] if biases else None)
+            for time in range(len(entries))[:: -1 if direction else 1]:
+                count = entries[time].shape[0] if sizes is None else sizes[time]
+                ending = count < entries[time].shape[0]
+                entry, going = (entries[time][:count], [state[:count] for state in held]) if ending else (entries[time], held)
+                going = step(entry, going, w_hh, biases[1] if biases else None)
+                if projected:
+                    going[0] = _nn.linear(going[0], rest[-1])
+                held = [ops.concat([new, old[count:]]) for new, old in zip(going, held)] if ending else going
                 outs.append(held[0])
             for states_of, last in zip(behind, held):
                 states_of.append(last)

@@ -123,46 +123,33 @@ NAMES = {
         "runtime_validation* argument_validation"
     ),
     # Layers and optimisers.
-    "not there yet; write a class that holds gs.tensor(..., requires_grad=True), and a list of these for gs.optim": (
-        "Module Container ParameterList ParameterDict ModuleList ModuleDict BufferDict Buffer UninitializedParameter "
-        "UninitializedBuffer modules functional_call stack_module_state replace_all_batch_norm_modules_ parametrize "
-        "parametrizations stateless skip_init RNNBase RNNCellBase Lazy* SyncBatchNorm parameter common_types factory_kwargs "
-        "DataParallel parallel intrinsic"
+    "write gs.nn.Module and the layers of gs.nn": "Container common_types factory_kwargs",
+    "not there yet; write the layer with its shapes: gs.nn.Linear(3, 4)": "Lazy* UninitializedParameter UninitializedBuffer",
+    "write gs.nn.Module itself: there is one process and one device": "DataParallel parallel intrinsic",
+    "write gs.nn.Buffer, or register_buffer in a gs.nn.Module": "BufferDict",
+    "not there yet; write vmap over a gs.nn.Module in evaluation": "replace_all_batch_norm_modules_",
+    "not there yet; write the function of the weights: gs.nn.functional.linear(x, f(weight))": (
+        "functional_call stack_module_state parametrize parametrizations stateless skip_init"
     ),
-    "write gs.tensor(data, requires_grad=True)": "Parameter",
-    "not there yet; write the calls one after the other: gs.nn.relu(gs.nn.linear(x, weight, bias))": "Sequential",
-    "not there yet; write gs.nn.scaled_dot_product_attention(q, k, v) between products with weights of your own": (
-        "MultiheadAttention Transformer TransformerEncoder* TransformerDecoder* "
-        "dot_product_attention attention"
-    ),
-    "not there yet; write gs.nn.rnn_tanh(...), with weights of your own": "RNN RNNCell",
-    "not there yet; write gs.nn.binary_cross_entropy(y, target)": "BCELoss",
-    "not there yet; write gs.nn.binary_cross_entropy_with_logits(y, target)": "BCEWithLogitsLoss",
-    "not there yet; write gs.nn.nll_loss(y, target)": "NLLLoss2d",
-    "not there yet; write gs.nn.softmax(x, axis=1)": "Softmax2d",
-    "not there yet; write gs.nn.local_response_norm(x, size)": "CrossMapLRN2d",
-    "write gs.nn.interpolate": "Upsample upsample UpsamplingBilinear2d UpsamplingNearest2d upsample_bilinear upsample_nearest",
-    "write gs.pad": "CircularPad* ConstantPad* ReflectionPad* ReplicationPad* ZeroPad*",
-    "write x itself": "Identity nn.identity",
+    "write gs.nn.MultiheadAttention, or gs.nn.scaled_dot_product_attention(q, k, v)": "dot_product_attention attention",
+    "write gs.nn.local_response_norm(x, size)": "CrossMapLRN2d",
+    "write gs.nn.Upsample, or gs.nn.interpolate": "upsample upsample_bilinear upsample_nearest",
+    "write x itself, or gs.nn.Identity()": "nn.identity",
     "write gs.eye(n)": "identity",
     "write np.dtype, or x.dtype": "dtype",
     "write gs.asarray(x)": (
         "asanyarray ascontiguousarray asfortranarray asarray_chkfinite asmatrix scalar_tensor convert_element_type device_put "
         "device_get bitcast_convert_type"
     ),
-    "write gs.nn.embedding_bag(indices, weight)": "EmbeddingBag",
     "not there yet; write gs.nn.max_pool2d": "FractionalMaxPool* fractional_max_pool*",
     "not there yet; write gs.nn.cross_entropy": "AdaptiveLogSoftmaxWithLoss LinearCrossEntropy* linear_cross_entropy",
-    "not there yet; write gs.nn.multilabel_margin_loss(y, target)": "MultiLabelMarginLoss",
-    "not there yet; write gs.nn.triplet_margin_with_distance_loss": "TripletMarginWithDistanceLoss",
-    "not there yet; write gs.nn.alpha_dropout or gs.nn.dropout1d": "FeatureAlphaDropout feature_alpha_dropout* feature_dropout*",
+    "not there yet; write gs.nn.alpha_dropout or gs.nn.dropout1d": "feature_alpha_dropout* feature_dropout*",
     "not there yet; write weight * scale, with a scale of your own": (
         "spectral_norm remove_weight_norm remove_spectral_norm norm_except_dim fuse_* fusion"
     ),
-    "write gs.tensor(scale * numpy.random.default_rng(seed).normal(size=shape), requires_grad=True)": (
-        "init initializers calculate_gain kaiming_* xavier_* glorot_* he_normal he_uniform lecun_* orthogonal orthogonal_ dirac "
-        "dirac_ ones_ zeros_ trunc_normal_ variance_scaling delta_orthogonal truncated_normal Initializer constant constant_ "
-        "eye_"
+    "write gs.nn.init.xavier_uniform_(x), kaiming_normal_(x) and their kin, which fill a tensor": (
+        "initializers constant orthogonal kaiming_* xavier_* glorot_* he_normal he_uniform lecun_* variance_scaling "
+        "delta_orthogonal truncated_normal Initializer"
     ),
     "write gs.nn.utils.clip_grad_norm_": "clip_grad_norm clip_grad clip_grads_with_norm_ get_total_norm",
     "write gs.nn.utils.parameters_to_vector": "convert_parameters",
@@ -232,8 +219,6 @@ NAMES = {
     "write gs.broadcast_to, or x[:, None]": "broadcast broadcast_in_dim broadcast_like broadcast_to_rank",
     "write gs.reshape": "collapse",
     "write gs.resize(x, y.shape)": "resize_as_",
-    "write gs.flatten(x, 1)": "Flatten",
-    "write gs.unflatten": "Unflatten",
     "write x[start:stop]": (
         "slice slice_in_dim dynamic_slice dynamic_slice_in_dim dynamic_index_in_dim index_in_dim index_take slice_copy "
         "slice_inverse"

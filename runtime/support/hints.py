@@ -40,7 +40,7 @@ KEYWORDS = {
 # The namespaces below the package, in the order in which a name that another one lacks is looked for.
 NAMESPACES = (
     "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
-    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "nn.utils", "profiler",
+    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "nn.init", "nn.utils", "profiler",
     "autograd.profiler", "extend", "test_util", "tree_util",
 )  # fmt: skip
 
@@ -198,7 +198,6 @@ def of_name(module, name):
         or method_of(name)
         or found_at(place_of(name))
         or row(NAMES, name)
-        or of_layer(name)
         or of_arrays(namespace, name)
     )
     return f"; {answer}" if answer else near(name, module)
@@ -243,19 +242,6 @@ def method_of(name):
     if not hasattr(tensor, name) or not name.endswith("_") and place_of(name):
         return None
     return f"write x.{name}{'()' if callable(getattr(tensor, name)) else ''}"
-
-
-def of_layer(name):
-    """The function of what is a layer or a loss in PyTorch: `CrossEntropyLoss` is `gs.nn.cross_entropy`."""
-    if not name[:1].isupper():
-        return None
-    functions = {letters(function): function for function in dir(import_module("gradspec.nn"))}
-    function = functions.get(letters(name)) or functions.get(re.sub(r"[123]d$", "", letters(name)))
-    return function and f"layers are not there yet; write the function gs.nn.{function}"
-
-
-def letters(name):
-    return name.lower().replace("_", "").removesuffix("loss")
 
 
 def of_arrays(namespace, name):

@@ -1,0 +1,222 @@
+"""Activations as layers: each calls the function of its name.
+
+Owns the table; PReLU and the softmaxes say what differs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradspec as gs
+
+from .. import functional as F
+from ..parameter import parameter
+from .module import Module
+from .operator import Operator
+
+
+class CELU(Operator, call=F.celu, shown="alpha"):
+    """x where it is positive, alpha * (exp(x / alpha) - 1) elsewhere."""
+
+    alpha: float = 1.0
+    inplace: bool = False
+
+
+class ELU(Operator, call=F.elu, shown="alpha"):
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+
+    alpha: float = 1.0
+    inplace: bool = False
+
+
+class GELU(Operator, call=F.gelu, shown="approximate"):
+    """x times the normal distribution function of x; `approximate` is 'none' or 'tanh'."""
+
+    approximate: str = "none"
+
+
+class GLU(Operator, call=F.glu, shown="dim"):
+    """The first half along an axis times the sigmoid of the second."""
+
+    dim: int = -1
+
+
+class Hardshrink(Operator, call=F.hardshrink, shown="*lambd"):
+    """x where it is farther from 0 than lambd, 0 elsewhere."""
+
+    lambd: float = 0.5
+
+
+class Hardsigmoid(Operator, call=F.hardsigmoid):
+    """x / 6 + 1/2, cut off at 0 and 1."""
+
+    inplace: bool = False
+
+
+class Hardswish(Operator, call=F.hardswish):
+    """x times hardsigmoid of x."""
+
+    inplace: bool = False
+
+
+class Hardtanh(Operator, call=F.hardtanh, shown="min_val max_val"):
+    """x, cut off at min_val and max_val."""
+
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
+
+
+class LeakyReLU(Operator, call=F.leaky_relu, shown="negative_slope"):
+    """x where it is positive, negative_slope * x elsewhere."""
+
+    negative_slope: float = 0.01
+    inplace: bool = False
+
+
+class LogSigmoid(Operator, call=F.logsigmoid):
+    """Logarithm of the sigmoid."""
+
+
+class Mish(Operator, call=F.mish):
+    """x times tanh of softplus of x."""
+
+    inplace: bool = False
+
+
+class RReLU(Operator, call=F.rrelu, trains=True, shown="lower upper"):
+    """x where it is positive, a random multiple of it elsewhere; the mean of lower and upper where the layer does not train."""
+
+    lower: float = 1 / 8
+    upper: float = 1 / 3
+    inplace: bool = False
+
+
+class ReLU(Operator, call=F.relu):
+    """x where it is positive, 0 elsewhere."""
+
+    inplace: bool = False
+
+
+class ReLU6(Operator, call=F.relu6):
+    """x, cut off at 0 and 6."""
+
+    inplace: bool = False
+
+
+class SELU(Operator, call=F.selu):
+    """ELU with the two numbers that keep mean and variance."""
+
+    inplace: bool = False
+
+
+class SiLU(Operator, call=F.silu):
+    """x times its sigmoid."""
+
+    inplace: bool = False
+
+
+class Sigmoid(Operator, call=F.sigmoid):
+    """1 / (1 + exp(-x))."""
+
+
+class Softplus(Operator, call=F.softplus, shown="beta threshold"):
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above the threshold."""
+
+    beta: float = 1.0
+    threshold: float = 20.0
+
+
+class Softshrink(Operator, call=F.softshrink, shown="*lambd"):
+    """x, lambd nearer to 0; 0 where that would go beyond it."""
+
+    lambd: float = 0.5
+
+
+class Softsign(Operator, call=F.softsign):
+    """x / (1 + abs(x))."""
+
+
+class Tanh(Operator, call=F.tanh):
+    """Hyperbolic tangent."""
+
+
+class Tanhshrink(Operator, call=F.tanhshrink):
+    """x less its hyperbolic tangent."""
+
+
+class Threshold(Operator, call=F.threshold, shown="threshold value"):
+    """x where it is above a threshold, `value` elsewhere."""
+
+    threshold: float
+    value: float
+    inplace: bool = False
+
+
+class _Softmax(Operator):
+    """What is 1 along an axis in sum; without an axis, PyTorch's rule: axis 0 of 0, 1 and 3 axes, axis 1 of others."""
+
+    def _axis(self, x: Any) -> int:
+        dim = getattr(self, "dim", None)
+        return dim if dim is not None else 0 if gs.asarray(x).ndim in (0, 1, 3) else 1
+
+    def forward(self, *inputs: Any) -> Any:
+        return self._call(inputs[0], axis=self._axis(inputs[0]))
+
+
+class LogSoftmax(_Softmax, call=F.log_softmax, shown="dim"):
+    """Logarithm of the softmax."""
+
+    dim: int | None = None
+
+
+class Softmax(_Softmax, call=F.softmax, shown="dim"):
+    """exp(x), divided by its sum along an axis."""
+
+    dim: int | None = None
+
+
+class Softmin(_Softmax, call=F.softmin, shown="dim"):
+    """Softmax of -x."""
+
+    dim: int | None = None
+
+
+class Softmax2d(Operator, call=F.softmax):
+    """Softmax over the channels of images."""
+
+    def forward(self, *inputs: Any) -> Any:
+        if inputs[0].ndim not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D (got {inputs[0].ndim}D instead)")
+        return F.softmax(inputs[0], axis=-3)
+
+
+class PReLU(Module):
+    """x where it is positive, a trained multiple of it elsewhere.
+
+    Parameters
+    ----------
+    num_parameters : int
+        1, or the number of channels, which lie along axis 1.
+    init : float
+        The slope at the beginning.
+    device : str, optional
+    dtype : dtype, optional
+    """
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = parameter(num_parameters, device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Begin with the slope `init`."""
+        with gs.no_grad():
+            self.weight.fill_(self.init)
+
+    def forward(self, x: gs.Tensor) -> gs.Tensor:
+        return F.prelu(x, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"

@@ -1,0 +1,199 @@
+"""Embeddings: rows of a trained matrix, and bags of them.
+
+Owns Embedding and EmbeddingBag.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradspec as gs
+
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter, parameter
+from .module import Module
+
+
+class _Rows(Module):
+    weight: Parameter
+
+    def _build(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, max_norm: float | None, norm_type: float,
+        scale_grad_by_freq: bool, weight: gs.Tensor | None, device: Any, dtype: Any,
+    ) -> None:  # fmt: skip
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx %= num_embeddings
+        self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, False
+        if weight is None:
+            self.weight = parameter((num_embeddings, embedding_dim), device, dtype)
+            self.reset_parameters()
+        else:
+            if tuple(weight.shape) != (num_embeddings, embedding_dim):
+                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+            self.weight = weight if isinstance(weight, Parameter) else Parameter(weight)
+
+    def reset_parameters(self) -> None:
+        """Draw the rows anew; the one for padding is 0."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with gs.no_grad():
+                self.weight[self.padding_idx] = 0
+
+    def _shown(self, *first: tuple[str, Any]) -> str:
+        shown = f"{self.num_embeddings}, {self.embedding_dim}"
+        for name, usual in (*first, ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
+            if getattr(self, name) != usual:
+                shown += f", {name}={getattr(self, name)}"
+        return shown
+
+
+def dense(sparse: bool) -> None:
+    if sparse:
+        raise ValueError("sparse=True: gradients are dense here; leave it out")
+
+
+class Embedding(_Rows):
+    """A trained row for each index.
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim : int
+        How many rows, and how long they are.
+    padding_idx : int, optional
+        A row that is 0 and gets no gradient.
+    max_norm : float, optional
+        Rows that are taken and longer than this are shortened, in place.
+    norm_type : float
+        The order of that norm.
+    scale_grad_by_freq : bool
+        Whether the gradient of a row is divided by how often it was taken.
+    sparse : bool
+        False: gradients are dense.
+    device : str, optional
+    dtype : dtype, optional
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: gs.Tensor | None = None,
+        _freeze: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        dense(sparse)
+        self._build(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, _weight, device, dtype)
+        self.weight.requires_grad_(not _freeze)
+
+    def forward(self, indices: gs.Tensor) -> gs.Tensor:
+        return F.embedding(indices, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
+
+    def extra_repr(self) -> str:
+        return self._shown(("padding_idx", None))
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: gs.Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+    ) -> Embedding:  # fmt: skip
+        """An embedding with given rows.
+
+        Parameters
+        ----------
+        embeddings : Tensor
+            2-d.
+        freeze : bool
+            Whether they are not trained.
+        padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+            As in the constructor.
+
+        Returns
+        -------
+        Embedding
+        """
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        return cls(*embeddings.shape, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
+
+
+class EmbeddingBag(_Rows):
+    """Sums, means or maxima of the rows that make a bag.
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim : int
+        How many rows, and how long they are.
+    max_norm : float, optional
+        Rows that are taken and longer than this are shortened, in place.
+    norm_type : float
+        The order of that norm.
+    scale_grad_by_freq : bool
+        Whether the gradient of a row is divided by how often it was taken; not there yet.
+    mode : {'mean', 'sum', 'max'}
+    sparse : bool
+        False: gradients are dense.
+    include_last_offset : bool
+        Whether the last of the offsets is the number of indices.
+    padding_idx : int, optional
+        A row that does not count.
+    device : str, optional
+    dtype : dtype, optional
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: gs.Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        dense(sparse)
+        if scale_grad_by_freq:
+            raise ValueError("EmbeddingBag: scale_grad_by_freq is not there yet; sum what Embedding gives")
+        self._build(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, False, _weight, device, dtype)
+        self.mode, self.include_last_offset = mode, include_last_offset
+
+    def forward(
+        self, indices: gs.Tensor, offsets: gs.Tensor | None = None, per_sample_weights: gs.Tensor | None = None
+    ) -> gs.Tensor:
+        if self.max_norm is not None:
+            F.embedding(indices, self.weight.detach(), None, self.max_norm, self.norm_type)  # which shortens the rows
+        return F.embedding_bag(
+            indices, self.weight, offsets, self.mode, per_sample_weights, self.include_last_offset, self.padding_idx
+        )
+
+    def extra_repr(self) -> str:
+        return f"{self._shown()}, mode={self.mode!r}" + (
+            f", padding_idx={self.padding_idx}" if self.padding_idx is not None else ""
+        )
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: gs.Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:  # fmt: skip
+        """Bags of given rows.
+
+        Parameters
+        ----------
+        embeddings : Tensor
+            2-d.
+        freeze : bool
+            Whether they are not trained.
+        max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset, padding_idx
+            As in the constructor.
+
+        Returns
+        -------
+        EmbeddingBag
+        """
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        bag = cls(
+            *embeddings.shape, max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx
+        )
+        bag.weight.requires_grad_(not freeze)
+        return bag

@@ -1,0 +1,200 @@
+"""Losses as layers: each calls the function of its name.
+
+Owns the table, and what PyTorch's older arguments `size_average` and `reduce` mean.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import gradspec as gs
+
+from .. import functional as F
+from .operator import Operator
+from .shapes import PairwiseDistance
+
+
+class _Loss(Operator):
+    def _prepare(self) -> None:
+        average, reduce = getattr(self, "size_average", None), getattr(self, "reduce", None)
+        if average is not None or reduce is not None:
+            meant = "none" if reduce is False else "sum" if average is False else "mean"
+            setattr(self, "reduction", meant)  # noqa: B010 (a field of the classes below)
+            warnings.warn(
+                f"size_average and reduce args will be deprecated, please use reduction='{meant}' instead.", stacklevel=3
+            )
+
+
+class _Older(_Loss):
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class _Weighed(_Loss, held="weight"):
+    weight: gs.Tensor | None = None
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class L1Loss(_Older, call=F.l1_loss):
+    """The distances of the numbers."""
+
+
+class MSELoss(_Older, call=F.mse_loss):
+    """The squares of the differences."""
+
+
+class SmoothL1Loss(_Older, call=F.smooth_l1_loss):
+    """Squares of small differences, distances of those above `beta`."""
+
+    beta: float = 1.0
+
+
+class HuberLoss(_Loss, call=F.huber_loss):
+    """Squares of small differences, multiples of those above `delta`."""
+
+    reduction: str = "mean"
+    delta: float = 1.0
+
+
+class SoftMarginLoss(_Older, call=F.soft_margin_loss):
+    """log(1 + exp(-target * x))."""
+
+
+class MultiLabelMarginLoss(_Older, call=F.multilabel_margin_loss):
+    """How far each class of the target is not above each other class by 1."""
+
+
+class KLDivLoss(_Older, call=F.kl_div):
+    """target * (log(target) - x): x holds logarithms of probabilities."""
+
+    log_target: bool = False
+
+
+class BCELoss(_Weighed, call=F.binary_cross_entropy):
+    """Cross entropy of probabilities of yes."""
+
+
+class BCEWithLogitsLoss(_Weighed, call=F.binary_cross_entropy_with_logits, held="weight pos_weight"):
+    """Cross entropy of logits of yes; `pos_weight` is how much more a yes counts."""
+
+    pos_weight: gs.Tensor | None = None
+
+
+class MultiLabelSoftMarginLoss(_Weighed, call=F.multilabel_soft_margin_loss):
+    """The mean over classes of the cross entropy of logits of yes."""
+
+
+class NLLLoss(_Loss, call=F.nll_loss, held="weight"):
+    """Minus the logarithm of the probability of the target: x holds logarithms, classes along axis 1."""
+
+    weight: gs.Tensor | None = None
+    size_average: bool | None = None
+    ignore_index: int = -100
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class CrossEntropyLoss(_Loss, call=F.cross_entropy, held="weight"):
+    """Cross entropy of logits, classes along axis 1, with class numbers or probabilities as target."""
+
+    weight: gs.Tensor | None = None
+    size_average: bool | None = None
+    ignore_index: int = -100
+    reduce: bool | None = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
+
+
+class MultiMarginLoss(_Loss, call=F.multi_margin_loss, held="weight"):
+    """How far the class of the target is not above each other class by `margin`, to the power p."""
+
+    p: int = 1
+    margin: float = 1.0
+    weight: gs.Tensor | None = None
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class _Margin(_Loss):
+    margin: float = 0.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class CosineEmbeddingLoss(_Margin, call=F.cosine_embedding_loss):
+    """1 less the cosine of two vectors where the target is 1, what the cosine is above `margin` where it is -1."""
+
+
+class MarginRankingLoss(_Margin, call=F.margin_ranking_loss):
+    """How far the first number is not above the second by `margin`, or the second above the first where the target is -1."""
+
+
+class HingeEmbeddingLoss(_Loss, call=F.hinge_embedding_loss):
+    """x where the target is 1, how far x is below `margin` where it is -1."""
+
+    margin: float = 1.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class TripletMarginLoss(_Loss, call=F.triplet_margin_loss):
+    """How much farther the anchor is from the positive than from the negative, plus `margin`, where that is above 0."""
+
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class TripletMarginWithDistanceLoss(_Loss, call=F.triplet_margin_with_distance_loss):
+    """TripletMarginLoss with a distance of your own."""
+
+    distance_function: Callable[[gs.Tensor, gs.Tensor], gs.Tensor] | None = None
+    margin: float = 1.0
+    swap: bool = False
+    reduction: str = "mean"
+
+    def _prepare(self) -> None:
+        if self.distance_function is None:
+            self.distance_function = PairwiseDistance()
+
+
+class PoissonNLLLoss(_Loss, call=F.poisson_nll_loss):
+    """Minus the logarithm of the probability of a count whose mean, or its logarithm, is x."""
+
+    log_input: bool = True
+    full: bool = False
+    size_average: bool | None = None
+    eps: float = 1e-8
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class GaussianNLLLoss(_Loss, call=F.gaussian_nll_loss):
+    """Minus the logarithm of a normal density; calls with the mean, the target and the variance."""
+
+    full: bool = False
+    eps: float = 1e-6
+    reduction: str = "mean"
+
+
+class CTCLoss(_Loss, call=F.ctc_loss):
+    """Minus the logarithm of the probability of a sequence, over all of its alignments."""
+
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False
+
+
+class NLLLoss2d(NLLLoss, call=F.nll_loss):
+    """NLLLoss, under the name that it had for images."""

@@ -1,0 +1,88 @@
+"""Operator: a layer that does nothing but call one function, with arguments that were fixed when it was made.
+
+Owns what such a class is made of: its annotated fields are the parameters of its constructor and the arguments of the function,
+so that a layer is the line that names its function and a line for each field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import Parameter as Argument
+from inspect import Signature, get_annotations
+from typing import Any, dataclass_transform
+
+import gradspec as gs
+
+from .module import Module
+
+# What the functions call otherwise than PyTorch's layers.
+ARGUMENTS = {"dim": "axis", "keepdim": "keepdims", "start_dim": "start_axis", "end_dim": "end_axis"}
+APART = ("inplace", "return_indices", "size_average", "reduce")  # which no function takes
+
+
+@dataclass_transform()
+class Operator(Module):
+    """A layer that calls one function.
+
+    The class statement of a layer takes
+        call : the function
+        shown : the fields that its `repr` has, with a star those that stand there without their names
+        trains : whether the function is told whether the layer trains
+        held : the fields that are buffers
+    """
+
+    _call: Callable[..., Any]
+    _signature: Signature
+    _defaults: dict[str, Any] = {}  # noqa: RUF012 (of each field; each class makes its own)
+    _arguments: tuple[tuple[str, str], ...] = ()
+    _shown: tuple[str, ...] = ()
+    _held: tuple[str, ...] = ()
+    _trains = False
+
+    def __init_subclass__(
+        cls, call: Callable[..., Any] | None = None, shown: str = "", trains: bool = False, held: str = "", **kwargs: Any
+    ) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        fields = {name: own.get(name, Argument.empty) for name in get_annotations(cls) if not name.startswith("_")}
+        for name in [name for name in fields if name in own]:  # else it would hide a buffer or a module of that name
+            delattr(cls, name)
+        cls._defaults = {**cls._defaults, **fields}
+        cls._held = tuple(held.split()) or cls._held
+        if call is None:
+            return
+        arguments = [Argument(name, Argument.POSITIONAL_OR_KEYWORD, default=value) for name, value in cls._defaults.items()]
+        cls._signature = cls.__signature__ = Signature(arguments)  # type: ignore[attr-defined]
+        cls._call = staticmethod(call)
+        cls._arguments = tuple((name, ARGUMENTS.get(name, name)) for name in cls._defaults if name not in APART)
+        cls._shown, cls._trains = tuple(shown.split()), trains
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}: {error}; its arguments are {', '.join(self._defaults)}") from None
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if name in self._held:
+                self.register_buffer(name, None if value is None else gs.asarray(value))
+            else:
+                setattr(self, name, value)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What a class makes of its fields."""
+
+    def forward(self, *inputs: Any) -> Any:
+        options = {argument: getattr(self, name) for name, argument in self._arguments}
+        if self._trains:
+            options["training"] = self.training
+        result = self._call(*inputs, **options)
+        return inputs[0].copy_(result) if getattr(self, "inplace", False) else result
+
+    def extra_repr(self) -> str:
+        lines = [f"{getattr(self, name[1:])}" if name[0] == "*" else f"{name}={getattr(self, name)!r}" for name in self._shown]
+        if "inplace" not in self._shown and getattr(self, "inplace", False):
+            lines.append("inplace=True")
+        return ", ".join(lines)

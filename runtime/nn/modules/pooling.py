@@ -1,0 +1,210 @@
+"""Pooling as layers: each calls the function of its name.
+
+Owns the table, and what a pool does that gives the places of its maxima.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import functional as F
+from .operator import Operator
+
+Size = int | Sequence[int]
+Sizes = int | None | Sequence[int | None]
+
+
+class _Pool(Operator):
+    """A pool moves by its own size where `stride` is None."""
+
+    kernel_size: Size
+    stride: Size | None = None
+
+    def _prepare(self) -> None:
+        self.stride = self.kernel_size if self.stride is None else self.stride
+
+
+class _MaxPool(_Pool):
+    padding: Size = 0
+    dilation: Size = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+
+    _with_indices: Callable[..., Any]
+
+    def forward(self, *inputs: Any) -> Any:
+        if not self.return_indices:
+            return super().forward(*inputs)
+        options = {name: getattr(self, name) for name, _ in self._arguments}
+        return self._with_indices(*inputs, **options)
+
+
+class MaxPool1d(_MaxPool, call=F.max_pool1d, shown="kernel_size stride padding dilation ceil_mode"):
+    """The largest number in each window along one axis."""
+
+    _with_indices = staticmethod(F.max_pool1d_with_indices)
+
+
+class MaxPool2d(_MaxPool, call=F.max_pool2d, shown="kernel_size stride padding dilation ceil_mode"):
+    """The largest number in each window of images."""
+
+    _with_indices = staticmethod(F.max_pool2d_with_indices)
+
+
+class MaxPool3d(_MaxPool, call=F.max_pool3d, shown="kernel_size stride padding dilation ceil_mode"):
+    """The largest number in each window of volumes."""
+
+    _with_indices = staticmethod(F.max_pool3d_with_indices)
+
+
+class AvgPool1d(_Pool, call=F.avg_pool1d, shown="kernel_size stride padding"):
+    """The mean of each window along one axis."""
+
+    padding: Size = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        for name in ("kernel_size", "stride", "padding"):
+            setattr(self, name, repeated(getattr(self, name), 1))
+
+
+class AvgPool2d(_Pool, call=F.avg_pool2d, shown="kernel_size stride padding"):
+    """The mean of each window of images."""
+
+    padding: Size = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+class AvgPool3d(_Pool, call=F.avg_pool3d, shown="kernel_size stride padding"):
+    """The mean of each window of volumes."""
+
+    padding: Size = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+class _LPPool(Operator):
+    norm_type: float
+    kernel_size: Size
+    stride: Size | None = None
+    ceil_mode: bool = False
+
+
+class LPPool1d(_LPPool, call=F.lp_pool1d, shown="norm_type kernel_size stride ceil_mode"):
+    """The norm of each window along one axis."""
+
+
+class LPPool2d(_LPPool, call=F.lp_pool2d, shown="norm_type kernel_size stride ceil_mode"):
+    """The norm of each window of images."""
+
+
+class LPPool3d(_LPPool, call=F.lp_pool3d, shown="norm_type kernel_size stride ceil_mode"):
+    """The norm of each window of volumes."""
+
+
+class _MaxUnpool(Operator):
+    """Calls with what was pooled, the places, and where it is not that of the windows the size of the result."""
+
+    kernel_size: Size
+    stride: Size | None = None
+    padding: Size = 0
+
+    _axes = 1
+
+    def _prepare(self) -> None:
+        stride = self.kernel_size if self.stride is None else self.stride
+        for name, value in (("kernel_size", self.kernel_size), ("stride", stride), ("padding", self.padding)):
+            setattr(self, name, repeated(value, self._axes))
+
+    def forward(self, x: Any, indices: Any, output_size: Any = None) -> Any:
+        size = None if output_size is None else tuple(output_size)[-self._axes :]
+        return self._call(x, indices, self.kernel_size, self.stride, self.padding, size)
+
+
+class MaxUnpool1d(_MaxUnpool, call=F.max_unpool1d, shown="kernel_size stride padding"):
+    """Maxima at the places along one axis that they were taken from, 0 elsewhere."""
+
+
+class MaxUnpool2d(_MaxUnpool, call=F.max_unpool2d, shown="kernel_size stride padding"):
+    """Maxima at the places of images that they were taken from, 0 elsewhere."""
+
+    _axes = 2
+
+
+class MaxUnpool3d(_MaxUnpool, call=F.max_unpool3d, shown="kernel_size stride padding"):
+    """Maxima at the places of volumes that they were taken from, 0 elsewhere."""
+
+    _axes = 3
+
+
+class AdaptiveAvgPool1d(Operator, call=F.adaptive_avg_pool1d, shown="output_size"):
+    """The means of so many windows along one axis that the result has a given length."""
+
+    output_size: int
+
+
+class _Adaptive(Operator):
+    """A result of the lengths `output_size`; None for that of the array."""
+
+    output_size: Sizes
+
+    _axes = 2
+
+    def _size(self, x: Any) -> tuple[int, ...]:
+        given = self.output_size
+        sizes = (given,) * self._axes if given is None or isinstance(given, int) else given
+        return tuple(size if wanted is None else wanted for wanted, size in zip(sizes, x.shape[-self._axes :], strict=True))
+
+    def forward(self, *inputs: Any) -> Any:
+        return self._call(inputs[0], self._size(inputs[0]))
+
+
+class AdaptiveAvgPool2d(_Adaptive, call=F.adaptive_avg_pool2d, shown="output_size"):
+    """The means of so many windows of images that the result has given lengths."""
+
+
+class AdaptiveAvgPool3d(_Adaptive, call=F.adaptive_avg_pool3d, shown="output_size"):
+    """The means of so many windows of volumes that the result has given lengths."""
+
+    _axes = 3
+
+
+class _AdaptiveMax(_Adaptive):
+    return_indices: bool = False
+
+    _with_indices: Callable[..., Any]
+
+    def forward(self, *inputs: Any) -> Any:
+        call = self._with_indices if self.return_indices else self._call
+        return call(inputs[0], self._size(inputs[0]))
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax, call=F.adaptive_max_pool1d, shown="output_size"):
+    """The largest numbers in so many windows along one axis that the result has a given length."""
+
+    _axes = 1
+    _with_indices = staticmethod(F.adaptive_max_pool1d_with_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax, call=F.adaptive_max_pool2d, shown="output_size"):
+    """The largest numbers in so many windows of images that the result has given lengths."""
+
+    _with_indices = staticmethod(F.adaptive_max_pool2d_with_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMax, call=F.adaptive_max_pool3d, shown="output_size"):
+    """The largest numbers in so many windows of volumes that the result has given lengths."""
+
+    _axes = 3
+    _with_indices = staticmethod(F.adaptive_max_pool3d_with_indices)
+
+
+def repeated(value: Any, count: int) -> tuple[Any, ...]:
+    """A number for each axis, from one for all of them or one for each."""
+    return tuple(value) if isinstance(value, Sequence) else (value,) * count

@@ -1,0 +1,267 @@
+"""Layers that move or repeat numbers, and distances: each calls the function of its name.
+
+Owns the table: flattening, padding, pixels, patches, resizing, and the two distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gradspec as gs
+
+from .. import functional as F
+from .module import Module
+from .operator import Operator
+from .pooling import Size, repeated
+
+
+class Identity(Module):
+    """What it is given.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Anything; none of it is looked at.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, x: Any) -> Any:
+        return x
+
+
+class Flatten(Operator, call=gs.flatten, shown="start_dim end_dim"):
+    """Several axes as one; all but the first by default."""
+
+    start_dim: int = 1
+    end_dim: int = -1
+
+
+class Unflatten(Module):
+    """One axis as several.
+
+    Parameters
+    ----------
+    dim : int
+    unflattened_size : sequence of int
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        if not isinstance(dim, int):
+            raise TypeError(f"unflattened dim must be an int, got {type(dim).__name__}; axes have no names here")
+        self.dim, self.unflattened_size = dim, unflattened_size
+
+    def forward(self, x: gs.Tensor) -> gs.Tensor:
+        return gs.unflatten(x, self.dim, tuple(self.unflattened_size))
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+class PixelShuffle(Operator, call=F.pixel_shuffle, shown="upscale_factor"):
+    """Channels as pixels of a larger image."""
+
+    upscale_factor: int
+
+
+class PixelUnshuffle(Operator, call=F.pixel_unshuffle, shown="downscale_factor"):
+    """Pixels as channels of a smaller image."""
+
+    downscale_factor: int
+
+
+class ChannelShuffle(Operator, call=F.channel_shuffle, shown="groups"):
+    """Channels of several groups in turn."""
+
+    groups: int
+
+
+class Fold(Operator, call=F.fold, shown="output_size kernel_size dilation padding stride"):
+    """Patches added up to images."""
+
+    output_size: Size
+    kernel_size: Size
+    dilation: Size = 1
+    padding: Size = 0
+    stride: Size = 1
+
+
+class Unfold(Operator, call=F.unfold, shown="kernel_size dilation padding stride"):
+    """The patches of images."""
+
+    kernel_size: Size
+    dilation: Size = 1
+    padding: Size = 0
+    stride: Size = 1
+
+
+class CosineSimilarity(Operator, call=F.cosine_similarity):
+    """The cosine of the angle of two vectors."""
+
+    dim: int = 1
+    eps: float = 1e-8
+
+
+class PairwiseDistance(Operator, call=F.pairwise_distance):
+    """The norm of the difference of two vectors."""
+
+    p: float = 2.0
+    eps: float = 1e-6
+    keepdim: bool = False
+
+
+class _Resized(Operator):
+    size: Size | None = None
+    scale_factor: float | Sequence[float] | None = None
+
+    _mode, _corners = "nearest", False
+
+    def _prepare(self) -> None:
+        if self.scale_factor is not None:
+            given = self.scale_factor
+            self.scale_factor = tuple(map(float, given)) if isinstance(given, Sequence) else float(given)
+
+    def _how(self) -> tuple[str, bool, bool]:
+        return self._mode, self._corners, False
+
+    def forward(self, *inputs: Any) -> Any:
+        size, factor, (x,) = self.size, self.scale_factor, inputs
+        if isinstance(factor, Sequence):
+            lengths = [length * one for length, one in zip(x.shape[2:], factor, strict=True)]
+            if len(set(factor)) > 1 and any(length != int(length) for length in lengths):
+                raise ValueError(f"Upsample: the factors {factor} make no whole lengths of {x.shape[2:]}; give size= instead")
+            size, factor = (None, factor[0]) if len(set(factor)) == 1 else (tuple(map(int, lengths)), None)
+        return self._call(x, size, factor, *self._how())
+
+    def extra_repr(self) -> str:
+        size = f"scale_factor={self.scale_factor}" if self.scale_factor is not None else f"size={self.size}"
+        return f"{size}, mode={self._how()[0]!r}"
+
+
+class Upsample(_Resized, call=F.interpolate):
+    """Images of another size, by interpolation."""
+
+    mode: str = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
+
+    def _how(self) -> tuple[str, bool, bool]:
+        return self.mode, bool(self.align_corners), bool(self.recompute_scale_factor)
+
+
+class UpsamplingNearest2d(_Resized, call=F.interpolate):
+    """Images of another size, by the nearest pixel."""
+
+
+class UpsamplingBilinear2d(_Resized, call=F.interpolate):
+    """Images of another size, by bilinear interpolation between the pixels of the corners."""
+
+    _mode, _corners = "bilinear", True
+
+
+class _Pad(Operator):
+    """Pads the last axes by the widths `padding`."""
+
+    padding: Size
+
+    _axes = 1
+    _mode = "constant"
+
+    def _prepare(self) -> None:
+        self.padding = repeated(self.padding, 2 * self._axes)
+
+    def forward(self, *inputs: Any) -> Any:
+        return F.pad(inputs[0], self.padding, self._mode, getattr(self, "value", None))
+
+
+class _ConstantPad(_Pad):
+    value: float
+
+
+class ConstantPad1d(_ConstantPad, call=F.pad, shown="padding value"):
+    """A number before and after the last axis."""
+
+
+class ConstantPad2d(_ConstantPad, call=F.pad, shown="padding value"):
+    """A number around images."""
+
+    _axes = 2
+
+
+class ConstantPad3d(_ConstantPad, call=F.pad, shown="padding value"):
+    """A number around volumes."""
+
+    _axes = 3
+
+
+class ZeroPad1d(_Pad, call=F.pad, shown="*padding"):
+    """Zeros before and after the last axis."""
+
+
+class ZeroPad2d(_Pad, call=F.pad, shown="*padding"):
+    """Zeros around images."""
+
+    _axes = 2
+
+
+class ZeroPad3d(_Pad, call=F.pad, shown="*padding"):
+    """Zeros around volumes."""
+
+    _axes = 3
+
+
+class ReflectionPad1d(_Pad, call=F.pad, shown="*padding"):
+    """The numbers mirrored at the ends of the last axis, the ends themselves not repeated."""
+
+    _mode = "reflect"
+
+
+class ReflectionPad2d(ReflectionPad1d, call=F.pad, shown="*padding"):
+    """Images mirrored at their borders, the borders themselves not repeated."""
+
+    _axes = 2
+
+
+class ReflectionPad3d(ReflectionPad1d, call=F.pad, shown="*padding"):
+    """Volumes mirrored at their borders, the borders themselves not repeated."""
+
+    _axes = 3
+
+
+class ReplicationPad1d(_Pad, call=F.pad, shown="*padding"):
+    """The ends of the last axis repeated."""
+
+    _mode = "replicate"
+
+
+class ReplicationPad2d(ReplicationPad1d, call=F.pad, shown="*padding"):
+    """The borders of images repeated."""
+
+    _axes = 2
+
+
+class ReplicationPad3d(ReplicationPad1d, call=F.pad, shown="*padding"):
+    """The borders of volumes repeated."""
+
+    _axes = 3
+
+
+class CircularPad1d(_Pad, call=F.pad, shown="*padding"):
+    """The last axis as a circle."""
+
+    _mode = "circular"
+
+
+class CircularPad2d(CircularPad1d, call=F.pad, shown="*padding"):
+    """Images whose borders meet."""
+
+    _axes = 2
+
+
+class CircularPad3d(CircularPad1d, call=F.pad, shown="*padding"):
+    """Volumes whose borders meet."""
+
+    _axes = 3

@@ -1,0 +1,298 @@
+"""Tree: a module's parameters, buffers and children by name, below each other, and how a module is printed.
+
+Owns the three dictionaries that a module keeps them in, and the walks over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import gradspec as gs
+
+from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from .module import Module
+
+T = TypeVar("T")
+
+
+class Tree:
+    """What a module holds, by name.
+
+    Attributes
+    ----------
+    training : bool
+        Whether the module trains: dropout drops, and batch norm takes the statistics of the batch.
+    """
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, gs.Tensor | None]
+    _modules: dict[str, Module | None]
+
+    # Walks.
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it, each with its path; a module in several places comes once.
+
+        Parameters
+        ----------
+        memo : set, optional
+            Modules that are left out; those that come are added.
+        prefix : str
+        remove_duplicate : bool
+
+        Returns
+        -------
+        iterator of (str, Module)
+        """
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, cast("Module", self)
+        for name, child in self._modules.items():
+            if child is not None:
+                yield from child.named_modules(memo, joined(prefix, name), remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below this one, each with its name."""
+        seen = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly below this one."""
+        return (child for _, child in self.named_children())
+
+    def _named_members(
+        self, members: Callable[[Any], dict[str, T | None]], prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, T]]:
+        seen = set()
+        modules = self.named_modules(None, prefix, remove_duplicate) if recurse else iter([(prefix, cast("Module", self))])
+        for path, module in modules:
+            for name, member in members(module).items():
+                if member is None or remove_duplicate and id(member) in seen:
+                    continue
+                seen.add(id(member))
+                yield joined(path, name), member
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """The parameters of this module and of those below it, each with its path.
+
+        Parameters
+        ----------
+        prefix : str
+        recurse : bool
+            False for those of this module alone.
+        remove_duplicate : bool
+            Whether a parameter that several modules share comes once.
+
+        Returns
+        -------
+        iterator of (str, Parameter)
+        """
+        return self._named_members(lambda module: module._parameters, prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters of this module and of those below it, as an optimiser takes them."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, gs.Tensor]]:
+        """The buffers of this module and of those below it, each with its path.
+
+        Parameters
+        ----------
+        prefix : str
+        recurse : bool
+        remove_duplicate : bool
+
+        Returns
+        -------
+        iterator of (str, Tensor)
+        """
+        return self._named_members(lambda module: module._buffers, prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[gs.Tensor]:
+        """The buffers of this module and of those below it."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    # One by its path.
+
+    def get_submodule(self, target: str) -> Module:
+        """The module at a path, `"layers.0.linear"`.
+
+        Raises
+        ------
+        AttributeError
+            Where there is none.
+        """
+        module = cast("Module", self)
+        for name in target.split(".") if target else []:
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            found = getattr(module, name)
+            if not isinstance(found, Tree):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = cast("Module", found)
+        return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a path, in the place of the one that is there.
+
+        Parameters
+        ----------
+        target : str
+        module : Module
+        strict : bool
+            Whether there has to be one.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Tree):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a path; AttributeError where there is none."""
+        found = self._member(target)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{target.rpartition('.')[2]}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> gs.Tensor:
+        """The buffer at a path; AttributeError where there is none."""
+        path, _, name = target.rpartition(".")
+        found = self._member(target)
+        if name not in self.get_submodule(path)._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return cast(gs.Tensor, found)
+
+    def _member(self, target: str) -> Any:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        return getattr(module, name)
+
+    # All at once.
+
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
+        """Call `fn` of each module below this one, and then of this one.
+
+        Parameters
+        ----------
+        fn : callable
+
+        Returns
+        -------
+        Module
+            This one.
+        """
+        for child in self.children():
+            child.apply(fn)
+        fn(cast("Module", self))
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Let this module and those below it train, or not.
+
+        Parameters
+        ----------
+        mode : bool
+
+        Returns
+        -------
+        Module
+            This one.
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """`train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Let all parameters require grad, or none of them.
+
+        Returns
+        -------
+        Module
+            This one.
+        """
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters.
+
+        Parameters
+        ----------
+        set_to_none : bool
+            False keeps the tensors of the gradients, and fills them with zeros.
+        """
+        for parameter in self.parameters():
+            if parameter.grad is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                parameter.grad.detach_()
+                parameter.grad.zero_()
+
+    # How it is printed.
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets of a module's `repr`; for classes to override."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        """The tree, each module on a line of its own with the number of its parameters."""
+        lines = [line for line in [self.extra_repr()] if line]
+        children = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()]
+        if children:
+            lines = [line for text in lines for line in text.split("\n")]
+            inside = "".join(f"\n  {line}" for line in [*lines, *children]) + "\n"
+        else:
+            inside = "".join(f"\n  {line}" for line in lines[0].split("\n")) + "\n" if "\n" in "".join(lines) else "".join(lines)
+        return f"{self._get_name()}({inside}){counted(self)}"
+
+
+def counted(module: Tree) -> str:
+    """How many numbers the parameters of a module are, as the end of a line."""
+    count = sum(parameter.size for parameter in module.parameters())
+    return f"  # {count:,} parameter{'s' * (count != 1)}" if count else ""
+
+
+def joined(prefix: str, name: str) -> str:
+    return f"{prefix}.{name}" if prefix else name
