@@ -15,6 +15,7 @@ from . import extend as extend
 from . import func as func
 from . import fft as fft
 from . import linalg as linalg
+from . import nested as nested
 from . import nn as nn
 from . import optim as optim
 from . import profiler as profiler
@@ -22,6 +23,7 @@ from . import random as random
 from . import replay as replay
 from . import scipy as scipy
 from . import signal as signal
+from . import sparse as sparse
 from . import special as special
 from . import test_util as test_util
 from . import tree_util as tree_util
@@ -36,6 +38,8 @@ from .func import *
 from .replay import compile as compile
 from .replay import jit as jit
 from .replay import load_program as load_program
+from .sparse import sparse_coo_tensor as sparse_coo_tensor
+from .sparse import sparse_csr_tensor as sparse_csr_tensor
 from .api.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from .api.clip_grad import clip_grad_value_ as clip_grad_value_
 from .support.constants import *
@@ -1450,6 +1454,8 @@ def cholesky_inverse(l: Operand, *, upper: _bool = False) -> Tensor:
     """Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`."""
 def cholesky_solve(b: Operand, l: Operand, *, upper: _bool = False) -> Tensor:
     """y with l @ mH(l) @ y = b for columns `b` and the factor of cholesky, or mH(l) @ l @ y = b where `upper`."""
+def coo_matmul(values: Operand, rows: Index, columns: Index, x: Operand, m: int) -> Tensor:
+    """Product of a matrix of `m` rows, of which `values` are stored at `rows` and `columns`, and a dense one; what stands twice at one place counts twice."""
 def cross(a: Operand, b: Operand, axis: int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""
 def dist(a: Operand, b: Operand, p: float = 2.0) -> Tensor:

@@ -241,6 +241,8 @@ BATCHING = {
     "_cofactor_hessian": ('parts', 'aaa'),
     "_checkerboard": ('leading', 'a', (('m', 'n'),), (('m', 'n'),)),
     "cond": ('parts', 'a.'),
+    "coo_matmul": ('leading', 'aaaa.', (('e',), ('e',), ('e',), ('n', 'k')), (('m', 'k'),)),
+    "_coo_sampled_matmul": ('leading', 'aaaa', (('m', 'k'), ('n', 'k'), ('e',), ('e',)), (('e',),)),
     "cosine_similarity": ('parts', 'aax.'),
     "cross": ('scattered', 'aax'),
     "det": ('leading', 'a', (('n', 'n'),), ((),)),

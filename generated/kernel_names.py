@@ -110,6 +110,9 @@ PYTHON = {
     "loops.strides": (
         "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",
     ),
+    "matrices.coo": (
+        "coo_matmul", "coo_sampled_matmul",
+    ),
     "matrices.determinants": (
         "checkerboard", "cofactor", "cofactor_jvp", "minors", "minors_backward",
     ),

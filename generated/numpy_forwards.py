@@ -1034,6 +1034,12 @@ def cond(x, p=None):
         return select(s, -1, -1) / select(s, -1, 0)
     return matrix_norm(x, p) * matrix_norm(inv(x), p)
 
+def coo_matmul(values, rows, columns, x, m):
+    return kernels.coo_matmul(values, rows, columns, x, m)
+
+def _coo_sampled_matmul(a, b, rows, columns):
+    return kernels.coo_sampled_matmul(a, b, rows, columns)
+
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     a_all = broadcast_to(a, formulas.broadcast_shape(np.shape(a), np.shape(b)))
     b_all = broadcast_to(b, formulas.broadcast_shape(np.shape(a), np.shape(b)))

@@ -24,9 +24,9 @@ from .variable_type.joining import (
     unsafe_chunk, unsafe_split, unstack, vsplit, vstack,
 )
 from .variable_type.linear_algebra import (
-    addbmm, addmm, addmv, addr, baddbmm, block_diag, cdist, cholesky_inverse, cholesky_solve, cross, dist, dot, einsum,
-    inner, kron, logdet, lu_unpack, matmul, matvec, nuclear_norm, outer, renorm, tensordot, trace, triangular_solve, tril,
-    triu, vander, vdot, vecdot, vecmat,
+    addbmm, addmm, addmv, addr, baddbmm, block_diag, cdist, cholesky_inverse, cholesky_solve, coo_matmul, cross, dist, dot,
+    einsum, inner, kron, logdet, lu_unpack, matmul, matvec, nuclear_norm, outer, renorm, tensordot, trace, triangular_solve,
+    tril, triu, vander, vdot, vecdot, vecmat,
 )
 from .variable_type.pointwise_binary import (
     add, addcdiv, addcmul, atan2, clamp_max, clamp_min, clip, complex, copysign, div, divide, divmod, floor_divide, fmax,
@@ -351,6 +351,7 @@ __all__ = [
     "cdist",
     "cholesky_inverse",
     "cholesky_solve",
+    "coo_matmul",
     "cross",
     "dist",
     "dot",

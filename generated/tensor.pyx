@@ -2,6 +2,7 @@
 """Tensor: ArrayTensor with every operator as a method."""
 
 from gradspec.core.tensor import register_tensor_type
+from gradspec.support.scipy_operands import of_operator
 
 from gradspec.methods.array_tensor cimport ArrayTensor
 from gradspec.support.hints cimport answer_calls
@@ -562,10 +563,10 @@ cdef class Tensor(ArrayTensor):
         return op_add_(self, b)
 
     def __add__(self, other):
-        return op_add(self, other) if is_operand(other) else NotImplemented
+        return op_add(self, other) if is_operand(other) else of_operator("add", self, other)
 
     def __radd__(self, other):
-        return op_add(other, self) if is_operand(other) else NotImplemented
+        return op_add(other, self) if is_operand(other) else of_operator("add", other, self)
 
     def __iadd__(self, other):
         return op_add_(self, other) if is_operand(other) else NotImplemented
@@ -651,10 +652,10 @@ cdef class Tensor(ArrayTensor):
     true_divide_ = divide_
 
     def __truediv__(self, other):
-        return op_divide(self, other) if is_operand(other) else NotImplemented
+        return op_divide(self, other) if is_operand(other) else of_operator("divide", self, other)
 
     def __rtruediv__(self, other):
-        return op_divide(other, self) if is_operand(other) else NotImplemented
+        return op_divide(other, self) if is_operand(other) else of_operator("divide", other, self)
 
     def __itruediv__(self, other):
         return op_divide_(self, other) if is_operand(other) else NotImplemented
@@ -668,10 +669,10 @@ cdef class Tensor(ArrayTensor):
         return op_floor_divide_(self, b)
 
     def __floordiv__(self, other):
-        return op_floor_divide(self, other) if is_operand(other) else NotImplemented
+        return op_floor_divide(self, other) if is_operand(other) else of_operator("floor_divide", self, other)
 
     def __rfloordiv__(self, other):
-        return op_floor_divide(other, self) if is_operand(other) else NotImplemented
+        return op_floor_divide(other, self) if is_operand(other) else of_operator("floor_divide", other, self)
 
     def __ifloordiv__(self, other):
         return op_floor_divide_(self, other) if is_operand(other) else NotImplemented
@@ -769,10 +770,10 @@ cdef class Tensor(ArrayTensor):
     mul_ = multiply_
 
     def __mul__(self, other):
-        return op_multiply(self, other) if is_operand(other) else NotImplemented
+        return op_multiply(self, other) if is_operand(other) else of_operator("multiply", self, other)
 
     def __rmul__(self, other):
-        return op_multiply(other, self) if is_operand(other) else NotImplemented
+        return op_multiply(other, self) if is_operand(other) else of_operator("multiply", other, self)
 
     def __imul__(self, other):
         return op_multiply_(self, other) if is_operand(other) else NotImplemented
@@ -788,10 +789,10 @@ cdef class Tensor(ArrayTensor):
     power_ = pow_
 
     def __pow__(self, other, modulo):
-        return op_pow(self, other) if is_operand(other) else NotImplemented
+        return op_pow(self, other) if is_operand(other) else of_operator("pow", self, other)
 
     def __rpow__(self, other, modulo):
-        return op_pow(other, self) if is_operand(other) else NotImplemented
+        return op_pow(other, self) if is_operand(other) else of_operator("pow", other, self)
 
     def __ipow__(self, other):
         return op_pow_(self, other) if is_operand(other) else NotImplemented
@@ -809,10 +810,10 @@ cdef class Tensor(ArrayTensor):
     mod_ = remainder_
 
     def __mod__(self, other):
-        return op_remainder(self, other) if is_operand(other) else NotImplemented
+        return op_remainder(self, other) if is_operand(other) else of_operator("remainder", self, other)
 
     def __rmod__(self, other):
-        return op_remainder(other, self) if is_operand(other) else NotImplemented
+        return op_remainder(other, self) if is_operand(other) else of_operator("remainder", other, self)
 
     def __imod__(self, other):
         return op_remainder_(self, other) if is_operand(other) else NotImplemented
@@ -828,10 +829,10 @@ cdef class Tensor(ArrayTensor):
     sub_ = subtract_
 
     def __sub__(self, other):
-        return op_subtract(self, other) if is_operand(other) else NotImplemented
+        return op_subtract(self, other) if is_operand(other) else of_operator("subtract", self, other)
 
     def __rsub__(self, other):
-        return op_subtract(other, self) if is_operand(other) else NotImplemented
+        return op_subtract(other, self) if is_operand(other) else of_operator("subtract", other, self)
 
     def __isub__(self, other):
         return op_subtract_(self, other) if is_operand(other) else NotImplemented
@@ -857,10 +858,10 @@ cdef class Tensor(ArrayTensor):
         return op_bitwise_and_(self, b)
 
     def __and__(self, other):
-        return op_bitwise_and(self, other) if is_operand(other) else NotImplemented
+        return op_bitwise_and(self, other) if is_operand(other) else of_operator("bitwise_and", self, other)
 
     def __rand__(self, other):
-        return op_bitwise_and(other, self) if is_operand(other) else NotImplemented
+        return op_bitwise_and(other, self) if is_operand(other) else of_operator("bitwise_and", other, self)
 
     def __iand__(self, other):
         return op_bitwise_and_(self, other) if is_operand(other) else NotImplemented
@@ -889,10 +890,10 @@ cdef class Tensor(ArrayTensor):
     left_shift_ = bitwise_left_shift_
 
     def __lshift__(self, other):
-        return op_bitwise_left_shift(self, other) if is_operand(other) else NotImplemented
+        return op_bitwise_left_shift(self, other) if is_operand(other) else of_operator("bitwise_left_shift", self, other)
 
     def __rlshift__(self, other):
-        return op_bitwise_left_shift(other, self) if is_operand(other) else NotImplemented
+        return op_bitwise_left_shift(other, self) if is_operand(other) else of_operator("bitwise_left_shift", other, self)
 
     def __ilshift__(self, other):
         return op_bitwise_left_shift_(self, other) if is_operand(other) else NotImplemented
@@ -906,10 +907,10 @@ cdef class Tensor(ArrayTensor):
         return op_bitwise_or_(self, b)
 
     def __or__(self, other):
-        return op_bitwise_or(self, other) if is_operand(other) else NotImplemented
+        return op_bitwise_or(self, other) if is_operand(other) else of_operator("bitwise_or", self, other)
 
     def __ror__(self, other):
-        return op_bitwise_or(other, self) if is_operand(other) else NotImplemented
+        return op_bitwise_or(other, self) if is_operand(other) else of_operator("bitwise_or", other, self)
 
     def __ior__(self, other):
         return op_bitwise_or_(self, other) if is_operand(other) else NotImplemented
@@ -925,10 +926,10 @@ cdef class Tensor(ArrayTensor):
     right_shift_ = bitwise_right_shift_
 
     def __rshift__(self, other):
-        return op_bitwise_right_shift(self, other) if is_operand(other) else NotImplemented
+        return op_bitwise_right_shift(self, other) if is_operand(other) else of_operator("bitwise_right_shift", self, other)
 
     def __rrshift__(self, other):
-        return op_bitwise_right_shift(other, self) if is_operand(other) else NotImplemented
+        return op_bitwise_right_shift(other, self) if is_operand(other) else of_operator("bitwise_right_shift", other, self)
 
     def __irshift__(self, other):
         return op_bitwise_right_shift_(self, other) if is_operand(other) else NotImplemented
@@ -942,10 +943,10 @@ cdef class Tensor(ArrayTensor):
         return op_bitwise_xor_(self, b)
 
     def __xor__(self, other):
-        return op_bitwise_xor(self, other) if is_operand(other) else NotImplemented
+        return op_bitwise_xor(self, other) if is_operand(other) else of_operator("bitwise_xor", self, other)
 
     def __rxor__(self, other):
-        return op_bitwise_xor(other, self) if is_operand(other) else NotImplemented
+        return op_bitwise_xor(other, self) if is_operand(other) else of_operator("bitwise_xor", other, self)
 
     def __ixor__(self, other):
         return op_bitwise_xor_(self, other) if is_operand(other) else NotImplemented
@@ -956,7 +957,7 @@ cdef class Tensor(ArrayTensor):
     eq = equal
 
     def __eq__(self, other):
-        return op_equal(self, other) if is_operand(other) else NotImplemented
+        return op_equal(self, other) if is_operand(other) else of_operator("equal", self, other)
 
     def gcd(self, b):
         """Greatest common divisor."""
@@ -968,7 +969,7 @@ cdef class Tensor(ArrayTensor):
     gt = greater
 
     def __gt__(self, other):
-        return op_greater(self, other) if is_operand(other) else NotImplemented
+        return op_greater(self, other) if is_operand(other) else of_operator("greater", self, other)
 
     def greater_equal(self, b):
         """a >= b."""
@@ -976,7 +977,7 @@ cdef class Tensor(ArrayTensor):
     ge = greater_equal
 
     def __ge__(self, other):
-        return op_greater_equal(self, other) if is_operand(other) else NotImplemented
+        return op_greater_equal(self, other) if is_operand(other) else of_operator("greater_equal", self, other)
 
     def isclose(self, b, rtol=1e-05, atol=1e-08, equal_nan=False):
         """abs(a - b) <= atol + rtol * abs(b)."""
@@ -1020,7 +1021,7 @@ cdef class Tensor(ArrayTensor):
     lt = less
 
     def __lt__(self, other):
-        return op_less(self, other) if is_operand(other) else NotImplemented
+        return op_less(self, other) if is_operand(other) else of_operator("less", self, other)
 
     def less_equal(self, b):
         """a <= b."""
@@ -1028,7 +1029,7 @@ cdef class Tensor(ArrayTensor):
     le = less_equal
 
     def __le__(self, other):
-        return op_less_equal(self, other) if is_operand(other) else NotImplemented
+        return op_less_equal(self, other) if is_operand(other) else of_operator("less_equal", self, other)
 
     def logical_and(self, b):
         """Whether a and b are both nonzero."""
@@ -1052,7 +1053,7 @@ cdef class Tensor(ArrayTensor):
     ne = not_equal
 
     def __ne__(self, other):
-        return op_not_equal(self, other) if is_operand(other) else NotImplemented
+        return op_not_equal(self, other) if is_operand(other) else of_operator("not_equal", self, other)
 
     def signbit(self):
         """Whether the sign bit is set, as it is for -0.0."""
@@ -1330,10 +1331,10 @@ cdef class Tensor(ArrayTensor):
     mm_ = bmm_ = mv_ = matmul_
 
     def __matmul__(self, other):
-        return op_matmul(self, other) if is_operand(other) else NotImplemented
+        return op_matmul(self, other) if is_operand(other) else of_operator("matmul", self, other)
 
     def __rmatmul__(self, other):
-        return op_matmul(other, self) if is_operand(other) else NotImplemented
+        return op_matmul(other, self) if is_operand(other) else of_operator("matmul", other, self)
 
     def __imatmul__(self, other):
         return op_matmul_(self, other) if is_operand(other) else NotImplemented

@@ -59,8 +59,8 @@ __version__ = "0.1.0"
 # `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
 # waits for the rest.
 _namespaces = (
-    *ops.namespaces, "autograd", "debug", "extend", "func", "nn", "optim", "profiler", "random", "replay", "scipy", "signal",
-    "special", "test_util", "tree_util", "utils",
+    *ops.namespaces, "autograd", "debug", "extend", "func", "nested", "nn", "optim", "profiler", "random", "replay", "scipy",
+    "signal", "sparse", "special", "test_util", "tree_util", "utils",
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (
@@ -69,7 +69,8 @@ _func = (
     "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map", "multigrad_dict",
     "pure", "pure_callback", "scan", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
-__getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit", "load_program")})
+_sparse = "sparse_coo_tensor", "sparse_csr_tensor"
+__getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit", "load_program"), "sparse": _sparse})
 answer_imports()
 offer_backend()
 
@@ -82,7 +83,7 @@ __all__ = sorted([
     "no_grad", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
     "unique_consecutive", "geomspace",
-    *_func, *_namespaces, *constants.__all__, *ops.__all__,
+    *_func, *_namespaces, *_sparse, *constants.__all__, *ops.__all__,
 ])  # fmt: skip
 
 

@@ -40,7 +40,7 @@ RUNTIME = [
     ["autograd", "nn", "optim", "signal", "special"],
     ["func", "random", "utils"],
     ["debug", "tree_util"],
-    ["extend", "scipy", "test_util", "tracing"],
+    ["extend", "nested", "scipy", "sparse", "test_util", "tracing"],
     ["replay"],
     ["gradspec"],
 ]

@@ -862,6 +862,15 @@ describe({
         'composite: _solve_triangle(l, _solve_triangle(mH(l), b, lower=True)) if upper else _solve_triangle(mH(l),\n'
         '  _solve_triangle(l, b, lower=True))', examples='>>> gs.cholesky_solve([[4.0], [20.0]], [[2.0, 0.0], [1.0, 3.0]])\n'
         'tensor([[0.],\n' '        [2.]])'),
+    "coo_matmul": docstring(
+        'Product of a matrix of `m` rows, of which `values` are stored at `rows` and `columns`, and a dense one; what stands\n'
+        'twice at one place counts twice.', 'values : array_like\n' '    The stored elements.\n' 'rows : index\n'
+        '    Row of each, not negative.\n' 'columns : index\n' '    Column of each, not negative.\n' 'x : array_like\n'
+        'm : int\n' '    How many rows there are.', 'coo_matmul(values, Index rows, Index columns, x, int m) -> y\n'
+        'multilinear in values, x\n' 'grad_values = _coo_sampled_matmul(grad, conj(x), rows, columns)\n'
+        'grad_x = coo_matmul(conj(values), columns, rows, grad, x.shape[-2])',
+        examples='>>> gs.coo_matmul([1.0, 2.0, 4.0], [0, 1, 0], [1, 0, 1], [[1.0], [3.0]], 3)\n' 'tensor([[15.],\n'
+        '        [ 2.],\n' '        [ 0.]])'),
     "cross": docstring('Cross product of vectors of length 3 along `axis`.', 'a : array_like\n' 'b : array_like\n'
         'axis : int, default -1\n' '    Axis that holds the components of a vector.\n' 'axisa, axisb, axisc : optional\n'
         '    As `numpy.cross` takes them.', 'cross(a, b, int axis=-1) -> y\n' 'multilinear in a, b\n'

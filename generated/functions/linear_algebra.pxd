@@ -28,6 +28,16 @@ cdef class CofactorJvpBackward(Node):
 cdef class CheckerboardBackward(Node):
     pass
 
+cdef class CooMatmulBackward(Node):
+    cdef public object saved_x, saved_rows, saved_columns, saved_values
+    cdef readonly uint32_t version_x, version_rows, version_columns, version_values
+    cdef readonly object saved_x_shape
+
+cdef class CooSampledMatmulBackward(Node):
+    cdef public object saved_rows, saved_columns, saved_b, saved_a
+    cdef readonly uint32_t version_rows, version_columns, version_b, version_a
+    cdef readonly object saved_a_shape, saved_b_shape
+
 cdef class CrossBackward(Node):
     cdef public object saved_b, saved_a
     cdef readonly uint32_t version_b, version_a

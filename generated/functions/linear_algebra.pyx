@@ -42,6 +42,10 @@ cdef Forward3 forward__cofactor_hessian = <Forward3> load_forward(
     "gradspec.generated.kernels.linear_algebra", "_cofactor_hessian", 3
 )
 cdef Forward1 forward__checkerboard = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_checkerboard", 1)
+cdef Forward5 forward_coo_matmul = <Forward5> load_forward("gradspec.generated.kernels.linear_algebra", "coo_matmul", 5)
+cdef Forward4 forward__coo_sampled_matmul = <Forward4> load_forward(
+    "gradspec.generated.kernels.linear_algebra", "_coo_sampled_matmul", 4
+)
 cdef Forward3 forward_cross = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "cross", 3)
 cdef Forward1 forward__cofactor = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "_cofactor", 1)
 cdef Forward3 forward__einsum_pair = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_einsum_pair", 3)
@@ -269,6 +273,96 @@ cdef class CheckerboardBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         return ops._checkerboard(grad)
+
+
+cdef class CooMatmulBackward(Node):
+    """coo_matmul(values, Index rows, Index columns, x, int m) -> y
+
+    multilinear in values, x
+    grad_values = _coo_sampled_matmul(grad, conj(x), rows, columns)
+    grad_x = coo_matmul(conj(values), columns, rows, grad, x.shape[-2])
+    """
+    saves = ("x", "rows", "columns", "values", "x_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_values = grad_x = None
+        if wanted_ & 1:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+        rows = saved_array(self, self.saved_rows, self.version_rows, "rows")
+        columns = saved_array(self, self.saved_columns, self.version_columns, "columns")
+        if wanted_ & 1:
+            grad_values = forward__coo_sampled_matmul(grad, forward_conj(x), rows, columns)
+        if wanted_ & 2:
+            values = saved_array(self, self.saved_values, self.version_values, "values")
+            x_shape = self.saved_x_shape
+            grad_x = forward_coo_matmul(forward_conj(values), columns, rows, grad, x_shape[-2])
+        return grad_values, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_values = grad_x = None
+        if wanted_ & 1:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        rows = saved_tensor(self, self.saved_rows, self.version_rows, "rows")
+        columns = saved_tensor(self, self.saved_columns, self.version_columns, "columns")
+        if wanted_ & 1:
+            grad_values = ops._coo_sampled_matmul(grad, conj_of(x), rows, columns)
+        if wanted_ & 2:
+            values = saved_tensor(self, self.saved_values, self.version_values, "values")
+            x_shape = self.saved_x_shape
+            grad_x = ops.coo_matmul(conj_of(values), columns, rows, grad, x_shape[-2])
+        return grad_values, grad_x
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_values = True, None, None
+        if holds_arrays(self.saved_rows):
+            self.released, self.saved_rows = True, None
+        if holds_arrays(self.saved_columns):
+            self.released, self.saved_columns = True, None
+
+
+cdef class CooSampledMatmulBackward(Node):
+    """_coo_sampled_matmul(a, b, Index rows, Index columns) -> values
+
+    multilinear in a, b
+    grad_a = coo_matmul(grad, rows, columns, conj(b), a.shape[-2])
+    grad_b = coo_matmul(grad, columns, rows, conj(a), b.shape[-2])
+    """
+    saves = ("rows", "columns", "b", "a_shape", "a", "b_shape")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        rows = saved_array(self, self.saved_rows, self.version_rows, "rows")
+        columns = saved_array(self, self.saved_columns, self.version_columns, "columns")
+        if wanted_ & 1:
+            b = saved_array(self, self.saved_b, self.version_b, "b")
+            a_shape = self.saved_a_shape
+            grad_a = forward_coo_matmul(grad, rows, columns, forward_conj(b), a_shape[-2])
+        if wanted_ & 2:
+            a = saved_array(self, self.saved_a, self.version_a, "a")
+            b_shape = self.saved_b_shape
+            grad_b = forward_coo_matmul(grad, columns, rows, forward_conj(a), b_shape[-2])
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        rows = saved_tensor(self, self.saved_rows, self.version_rows, "rows")
+        columns = saved_tensor(self, self.saved_columns, self.version_columns, "columns")
+        if wanted_ & 1:
+            b = saved_tensor(self, self.saved_b, self.version_b, "b")
+            a_shape = self.saved_a_shape
+            grad_a = ops.coo_matmul(grad, rows, columns, conj_of(b), a_shape[-2])
+        if wanted_ & 2:
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
+            b_shape = self.saved_b_shape
+            grad_b = ops.coo_matmul(grad, columns, rows, conj_of(a), b_shape[-2])
+        return grad_a, grad_b
+
+    cdef void release_variables(self):
+        self.released, self.saved_b, self.saved_a = True, None, None
+        if holds_arrays(self.saved_rows):
+            self.released, self.saved_rows = True, None
+        if holds_arrays(self.saved_columns):
+            self.released, self.saved_columns = True, None
 
 
 cdef class CrossBackward(Node):

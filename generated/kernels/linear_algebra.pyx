@@ -180,6 +180,18 @@ cdef object forward_cond(object x, object p):
         return forward_divide(forward_select(s, -1, -1), forward_select(s, -1, 0))
     return forward_multiply(forward_matrix_norm(x, p, False), forward_matrix_norm(forward_inv(x), p, False))
 
+cdef object forward_coo_matmul(object values, object rows, object columns, object x, object m):
+    try:
+        return as_array(kernels.coo_matmul(values, rows, columns, x, m))
+    except Exception as error_:
+        raise explain(error_, "coo_matmul", values=values, rows=rows, columns=columns, x=x, m=m) from None
+
+cdef object forward__coo_sampled_matmul(object a, object b, object rows, object columns):
+    try:
+        return as_array(kernels.coo_sampled_matmul(a, b, rows, columns))
+    except Exception as error_:
+        raise explain(error_, "_coo_sampled_matmul", a=a, b=b, rows=rows, columns=columns) from None
+
 cdef Program cosine_similarity_y = Program("a_all, a_norm, eps, b_all, b_norm -> y", """
     y = multiply(divide(a_all, maximum(a_norm, eps)), divide(b_all, maximum(b_norm, eps)))""")
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):

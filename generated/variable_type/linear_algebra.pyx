@@ -18,29 +18,31 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward_addbmm, forward_addmm, forward_addmv, forward_addr, forward__along_differences, forward_array_norm,
     forward_baddbmm, forward_bilinear, forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist,
     forward__row_distances, forward_cholesky, forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor_jvp,
-    forward__cofactor_hessian, forward__checkerboard, forward_cond, forward_cosine_similarity, forward_cross, forward_det,
-    forward__cofactor, forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh,
-    forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
-    forward_inv, forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu,
-    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward__lu_tall, forward_lu_unpack,
-    forward_matmul, forward_matrix_exp, forward__matrix_exp_along, forward__matrix_exp_bend, forward__upper_block,
-    forward_matrix_norm, forward_matrix_rank, forward_matvec, forward__minors, forward__minors_backward, forward_multi_dot,
-    forward_nuclear_norm, forward_outer, forward_pairwise_distance, forward_pdist, forward__pairs,
-    forward__permutation_matrix, forward__phase_turn, forward__phase_turn_backward, forward_pinv, forward__pivot_rows,
-    forward__pivots, forward_qr, forward__qr_tall, forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve,
-    forward__solve_columns, forward_solve_banded, forward__solve_bands, forward__slant, forward_solve_sylvester,
-    forward__solve_triangle, forward_solve_triangular, forward_sqrtm, forward_svd, forward_svdvals, forward_tensordot,
-    forward_tensorinv, forward_tensorsolve, forward_trace, forward__triangle, forward_triangular_solve, forward_tril,
-    forward_triu, forward_vander, forward_vdot, forward_vecdot, forward_vecmat, forward__weighted_differences,
+    forward__cofactor_hessian, forward__checkerboard, forward_cond, forward_coo_matmul, forward__coo_sampled_matmul,
+    forward_cosine_similarity, forward_cross, forward_det, forward__cofactor, forward_dist, forward_dot, forward_eig,
+    forward_eigh, forward_eigvals, forward_eigvalsh, forward__einsum_pair, forward__einsum_single,
+    forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv, forward_kron, forward_linear,
+    forward_logdet, forward__lower_half, forward_lstsq, forward_lu, forward__lu_wide, forward_lu_factor, forward__lu_order,
+    forward__lu_parts, forward__lu_tall, forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__matrix_exp_along,
+    forward__matrix_exp_bend, forward__upper_block, forward_matrix_norm, forward_matrix_rank, forward_matvec,
+    forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
+    forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
+    forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
+    forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_banded,
+    forward__solve_bands, forward__slant, forward_solve_sylvester, forward__solve_triangle, forward_solve_triangular,
+    forward_sqrtm, forward_svd, forward_svdvals, forward_tensordot, forward_tensorinv, forward_tensorsolve, forward_trace,
+    forward__triangle, forward_triangular_solve, forward_tril, forward_triu, forward_vander, forward_vdot, forward_vecdot,
+    forward_vecmat, forward__weighted_differences,
 )
 from gradspec.generated.functions.linear_algebra cimport (
     AlongDifferencesBackward, BlockDiagBackward, BlockDiagBackwardBackward, RowDistancesBackward, CholeskyBackward,
-    CofactorJvpBackward, CheckerboardBackward, CrossBackward, DetBackward, CofactorBackward, EigBackward, EighBackward,
-    EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward, HermitianPartBackward, InvBackward,
-    LinearBackward, LowerHalfBackward, LuPartsBackward, MatmulBackward, MatrixExpBackward, MatrixExpAlongBackward,
-    MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward, QrTallBackward, ReciprocalGapsBackward,
-    SlogdetBackward, SolveColumnsBackward, SolveBandsBackward, SlantBackward, SolveSylvesterBackward, SolveTriangleBackward,
-    SqrtmBackward, SvdBackward, TensordotBackward, TrilBackward, TriuBackward, VecdotBackward, WeightedDifferencesBackward,
+    CofactorJvpBackward, CheckerboardBackward, CooMatmulBackward, CooSampledMatmulBackward, CrossBackward, DetBackward,
+    CofactorBackward, EigBackward, EighBackward, EinsumPairBackward, EinsumSingleBackward, EinsumSingleBackwardBackward,
+    HermitianPartBackward, InvBackward, LinearBackward, LowerHalfBackward, LuPartsBackward, MatmulBackward,
+    MatrixExpBackward, MatrixExpAlongBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward,
+    QrTallBackward, ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveBandsBackward, SlantBackward,
+    SolveSylvesterBackward, SolveTriangleBackward, SqrtmBackward, SvdBackward, TensordotBackward, TrilBackward,
+    TriuBackward, VecdotBackward, WeightedDifferencesBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
@@ -659,6 +661,95 @@ cdef object op_cond(object x, object p):
 def cond(x, p=None):
     """Largest singular value over the smallest; by another norm, that of `x` times that of its inverse."""
     return op_cond(x, p)
+
+
+cdef object op_coo_matmul(object values, object rows, object columns, object x, object m):
+    cdef ThreadState* state_ = thread_state()
+    cdef CooMatmulBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "coo_matmul", <void*> op_coo_matmul, (values, rows, columns, x, m))
+    values = as_operand(values, "coo_matmul", "values")
+    rows = as_index(rows, "coo_matmul", "rows")
+    columns = as_index(columns, "coo_matmul", "columns")
+    x = as_operand(x, "coo_matmul", "x")
+    m = as_int(m, "coo_matmul", "m")
+
+    if needs_grad(state_, values) or needs_grad(state_, x):
+        node_ = CooMatmulBackward.__new__(CooMatmulBackward)
+        connect_two(node_, state_, values, x)
+        node_.saved_rows = save_index(state_, rows, &node_.version_rows)
+        node_.saved_columns = save_index(state_, columns, &node_.version_columns)
+        if node_.needs(0):
+            node_.saved_x = save_input(state_, x, &node_.version_x)
+        if node_.needs(1):
+            node_.saved_values = save_input(state_, values, &node_.version_values)
+            node_.saved_x_shape = shape_of(x)
+
+    y = wrap_forward(forward_coo_matmul(array_of(values), index_of(rows), index_of(columns), array_of(x), m))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(values) or has_tangent(x)):
+        push_forward(jvp_coo_matmul, (y,), (values, rows, columns, x, m))
+    return y
+
+cdef tuple jvp_coo_matmul(tuple outputs_, tuple inputs_, tuple tangents_):
+    values_t, x_t, values, rows, columns, x, m = (
+        tangents_[0], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    )
+    y_t = None if values_t is None else ops.coo_matmul(values_t, rows, columns, x, m)
+    if x_t is not None:
+        y_t = plus(y_t, ops.coo_matmul(values, rows, columns, x_t, m))
+    return (y_t,)
+
+def coo_matmul(values, rows, columns, x, m):
+    """Product of a matrix of `m` rows, of which `values` are stored at `rows` and `columns`, and a dense one; what
+    stands twice at one place counts twice."""
+    return op_coo_matmul(values, rows, columns, x, m)
+
+
+cdef object op__coo_sampled_matmul(object a, object b, object rows, object columns):
+    cdef ThreadState* state_ = thread_state()
+    cdef CooSampledMatmulBackward node_ = None
+    cdef TensorBase values
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_coo_sampled_matmul", <void*> op__coo_sampled_matmul, (a, b, rows, columns))
+    a = as_operand(a, "_coo_sampled_matmul", "a")
+    b = as_operand(b, "_coo_sampled_matmul", "b")
+    rows = as_index(rows, "_coo_sampled_matmul", "rows")
+    columns = as_index(columns, "_coo_sampled_matmul", "columns")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = CooSampledMatmulBackward.__new__(CooSampledMatmulBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_rows = save_index(state_, rows, &node_.version_rows)
+        node_.saved_columns = save_index(state_, columns, &node_.version_columns)
+        if node_.needs(0):
+            node_.saved_b = save_input(state_, b, &node_.version_b)
+            node_.saved_a_shape = shape_of(a)
+        if node_.needs(1):
+            node_.saved_a = save_input(state_, a, &node_.version_a)
+            node_.saved_b_shape = shape_of(b)
+
+    values = wrap_forward(forward__coo_sampled_matmul(array_of(a), array_of(b), index_of(rows), index_of(columns)))
+
+    if node_ is not None:
+        set_history(values, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_forward(jvp__coo_sampled_matmul, (values,), (a, b, rows, columns))
+    return values
+
+cdef tuple jvp__coo_sampled_matmul(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, rows, columns = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    values_t = None if a_t is None else ops._coo_sampled_matmul(a_t, b, rows, columns)
+    if b_t is not None:
+        values_t = plus(values_t, ops._coo_sampled_matmul(a, b_t, rows, columns))
+    return (values_t,)
+
+def _coo_sampled_matmul(a, b, rows, columns):
+    """The elements of a @ mT(b) at `rows` and `columns`; the adjoint of coo_matmul."""
+    return op__coo_sampled_matmul(a, b, rows, columns)
 
 
 cdef object op_cosine_similarity(object a, object b, object axis, object eps):
@@ -3172,24 +3263,24 @@ register({
     array_norm, "baddbmm": baddbmm, "bilinear": bilinear, "_blend": _blend, "block_diag": block_diag,
     "_block_diag_backward": _block_diag_backward, "cdist": cdist, "_row_distances": _row_distances, "cholesky": cholesky,
     "cholesky_inverse": cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp": _cofactor_jvp,
-    "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "cosine_similarity":
-    cosine_similarity, "cross": cross, "det": det, "_cofactor": _cofactor, "dist": dist, "dot": dot, "eig": eig, "eigh":
-    eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair":
-    _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward, "_hermitian_part":
-    _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner": inner, "inv": inv,
-    "kron": kron, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "_lu_wide":
-    _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "_lu_tall":
-    _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul, "matrix_exp": matrix_exp, "_matrix_exp_along": _matrix_exp_along,
-    "_matrix_exp_bend": _matrix_exp_bend, "_upper_block": _upper_block, "matrix_norm": matrix_norm, "matrix_power":
-    matrix_power, "matrix_rank": matrix_rank, "matvec": matvec, "_minors": _minors, "_minors_backward": _minors_backward,
-    "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance": pairwise_distance, "pdist":
-    pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward":
-    _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall,
-    "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns":
-    _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands, "_slant": _slant, "solve_sylvester":
-    solve_sylvester, "_solve_triangle": _solve_triangle, "solve_triangular": solve_triangular, "sqrtm": sqrtm, "svd": svd,
-    "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace,
-    "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril, "triu": triu, "vander": vander,
-    "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat, "_weighted_differences":
-    _weighted_differences,
+    "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "coo_matmul": coo_matmul,
+    "_coo_sampled_matmul": _coo_sampled_matmul, "cosine_similarity": cosine_similarity, "cross": cross, "det": det,
+    "_cofactor": _cofactor, "dist": dist, "dot": dot, "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh,
+    "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single,
+    "_einsum_single_backward": _einsum_single_backward, "_hermitian_part": _hermitian_part, "householder_product":
+    householder_product, "_reflected": _reflected, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet":
+    logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order":
+    _lu_order, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul,
+    "matrix_exp": matrix_exp, "_matrix_exp_along": _matrix_exp_along, "_matrix_exp_bend": _matrix_exp_bend, "_upper_block":
+    _upper_block, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec,
+    "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer":
+    outer, "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix":
+    _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv,
+    "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps,
+    "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded,
+    "_solve_bands": _solve_bands, "_slant": _slant, "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle,
+    "solve_triangular": solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot,
+    "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve":
+    triangular_solve, "tril": tril, "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot":
+    vecdot, "vecmat": vecmat, "_weighted_differences": _weighted_differences,
 })

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..support.capi cimport PyArray_NDIM, ndarray
 from ..support.dispatch import ops
+from ..support.scipy_operands import left_by_scipy
 from ..core.arguments cimport as_ints
 from ..core.forward_ad cimport levels_of, tangent_of
 from ..core.events cimport note_event
@@ -97,7 +98,10 @@ cdef class ArrayTensor(PyTorchTensor):
         return left(self, "numpy", self.array)
 
     def __array__(self, dtype=None, copy=None):
-        cdef str reason = history_of(self)
+        cdef str reason
+        if (found := left_by_scipy(self)) is not None:
+            return found
+        reason = history_of(self)
         if reason is not None:
             let_out(reason)
         return left(self, "numpy", np.array(self.array, dtype=dtype, copy=copy))

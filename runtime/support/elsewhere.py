@@ -22,7 +22,8 @@ ATTRIBUTES = {
     "write x._base": "base",
     "write x.numpy().tobytes()": "tobytes",
     "write x.numpy().byteswap()": "byteswap",
-    "write nothing: every tensor is strided": "sparse_mask to_sparse",
+    "write gs.sparse.from_dense(x)": "to_sparse",
+    "write gs.sparse.multiply(mask, x), where the sparse mask has ones": "sparse_mask",
     "write nothing: threads share tensors as they are": "share_memory_",
     "write x.grad = None": "zero_grad",
     "write x[index] = value, or gs.where(mask, value, x)": "at",
@@ -109,9 +110,10 @@ NAMES = {
     "not there yet; write Newton's steps in a loop, which are recorded, or a gs.autograd.Function": "fixed_points fixed_point",
     "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optimizers optax",
     "not there yet; write gs.nn.conv2d, or SciPy's function of x.detach().numpy(), without a gradient": "ndimage image cluster",
-    "not there yet; write the dense array, or gs.index_add": (
-        "sparse sparse_* spmm smm hsmm hspmm dsmm saddmm sspaddmm *indices_copy values_copy resize_as_sparse_ nonzero_static"
-    ),
+    "write gs.sparse.matmul(A, x)": "spmm smm hsmm hspmm dsmm",
+    "write gs.sparse.addmm(mat, A, x)": "saddmm sspaddmm",
+    "write gs.sparse.coo(data, (rows, columns), shape) or gs.sparse.csr": "sparse_* *indices_copy values_copy",
+    "not there yet; write the dense array, or gs.index_add": "resize_as_sparse_ nonzero_static",
     "write gs.profiler.profile": (
         "profiler_* ProfilerConfig ProfilerEvent ProfilerState emit_nvtx emit_itt ExecutionTraceObserver DeviceType "
         "monitor monitoring"
@@ -313,7 +315,7 @@ NAMES = {
         "int_repr per_channel_* per_tensor_* q_* qscheme quantization qat quantizable ao"
     ),
     "write nothing: every tensor is strided": (
-        "strided layout jagged channels_last* contiguous_format preserve_format legacy_contiguous_format memory_format nested "
+        "strided layout jagged channels_last* contiguous_format preserve_format legacy_contiguous_format memory_format "
         "masked convert_conv*"
     ),
     "no counterpart: it is part of the machinery of the library that it is from": (

@@ -1,0 +1,102 @@
+"""Products with a matrix of which only some places are stored: values, and for each its row and its column.
+
+Owns what is refused, the loop over a batch, and the NumPy expressions for dtypes that the loops have not.
+"""
+
+import numpy as np
+
+from .coo_loops import add_stored, sample_stored
+
+__all__ = ["coo_matmul", "coo_sampled_matmul"]
+
+
+def coo_matmul(values, rows, columns, x, m):
+    """The product of a matrix with `m` rows, whose stored elements are `values`, and a dense matrix.
+
+    Parameters
+    ----------
+    values : (..., e) ndarray
+    rows, columns : (..., e) ndarray of int
+        Places, not negative; what is stored twice at one place counts twice.
+    x : (..., n, k) ndarray
+    m : int
+
+    Returns
+    -------
+    (..., m, k) ndarray
+    """
+    values, x = _at_least(values, 1), _at_least(x, 2)
+    rows, columns = _places(values.shape[-1], rows, columns, m, x.shape[-2])
+    dtype = np.result_type(values, x, np.float16)
+    lead = np.broadcast_shapes(values.shape[:-1], rows.shape[:-1], columns.shape[:-1], x.shape[:-2])
+    y = np.zeros((*lead, m, x.shape[-1]), dtype)
+    for place, row, column, value, part in _batch(lead, rows, columns, (values, 1, dtype), (x, 2, dtype)):
+        if dtype.char in "fdFD":
+            add_stored(value, row, column, part, y[place])
+        else:
+            np.add.at(y[place], row, value[:, None] * part[column])
+    return y
+
+
+def coo_sampled_matmul(a, b, rows, columns):
+    """Elements of the product of `a` and the transpose of `b`, at places.
+
+    Parameters
+    ----------
+    a : (..., m, k) ndarray
+    b : (..., n, k) ndarray
+    rows, columns : (..., e) ndarray of int
+        Places, not negative.
+
+    Returns
+    -------
+    (..., e) ndarray
+    """
+    a, b = _at_least(a, 2), _at_least(b, 2)
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"rows of length {a.shape[-1]} have no product with rows of length {b.shape[-1]}")
+    rows, columns = _places(_at_least(rows, 1).shape[-1], rows, columns, a.shape[-2], b.shape[-2])
+    dtype = np.result_type(a, b, np.float16)
+    lead = np.broadcast_shapes(rows.shape[:-1], columns.shape[:-1], a.shape[:-2], b.shape[:-2])
+    values = np.empty((*lead, rows.shape[-1]), dtype)
+    for place, row, column, left, right in _batch(lead, rows, columns, (a, 2, dtype), (b, 2, dtype)):
+        if dtype.char in "fdFD":
+            sample_stored(values[place], row, column, left, right)
+        else:
+            values[place] = (left[row] * right[column]).sum(-1)
+    return values
+
+
+def _at_least(x, ndim):
+    x = np.asarray(x)
+    if x.ndim < ndim:
+        raise ValueError(f"expected an array of at least {ndim} axes, got the shape {x.shape}")
+    return x
+
+
+def _places(count, rows, columns, m, n):
+    """Rows and columns as intp, inside of an m by n matrix."""
+    found = []
+    for name, places, size in (("row", rows, m), ("column", columns, n)):
+        places = _at_least(places, 1)
+        if places.dtype.kind not in "iu" and places.size:
+            raise TypeError(f"the {name}s of stored elements are integers, got {places.dtype}")
+        if places.shape[-1] != count:
+            raise ValueError(f"{count} stored elements have {name}s of the shape {places.shape}")
+        if places.size and not 0 <= places.min() <= places.max() < size:
+            wrong = places.min() if places.min() < 0 else places.max()
+            raise IndexError(f"the {name} {wrong} of a stored element is not one of {size} {name}s")
+        found.append(places.astype(np.intp, copy=False))
+    return found
+
+
+def _batch(lead, rows, columns, *operands):
+    """For each place in a batch: the place, rows and columns, and the contiguous parts of the operands there.
+
+    An operand is an array, how many axes it has of its own, and a dtype.
+    """
+    whole = []
+    for array, own, dtype in ((rows, 1, np.intp), (columns, 1, np.intp), *operands):
+        whole.append(np.broadcast_to(np.ascontiguousarray(array, dtype), lead + array.shape[array.ndim - own :]))
+    for place in np.ndindex(lead):
+        yield place, *(array[place] for array in whole)
