@@ -932,7 +932,7 @@ class Tensor(ArrayTensor):
     def softshrink_(self, lambd: float = 0.5) -> Tensor:
         """x moved towards 0 by `lambd`, 0 where it would pass it. In place."""
     def softsign_(self) -> Tensor:
-        """x / (1 + abs(x)). In place."""
+        """x / (1 + abs(x)); of a complex number the one of the same phase. In place."""
     def squareplus_(self, b: float = 4.0) -> Tensor:
         """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials. In place."""
     def tanhshrink_(self) -> Tensor:
@@ -1865,7 +1865,7 @@ def softplus(x: Operand, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
 def softshrink(x: Operand, lambd: float = 0.5) -> Tensor:
     """x moved towards 0 by `lambd`, 0 where it would pass it."""
 def softsign(x: Operand) -> Tensor:
-    """x / (1 + abs(x))."""
+    """x / (1 + abs(x)); of a complex number the one of the same phase."""
 def squareplus(x: Operand, b: float = 4.0) -> Tensor:
     """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
 def tanhshrink(x: Operand) -> Tensor:

@@ -2258,6 +2258,11 @@ def softshrink(x, lambd=0.5):
     return x - clip(x, -lambd, lambd)
 
 def softsign(x):
+    if formulas.is_complex(np.result_type(x)):
+        return x / (1 + absolute(x))
+    return _real_softsign(x)
+
+def _real_softsign(x):
     return kernels.softsign(x)
 
 def squareplus(x, b=4.0):
@@ -2872,9 +2877,10 @@ def mse_loss(x, target, reduction='mean', weight=None):
     return _reduce_weighted(square(x - target), weight, reduction)
 
 def multi_margin_loss(x, target, p=1, margin=1.0, reduction='mean', weight=None):
-    own = one_hot(target, np.shape(x)[-1], dtype='bool')
+    classes = formulas.checked_axes(np.shape(x), 'x', 1)[-1]
+    own = one_hot(target, classes, dtype='bool')
     above = clip(x - expand_dims(_pick(x, target, -1), -1) + margin, 0)
-    loss = sum(where(own, 0, above ** p), -1) / formulas.checked_axes(np.shape(x), 'x', 1)[-1]
+    loss = sum(where(own, 0, above ** p), -1) / classes
     return _reduce_loss(loss if weight is None else loss * take(weight, target), reduction)
 
 def multilabel_margin_loss(x, target, reduction='mean'):
@@ -3225,7 +3231,12 @@ def pareto(a, size=None, *, generator=None):
     return expm1(_standard('exponential', 0.0, a, size, generator=generator) / a)
 
 def permutation(x, axis=0, *, generator=None):
+    if np.ndim(x) == 0:
+        return _permuted_numbers(x, generator=generator)
     return take(x, _draw_indices(np.shape(x), np.shape(x)[axis], False, None, axis, generator=generator), axis)
+
+def _permuted_numbers(count, *, generator=None):
+    return kernels.randperm(count, generator)
 
 def poisson(lam=1.0, size=None, *, generator=None):
     return kernels.poisson(lam, size, generator)

@@ -1925,7 +1925,7 @@ cdef class Tensor(ArrayTensor):
         return op_softshrink_(self, lambd)
 
     def softsign_(self):
-        """x / (1 + abs(x)). In place."""
+        """x / (1 + abs(x)); of a complex number the one of the same phase. In place."""
         return op_softsign_(self)
 
     def squareplus_(self, b=4.0):

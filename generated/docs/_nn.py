@@ -776,9 +776,9 @@ describe({
         '    A factor for each class; none when it is None.',
         "multi_margin_loss(x, Index target, int p=1, float margin=1.0, str reduction='mean', Array? weight=None) -> y\n"
         'composite: _reduce_loss(loss if weight is None else loss * take(weight, target), reduction)\n'
-        "where own = one_hot(target, x.shape[-1], dtype='bool')\n"
+        "where classes = checked_axes(x.shape, 'x', 1)[-1]\n" "where own = one_hot(target, classes, dtype='bool')\n"
         'where above = clip(x - expand_dims(_pick(x, target, -1), -1) + margin, 0)\n'
-        "where loss = sum(where(own, 0, above ** p), -1) / checked_axes(x.shape, 'x', 1)[-1]",
+        'where loss = sum(where(own, 0, above ** p), -1) / classes',
         examples='>>> gs.nn.multi_margin_loss([[1.0, 3.0], [5.0, 4.5]], [0, 0])\n' 'tensor(0.875)'),
     "multilabel_margin_loss": docstring(
         'The sum over the classes of an example and all others of how far less than 1 their scores differ, over the number of\n'

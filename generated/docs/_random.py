@@ -101,11 +101,13 @@ describe({
         'pareto(a, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: expm1(_standard('exponential', 0.0, a, size, generator=generator) / a)",
         examples='>>> gs.random.pareto(gs.inf)\n' 'tensor(0.)'),
-    "permutation": docstring('Slices of `x` along `axis` in random order.', 'x : array_like\n' 'axis : int, default 0\n'
-        '    Axis along which the slices lie.\n' 'generator : numpy.random.Generator or int or None, default None\n'
+    "permutation": docstring('Slices of `x` along `axis` in random order; of a single whole number n, those from 0 to n - 1.',
+        'x : array_like\n' 'axis : int, default 0\n' '    Axis along which the slices lie.\n'
+        'generator : numpy.random.Generator or int or None, default None\n'
         '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
         'permutation(x, int axis=0, *, Generator? generator=None) -> y\n'
-        'composite: take(x, _draw_indices(x.shape, x.shape[axis], False, None, axis, generator=generator), axis)',
+        'composite: _permuted_numbers(x, generator=generator) if x.ndim == 0 else take(x, _draw_indices(x.shape,\n'
+        '  x.shape[axis], False, None, axis, generator=generator), axis)',
         examples='>>> gs.random.permutation([[2.0, 3.0], [2.0, 3.0]])\n' 'tensor([[2., 3.],\n' '        [2., 3.]])'),
     "poisson": docstring('Poisson distribution.', 'lam : array_like, default 1.0\n' '    Expected count.\n'
         'size : int or sequence of int or None, default None\n'

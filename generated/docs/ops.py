@@ -1799,7 +1799,8 @@ describe({
         'lambd : float, default 0.5\n' '    How far towards 0.', 'softshrink(x, float lambd=0.5) -> y\n'
         'composite: x - clip(x, -lambd, lambd)', examples='>>> gs.nn.softshrink([-1.0, 0.25, 2.0])\n'
         'tensor([-0.5,  0. ,  1.5])'),
-    "softsign": docstring('x / (1 + abs(x)).', 'x : array_like', 'softsign(x) -> y\n' 'dy/dx = square(1 / (1 + absolute(x)))',
+    "softsign": docstring('x / (1 + abs(x)); of a complex number the one of the same phase.', 'x : array_like',
+        'softsign(x) -> y\n' 'composite: x / (1 + absolute(x)) if is_complex(x.dtype) else _real_softsign(x)',
         examples='>>> gs.nn.softsign([-1.0, 3.0, -gs.inf, gs.inf])\n' 'tensor([-0.5 ,  0.75, -1.  ,  1.  ])'),
     "squareplus": docstring('(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials.', 'x : array_like\n'
         'b : float, default 4.0\n' '    How wide the bend is; toward 0 it becomes relu.', 'squareplus(x, float b=4.0) -> y\n'

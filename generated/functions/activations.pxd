@@ -66,7 +66,7 @@ cdef class SoftplusBackward(Node):
     cdef readonly uint32_t version_x
     cdef readonly object saved_beta, saved_threshold
 
-cdef class SoftsignBackward(Node):
+cdef class RealSoftsignBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 

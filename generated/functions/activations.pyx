@@ -437,15 +437,16 @@ cdef class SoftplusBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program softsign_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, square(divide(1, add(1, absolute(x)))))")
+cdef Program real_softsign_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, square(divide(1, add(1, absolute(x)))))""")
 
-cdef class SoftsignBackward(Node):
-    """softsign(x) -> y; dy/dx = square(1 / (1 + absolute(x)))"""
+cdef class RealSoftsignBackward(Node):
+    """_real_softsign(x) -> y; dy/dx = square(1 / (1 + absolute(x)))"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        return softsign_grad_x.run((grad, x))
+        return real_softsign_grad_x.run((grad, x))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")

@@ -211,11 +211,17 @@ cdef object forward_softplus(object x, object beta, object threshold):
 cdef object forward_softshrink(object x, object lambd):
     return forward_subtract(x, forward_clip(x, -lambd, lambd))
 
+cdef Program softsign_y = Program("x -> y", "y = divide(x, add(1, absolute(x)))")
 cdef object forward_softsign(object x):
+    if formulas.is_complex(dtype_of(x)):
+        return softsign_y.run((x,))
+    return forward__real_softsign(x)
+
+cdef object forward__real_softsign(object x):
     try:
         return as_array(kernels.softsign(x))
     except Exception as error_:
-        raise explain(error_, "softsign", x=x) from None
+        raise explain(error_, "_real_softsign", x=x) from None
 
 cdef Program squareplus_y = Program("x, given_1, given_2 -> y", """
     y = where(greater(x, 0), add(divide(hypot(x, given_1), 2), divide(absolute(x), 2)), divide(given_2, add(divide(hypot(x,

@@ -236,11 +236,10 @@ cdef object forward_mse_loss(object x, object target, object reduction, object w
 cdef Program multi_margin_loss_above = Program("x, given_1, margin -> above", "above = add(subtract(x, given_1), margin)")
 cdef Program multi_margin_loss_loss = Program("own, above, p -> loss", "loss = where(own, 0, pow(above, p))")
 cdef object forward_multi_margin_loss(object x, object target, object p, object margin, object reduction, object weight):
-    own = forward_one_hot(target, shape_of(x)[-1], 'bool')
+    classes = formulas.checked_axes(shape_of(x), 'x', 1)[-1]
+    own = forward_one_hot(target, classes, 'bool')
     above = forward_clip(multi_margin_loss_above.run((x, forward_expand_dims(forward__pick(x, target, -1), -1), margin)), 0, None)
-    loss = forward_divide(
-        forward_sum(multi_margin_loss_loss.run((own, above, p)), -1, False), formulas.checked_axes(shape_of(x), 'x', 1)[-1]
-    )
+    loss = forward_divide(forward_sum(multi_margin_loss_loss.run((own, above, p)), -1, False), classes)
     return forward__reduce_loss(loss if weight is None else forward_multiply(loss, forward_take(weight, target, None)), reduction)
 
 cdef object forward_multilabel_margin_loss(object x, object target, object reduction):

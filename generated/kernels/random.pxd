@@ -16,6 +16,7 @@ cdef object forward_lognormal(object mean, object sigma, object size, object gen
 cdef object forward_normal(object loc, object scale, object size, object generator)
 cdef object forward_pareto(object a, object size, object generator)
 cdef object forward_permutation(object x, object axis, object generator)
+cdef object forward__permuted_numbers(object count, object generator)
 cdef object forward_poisson(object lam, object size, object generator)
 cdef object forward_rand(object shape, object dtype, object generator)
 cdef object forward_rand_like(object x, object dtype, object generator)

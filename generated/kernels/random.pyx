@@ -10,7 +10,7 @@ from gradspec.support.errors import explain
 
 from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, as_array, load_forward
 from gradspec.kernels.program.program cimport Program
-from gradspec.core.operand cimport shape_of
+from gradspec.core.operand cimport ndim_of, shape_of
 
 cdef Forward1 forward_exp = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "exp", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
@@ -94,7 +94,15 @@ cdef object forward_pareto(object a, object size, object generator):
     return pareto_y.run((forward__standard('exponential', 0.0, a, size, generator), a))
 
 cdef object forward_permutation(object x, object axis, object generator):
+    if ndim_of(x) == 0:
+        return forward__permuted_numbers(x, generator)
     return forward_take(x, forward__draw_indices(shape_of(x), shape_of(x)[axis], False, None, axis, generator), axis)
+
+cdef object forward__permuted_numbers(object count, object generator):
+    try:
+        return as_array(kernels.randperm(count, generator))
+    except Exception as error_:
+        raise explain(error_, "_permuted_numbers", count=count, generator=generator) from None
 
 cdef object forward_poisson(object lam, object size, object generator):
     try:

@@ -40,7 +40,7 @@ def lognormal(mean: Operand = 0.0, sigma: Operand = 1.0, size: int | Sequence[in
 def pareto(a: Operand, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Pareto distribution of the second kind (Lomax)."""
 def permutation(x: Operand, axis: int = 0, *, generator: np.random.Generator | int | None = None) -> Tensor:
-    """Slices of `x` along `axis` in random order."""
+    """Slices of `x` along `axis` in random order; of a single whole number n, those from 0 to n - 1."""
 def poisson(lam: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Poisson distribution."""
 def random(size: int | Sequence[int] | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | int | None = None, requires_grad: _bool = False) -> Tensor:

@@ -12,12 +12,12 @@ from gradspec.generated.kernels.activations cimport (
     forward_hardsigmoid, forward_hardswish, forward__hardswish_slope, forward_hardtanh, forward_leaky_relu,
     forward_log1mexp, forward_log_sigmoid, forward_mish, forward_prelu, forward_relu, forward_relu6, forward_rrelu,
     forward__rrelu_slope, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
-    forward_squareplus, forward_tanhshrink, forward_threshold,
+    forward__real_softsign, forward_squareplus, forward_tanhshrink, forward_threshold,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardswishSlopeBackward,
     HardtanhBackward, LeakyReluBackward, Log1mexpBackward, MishBackward, ReluBackward, Relu6Backward, SiluBackward,
-    SoftplusBackward, SoftsignBackward, SquareplusBackward, TanhshrinkBackward, ThresholdBackward,
+    SoftplusBackward, RealSoftsignBackward, SquareplusBackward, TanhshrinkBackward, ThresholdBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_generator, as_int, as_str
 from gradspec.core.accumulate_grad cimport connect_one, needs_grad, set_history
@@ -959,40 +959,59 @@ def softshrink(x, lambd=0.5):
 
 cdef object op_softsign(object x):
     cdef ThreadState* state_ = thread_state()
-    cdef SoftsignBackward node_ = None
-    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "softsign", <void*> op_softsign, (x,))
-    x = as_real_operand(x, "softsign", "x")
+    x = as_operand(x, "softsign", "x")
 
-    if needs_grad(state_, x):
-        node_ = SoftsignBackward.__new__(SoftsignBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-
-    y = wrap_forward(forward_softsign(array_of(x)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_softsign, jvp_softsign, False, (y,), (x,))
-    return y
-
-cdef tuple jvp_softsign(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (x_t * ops.square(1 / (1 + ops.absolute(x))),)
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            if formulas.is_complex(dtype_of(x)):
+                return x / (1 + ops.absolute(x))
+            return ops._real_softsign(x)
+        return wrap_forward(forward_softsign(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "softsign", x=x) from None
 
 cdef object op_softsign_(object x):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "softsign_", <void*> op_softsign_, (x,))
-    x = as_real_operand(writable(x, "softsign_"), "softsign_", "x")
     old_ = prepare_inplace(x, (x,), 0b1, "softsign_")
     return overwrite(x, op_softsign(old_), "softsign_")
 
 def softsign(x):
-    """x / (1 + abs(x))."""
+    """x / (1 + abs(x)); of a complex number the one of the same phase."""
     return op_softsign(x)
+
+
+cdef object op__real_softsign(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef RealSoftsignBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_real_softsign", <void*> op__real_softsign, (x,))
+    x = as_real_operand(x, "_real_softsign", "x")
+
+    if needs_grad(state_, x):
+        node_ = RealSoftsignBackward.__new__(RealSoftsignBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward__real_softsign(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__real_softsign, jvp__real_softsign, False, (y,), (x,))
+    return y
+
+cdef tuple jvp__real_softsign(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops.square(1 / (1 + ops.absolute(x))),)
+
+def _real_softsign(x):
+    """x / (1 + abs(x)) of real numbers."""
+    return op__real_softsign(x)
 
 
 cdef object op_squareplus(object x, object b):
@@ -1127,5 +1146,6 @@ register({
     hardsigmoid, "hardswish": hardswish, "_hardswish_slope": _hardswish_slope, "hardtanh": hardtanh, "leaky_relu":
     leaky_relu, "log1mexp": log1mexp, "log_sigmoid": log_sigmoid, "mish": mish, "prelu": prelu, "relu": relu, "relu6":
     relu6, "rrelu": rrelu, "_rrelu_slope": _rrelu_slope, "selu": selu, "silu": silu, "softplus": softplus, "softshrink":
-    softshrink, "softsign": softsign, "squareplus": squareplus, "tanhshrink": tanhshrink, "threshold": threshold,
+    softshrink, "softsign": softsign, "_real_softsign": _real_softsign, "squareplus": squareplus, "tanhshrink": tanhshrink,
+    "threshold": threshold,
 })

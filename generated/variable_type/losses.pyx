@@ -719,9 +719,10 @@ cdef object op_multi_margin_loss(object x, object target, object p, object margi
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
-            own = ops.one_hot(target, shape_of(x)[-1], dtype='bool')
+            classes = formulas.checked_axes(shape_of(x), 'x', 1)[-1]
+            own = ops.one_hot(target, classes, dtype='bool')
             above = ops.clip(x - ops.expand_dims(ops._pick(x, target, -1), -1) + margin, 0)
-            loss = ops.sum(ops.where(own, 0, above ** p), -1) / formulas.checked_axes(shape_of(x), 'x', 1)[-1]
+            loss = ops.sum(ops.where(own, 0, above ** p), -1) / classes
             return ops._reduce_loss(loss if weight is None else loss * ops.take(weight, target), reduction)
         return wrap_forward(forward_multi_margin_loss(array_of(x), index_of(target), p, margin, reduction, array_of(weight)))
     except Exception as error_:

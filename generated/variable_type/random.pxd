@@ -15,6 +15,7 @@ cdef object op_lognormal(object mean, object sigma, object size, object generato
 cdef object op_normal(object loc, object scale, object size, object generator)
 cdef object op_pareto(object a, object size, object generator)
 cdef object op_permutation(object x, object axis, object generator)
+cdef object op__permuted_numbers(object count, object generator)
 cdef object op_poisson(object lam, object size, object generator)
 cdef object op_rand(object shape, object dtype, object generator)
 cdef object op_rand_like(object x, object dtype, object generator)

@@ -11,10 +11,10 @@ from gradspec.support.errors import explain
 from gradspec.generated.kernels.random cimport (
     forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward_dirichlet, forward__draw_indices,
     forward_exponential, forward_geometric, forward_gumbel, forward_integers, forward_laplace, forward_logistic,
-    forward_lognormal, forward_normal, forward_pareto, forward_permutation, forward_poisson, forward_rand,
-    forward_rand_like, forward_randint, forward_randint_like, forward_randn, forward_randn_like, forward_random,
-    forward_randperm, forward_rayleigh, forward__standard, forward_standard_gamma, forward_standard_normal, forward_uniform,
-    forward_weibull,
+    forward_lognormal, forward_normal, forward_pareto, forward_permutation, forward__permuted_numbers, forward_poisson,
+    forward_rand, forward_rand_like, forward_randint, forward_randint_like, forward_randn, forward_randn_like,
+    forward_random, forward_randperm, forward_rayleigh, forward__standard, forward_standard_gamma, forward_standard_normal,
+    forward_uniform, forward_weibull,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
@@ -22,7 +22,7 @@ from gradspec.core.events cimport is_heard, listened
 from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.support.hints cimport answer_calls
 from gradspec.core.operand cimport (
-    array_of, as_index, as_operand, as_real_operand, index_of, shape_of, star, wrap_forward,
+    array_of, as_index, as_operand, as_real_operand, index_of, ndim_of, shape_of, star, wrap_forward,
 )
 
 
@@ -326,14 +326,30 @@ cdef object op_permutation(object x, object axis, object generator):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            if ndim_of(x) == 0:
+                return ops._permuted_numbers(x, generator=generator)
             return ops.take(x, ops._draw_indices(shape_of(x), shape_of(x)[axis], False, None, axis, generator=generator), axis)
         return wrap_forward(forward_permutation(array_of(x), axis, generator))
     except Exception as error_:
         raise explain(error_, "permutation", x=x, axis=axis, generator=generator) from None
 
 def permutation(x, axis=0, *, generator=None):
-    """Slices of `x` along `axis` in random order."""
+    """Slices of `x` along `axis` in random order; of a single whole number n, those from 0 to n - 1."""
     return op_permutation(x, axis, generator)
+
+
+cdef object op__permuted_numbers(object count, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_permuted_numbers", <void*> op__permuted_numbers, (count, generator))
+    count = as_index(count, "_permuted_numbers", "count")
+    generator = as_generator(generator, "_permuted_numbers", "generator")
+
+    return wrap_forward(forward__permuted_numbers(index_of(count), generator))
+
+def _permuted_numbers(count, *, generator=None):
+    """The whole numbers from 0 up to but without `count`, in random order."""
+    return op__permuted_numbers(count, generator)
 
 
 cdef object op_poisson(object lam, object size, object generator):
@@ -600,8 +616,8 @@ register({
 "bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "dirichlet": dirichlet,
     "_draw_indices": _draw_indices, "exponential": exponential, "geometric": geometric, "gumbel": gumbel, "integers":
     integers, "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "normal": normal, "pareto": pareto,
-    "permutation": permutation, "poisson": poisson, "rand": rand, "rand_like": rand_like, "randint": randint,
-    "randint_like": randint_like, "randn": randn, "randn_like": randn_like, "random": random, "randperm": randperm,
-    "rayleigh": rayleigh, "_standard": _standard, "standard_gamma": standard_gamma, "standard_normal": standard_normal,
-    "uniform": uniform, "weibull": weibull,
+    "permutation": permutation, "_permuted_numbers": _permuted_numbers, "poisson": poisson, "rand": rand, "rand_like":
+    rand_like, "randint": randint, "randint_like": randint_like, "randn": randn, "randn_like": randn_like, "random": random,
+    "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_gamma": standard_gamma, "standard_normal":
+    standard_normal, "uniform": uniform, "weibull": weibull,
 })

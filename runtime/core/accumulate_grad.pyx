@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
 """AccumulateGrad: where gradients end, and edges: where a new node's gradients go.
 
-Owns the rules for `.grad` (steal, add in place, layout) and the collection of next edges.  A leaf holds its
+Owns the rules for `.grad` (steal, add in place) and the collection of next edges.  A leaf holds its
 AccumulateGrad weakly and the node holds the leaf, so neither keeps the other alive in a circle; an edge to a leaf is the
 leaf itself, and the node is made when a backward pass or a user asks for it.
 """
@@ -17,13 +17,13 @@ import numpy as np
 
 from ..support cimport capi as cnp
 from ..support.capi cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE,
-    PyArray_NDIM, PyArray_STRIDES, PyObject_GC_IsTracked, PyObject_GC_UnTrack, PyThread_get_thread_ident, PyTupleObject,
-    Py_REFCNT, ndarray, npy_intp,
+    NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyObject_GC_IsTracked, PyObject_GC_UnTrack,
+    PyThread_get_thread_ident, PyTupleObject, Py_REFCNT, ndarray,
 )
 from ..support.dispatch import ops
 from .events cimport call_hook
 from .grad_mode cimport ANOMALY, BY_OPERATOR, GRAD_DISABLED, ThreadState, thread_state
+from .leaf_gradient cimport copy_like, has_layout_of, overlaps, type_of_gradient
 from .told cimport tell_of_copy
 from ..kernels.program.ufunc cimport add_plain
 from . cimport node as node_module
@@ -65,6 +65,14 @@ cdef class AccumulateGrad(Node):
             self.hooks = self.leaf.hooks_of_node()
             self.track()
         return self.hooks
+
+    cdef int describe(self, int output_nr, ndarray array) except -1:
+        Node.describe(self, output_nr, array)
+        self.output.type_num = type_of_gradient(self.leaf, array)
+        return 0
+
+    def dtype_of_output(self, output_nr):
+        return (<object> self.leaf.array).dtype
 
     cdef object apply(self, object grad, Wanted wanted):
         cdef TensorBase leaf = self.leaf, fresh
@@ -203,72 +211,11 @@ cdef bint is_free(TensorBase value) noexcept:
     return Py_REFCNT(value) <= 2 and not value.flags & VIEW and is_ours(array)
 
 
-cdef bint has_layout_of(ndarray grad, ndarray leaf) noexcept:
-    """Whether `grad` lies in memory as a gradient of `leaf` should: like the leaf if that is dense, else in C order."""
-    cdef int i
-    if PyArray_FLAGS(grad) & PyArray_FLAGS(leaf) & NPY_ARRAY_C_CONTIGUOUS:
-        return True
-    if not is_dense(leaf):
-        return PyArray_FLAGS(grad) & NPY_ARRAY_C_CONTIGUOUS != 0
-    for i in range(PyArray_NDIM(leaf)):
-        if PyArray_DIMS(leaf)[i] > 1 and PyArray_STRIDES(grad)[i] != abs(PyArray_STRIDES(leaf)[i]):
-            return False
-    return True
-
-
 cdef TensorBase laid_out(TensorBase fresh, TensorBase leaf):
     """A new tensor that nobody has seen, in the memory order of a gradient of `leaf`."""
     if not has_layout_of(fresh.array, leaf.array):
         fresh.array = tell_of_copy(fresh.array, copy_like(fresh.array, leaf.array))
     return fresh
-
-
-cdef bint is_dense(ndarray array) noexcept:
-    """Whether the elements fill one block of memory, in any order of the axes."""
-    cdef npy_intp expected = PyArray_ITEMSIZE(array)
-    cdef int _, axis, found, ndim = PyArray_NDIM(array)
-    cdef uint64_t seen = 0
-    for _ in range(ndim):  # the axis with the next stride, as often as there are axes of several elements
-        found = -1
-        for axis in range(ndim):
-            if PyArray_DIMS(array)[axis] == 0:
-                return True
-            if not (seen >> axis) & 1 and (PyArray_DIMS(array)[axis] == 1 or abs(PyArray_STRIDES(array)[axis]) == expected):
-                found = axis
-                break
-        if found < 0:
-            return False
-        seen |= <uint64_t> 1 << found
-        expected *= PyArray_DIMS(array)[found]
-    return True
-
-
-cdef bint overlaps(ndarray array) except -1:
-    """Whether two elements share memory; broadcast and windowed arrays are the usual cases."""
-    cdef npy_intp reach = 0
-    if is_dense(array):
-        return False
-    for stride, size in sorted(zip([abs(s) for s in (<object> array).strides], (<object> array).shape)):
-        if size == 0:
-            return False
-        if size > 1:
-            if stride < reach + PyArray_ITEMSIZE(array):
-                break
-            reach += stride * (size - 1)
-    else:
-        return False
-    # Strides that cross: what counts is where the elements begin, all of one size.
-    offsets = np.zeros(1, np.intp)
-    for stride, size in zip((<object> array).strides, (<object> array).shape):
-        offsets = np.unique(np.add.outer(offsets, stride * np.arange(size)))
-    return bool(len(offsets) < (<object> array).size or np.diff(offsets).min() < (<object> array).itemsize)
-
-
-cdef ndarray copy_like(ndarray grad, ndarray leaf):
-    """A copy in the leaf's memory order where the leaf is dense, else in C order."""
-    cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K" if is_dense(leaf) else "C", subok=False)
-    result[...] = grad
-    return result
 
 
 cdef Node grad_accumulator(TensorBase leaf):
@@ -279,10 +226,10 @@ cdef Node grad_accumulator(TensorBase leaf):
     node = AccumulateGrad.__new__(AccumulateGrad)
     PyObject_GC_UnTrack(<void*> node)
     node.sequence_nr = UINT64_MAX  # leaves are served as soon as they are ready
+    node.leaf = leaf
     node.describe(0, leaf.array)
     if leaf.accumulator != NULL:  # to make one may collect garbage, and so run anything
         return <Node> leaf.accumulator
-    node.leaf = leaf
     if leaf.extra is not None and leaf.extra.leaf_hooks is not None:
         node.hooks = leaf.extra.leaf_hooks
         node.track()

@@ -229,9 +229,13 @@ cdef class Node:
         """A dictionary for the user's own notes."""
         return self.ensure_hooks().metadata
 
+    def dtype_of_output(self, output_nr):
+        """The dtype of an output."""
+        return cnp.PyArray_DescrFromType(self.metadata(output_nr).type_num)
+
     @property
     def _input_metadata(self):
-        return [_Metadata(metadata_shape(self.metadata(i)), cnp.PyArray_DescrFromType(self.metadata(i).type_num))
+        return [_Metadata(metadata_shape(self.metadata(i)), self.dtype_of_output(i))
                 for i in range(self.n_outputs) if self.metadata(i).ndim >= 0]
 
     def _sequence_nr(self):

@@ -269,8 +269,9 @@ cdef class TensorBase:
         other = value
         if other is self:
             raise RuntimeError("can't assign a Tensor as its own grad")
-        if other.dtype != self.dtype:
-            raise RuntimeError(f"assigned grad has dtype {other.dtype}, the tensor has {self.dtype}")
+        wanted = self.grad_dtype if self.grad_fn_ is None else self.dtype
+        if wanted is not None and other.dtype != wanted:
+            raise RuntimeError(f"assigned grad has dtype {other.dtype}, the tensor takes gradients of {wanted}")
         if other.shape != self.shape:
             raise RuntimeError(f"assigned grad has shape {other.shape}, the tensor has {self.shape}")
         self.grad_ = other

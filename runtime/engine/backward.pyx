@@ -100,7 +100,7 @@ cdef TensorBase initial_gradient(object root, object grad, Py_ssize_t i, bint cr
             raise RuntimeError(f"element {i} of tensors does not require grad: output {root.output_nr} of "
                                f"{type(node).__name__} is not differentiable")
         shape = metadata_shape(node.metadata(root.output_nr))
-        dtype = <object> cnp.PyArray_DescrFromType(node.metadata(root.output_nr).type_num)
+        dtype = node.dtype_of_output(root.output_nr)
     else:
         shape, dtype = root.shape, root.dtype
     if dtype.kind not in "fc":

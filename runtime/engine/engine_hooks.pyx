@@ -124,8 +124,6 @@ cdef object run_post_hooks(GraphTask task, Node node, object results, object gra
 cdef tuple checked_tuple(Node node, object hook, tuple old, object new):
     if new is None:
         return old
-    if isinstance(new, TensorBase) and len(old) == 1:
-        new = (new,)
     if not isinstance(new, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(new).__name__}' ({named(hook)} of {type(node).__name__})")
     if len(new) != len(old):

@@ -14,6 +14,7 @@ from ..kernels.loops.plain cimport has_shape
 from ..kernels.reductions.reductions_loops cimport sum_to
 from ..kernels.program.ufunc cimport Ufunc, add_into
 from ..core cimport node as node_module
+from ..core.leaf_gradient cimport ANY_TYPE
 from ..core.node cimport InputMetadata, Node, metadata_shape
 from ..core.tensor cimport TensorBase, wrap
 
@@ -41,7 +42,7 @@ cdef object validate(Node node, int output_nr, object grad, bint recording, Node
 
 cdef object cast(object grad, int type_num, InputMetadata* metadata, bint recording):
     """`grad`, which was of the type `type_num`, in the dtype of an output: the real part where that is real."""
-    if type_num != metadata.type_num:
+    if type_num != metadata.type_num and metadata.type_num != ANY_TYPE:
         dtype = <object> cnp.PyArray_DescrFromType(metadata.type_num)
         if cnp.PyTypeNum_ISCOMPLEX(type_num) and not cnp.PyTypeNum_ISCOMPLEX(metadata.type_num):
             grad = ops.real(grad) if recording else grad.real
@@ -96,7 +97,8 @@ cdef object accumulate(object total, object term, bint recording):
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
     if recording:
         return ops.add(total, term)
-    if type(total) is ndarray and type(term) is ndarray and Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted:
+    if (type(total) is ndarray and type(term) is ndarray and Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted
+            and PyArray_TYPE(total) == PyArray_TYPE(term)):
         return add_into(total, term)
     return _add.binary(total, term)
 

@@ -1,5 +1,7 @@
 """Random numbers, in the shape and dtype that the arguments of a distribution ask for."""
 
+import operator
+
 import numpy as np
 
 __all__ = [
@@ -227,14 +229,14 @@ def randperm(n, generator):
 
     Parameters
     ----------
-    n : int
+    n : int, or ndarray of one
     generator : numpy.random.Generator
 
     Returns
     -------
     ndarray of int
     """
-    return generator.permutation(n).astype(np.intp, copy=False)
+    return generator.permutation(operator.index(n)).astype(np.intp, copy=False)
 
 
 def standard(distribution, loc, scale, size, generator):

@@ -2,6 +2,7 @@ from builtins import bool as _bool
 from builtins import int as _int
 from typing import Any, Self, overload
 
+import numpy as np
 import numpy.typing as npt
 
 from gradspec import Tensor
@@ -9,6 +10,10 @@ from gradspec import Tensor
 from ..core.tensor import TensorBase
 
 class PyTorchTensor(TensorBase):
+    @property
+    def grad_dtype(self) -> np.dtype[Any] | None: ...
+    @grad_dtype.setter
+    def grad_dtype(self, dtype: npt.DTypeLike | None) -> None: ...
     def dim(self) -> _int: ...
     def numel(self) -> _int: ...
     def new_tensor(

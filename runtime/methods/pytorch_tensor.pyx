@@ -11,12 +11,36 @@ import numpy as np
 
 from ..support.capi cimport PyArray_NDIM
 from ..support.dispatch import ops
+from ..core.leaf_gradient cimport grad_dtype_of, set_grad_dtype
 from ..core.operand import tensor
 from ..core.tensor cimport TensorBase
 
 
 cdef class PyTorchTensor(TensorBase):
     """A tensor as PyTorch's users ask about it."""
+
+    @property
+    def grad_dtype(self):
+        """The dtype that the gradient of a leaf has: the tensor's own unless another was set, None for whatever arrives.
+
+        The engine casts gradients to it, for `.grad`, the hooks of the leaf and `autograd.grad` alike.  It can be set while
+        `.grad` is None or has that dtype; views, detached tensors and results have dtypes of their own.
+
+        Raises
+        ------
+        RuntimeError
+            On a tensor that is no leaf, for a dtype that is neither floating point nor complex, and for a real one where
+            the tensor is complex.
+        """
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        return grad_dtype_of(self, self.array)
+
+    @grad_dtype.setter
+    def grad_dtype(self, dtype):
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        set_grad_dtype(self, dtype)
 
     def dim(self):
         """Number of axes; PyTorch's spelling of `ndim`."""

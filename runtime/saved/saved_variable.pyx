@@ -52,11 +52,11 @@ cdef class SavedVariable:
         ----------
         pack_hook, unpack_hook : callable
         """
-        if self.unpack_hook is not None:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
         owner = self.owner()
         if owner is None or (<Node> owner).released:
             raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
+        if self.unpack_hook is not None:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
         if self.array is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden.")
         if not callable(pack_hook) or not callable(unpack_hook):

@@ -13,13 +13,21 @@ from ..support.dispatch import ops
 
 def _polynomial(x: Any, n: Any, first: Callable[[Any], Any], following: Callable[[Any, int, Any, Any], Any]) -> Any:
     """The polynomial of degree `n` from those of degree 0, which is 1, and 1; 0 where the degree is negative."""
-    x, n = asarray(x) * 1.0, operator.index(n)
+    x, n = asarray(x) * 1.0, _degree(n)
     if n < 1:
         return ops.where(True, 1.0 if n == 0 else 0.0, x)  # which depends on x by a constant
     before, y = 1.0, first(x)
     for k in range(1, n):
         before, y = y, following(x, k, y, before)
     return y
+
+
+def _degree(n: Any) -> int:
+    """A degree as an int."""
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(f"the degree of a polynomial is one whole number, got {n!r}; call it once for each degree") from None
 
 
 def _chebyshev(x: Any, k: int, y: Any, before: Any) -> Any:

@@ -147,6 +147,10 @@ def test_node_hooks_return_the_right_number_of_values():
     y.grad_fn.register_hook(lambda inputs, outputs: (None,))
     with pytest.raises(RuntimeError, match="has returned an incorrect number of values"):
         y.backward()
+    y = leaf(1.0) * 2
+    y.grad_fn.register_prehook(lambda grads: grads[0])
+    with pytest.raises(TypeError, match="expected tuple, but hook returned 'Tensor'"):
+        y.backward()
 
 
 def test_callables_without_a_name():

@@ -166,11 +166,14 @@ def test_hooks_are_set_once_and_are_two_functions():
 
 
 def test_hooks_after_freeing():
-    y = leaf(2.0).sin()
-    saved = y.grad_fn._raw_saved_x
-    y.backward()
-    with pytest.raises(RuntimeError, match="after it has been freed"):
-        saved.register_hooks(lambda t: t, lambda t: t)
+    for hooks in (0, 1):
+        y = leaf(2.0).sin()
+        saved = y.grad_fn._raw_saved_x
+        if hooks:
+            saved.register_hooks(lambda t: t, lambda t: t)
+        y.backward()
+        with pytest.raises(RuntimeError, match="after it has been freed"):
+            saved.register_hooks(lambda t: t, lambda t: t)
 
 
 def test_none_takes_no_hooks():

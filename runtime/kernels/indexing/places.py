@@ -118,7 +118,8 @@ def spread_index(indices, shape, axis):
     ndarray of int
     """
     lying = [1] * len(shape)
-    lying[axis] = -1
+    if shape:
+        lying[axis] = -1
     return np.broadcast_to(np.reshape(np.asarray(indices, np.intp), lying), shape).copy()
 
 

@@ -1,0 +1,121 @@
+# cython: boundscheck=False, wraparound=False
+"""What the gradient of a leaf looks like: its dtype, and how it lies in memory.
+
+Owns `grad_dtype`, which a user may set apart from the dtype of the leaf, and the layout contract of `.grad`.  Arrays and settings
+only: who adds to a `.grad`, and when, is AccumulateGrad's.
+"""
+
+from libc.stdint cimport uint64_t
+
+import numpy as np
+
+from ..support cimport capi as cnp
+from ..support.capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    npy_intp,
+)
+from .node cimport Node
+from .tensor cimport TensorBase
+
+cnp.import_array()
+
+
+cdef object grad_dtype_of(TensorBase leaf, ndarray array):
+    """The dtype that gradients of a leaf that holds `array` are cast to; None where they are left as they arrive."""
+    own = (<object> array).dtype
+    if leaf.extra is None or leaf.extra.attributes is None:
+        return own
+    wanted = leaf.extra.attributes.get("grad_dtype", own)
+    return own if wanted is not None and own.kind == "c" and wanted.kind == "f" else wanted  # complex data came later
+
+
+cdef int set_grad_dtype(TensorBase leaf, object dtype) except -1:
+    """Cast what arrives at a leaf to `dtype` from now on; None leaves it as it is."""
+    own = (<object> leaf.array).dtype
+    if dtype is not None:
+        try:
+            dtype = np.dtype(dtype)
+        except TypeError:
+            raise RuntimeError(f"grad_dtype must be a dtype or None, but got {dtype!r}") from None
+        if dtype.kind not in "fc" or (own.kind == "c" and dtype.kind == "f"):
+            raise RuntimeError(f"grad_dtype {dtype} cannot hold the gradient of a tensor of dtype {own}: floating point and "
+                               "complex dtypes can, of complex numbers complex ones alone")
+    if leaf.grad_ is not None and dtype is not None and leaf.grad_.dtype != dtype:
+        raise RuntimeError(f"Cannot set grad_dtype to {dtype} because there is already a gradient with dtype {leaf.grad_.dtype}. "
+                           "Set .grad to None first.")
+    if leaf.ensure_extra().attributes is None:
+        leaf.extra.attributes = {}
+    leaf.extra.attributes["grad_dtype"] = dtype
+    if leaf.accumulator != NULL:
+        (<Node> leaf.accumulator).describe(0, leaf.array)
+    return 0
+
+
+cdef int type_of_gradient(TensorBase leaf, ndarray array) except? -2:
+    """The type number that gradients have where they end at a leaf that holds `array`; ANY_TYPE where they may have any."""
+    if leaf.extra is None or leaf.extra.attributes is None:
+        return PyArray_TYPE(array)
+    wanted = grad_dtype_of(leaf, array)
+    return ANY_TYPE if wanted is None else wanted.num
+
+
+cdef bint has_layout_of(ndarray grad, ndarray leaf) noexcept:
+    """Whether `grad` lies in memory as a gradient of `leaf` should: like the leaf if that is dense, else in C order."""
+    cdef int i
+    if PyArray_FLAGS(grad) & PyArray_FLAGS(leaf) & NPY_ARRAY_C_CONTIGUOUS:
+        return True
+    if not is_dense(leaf):
+        return PyArray_FLAGS(grad) & NPY_ARRAY_C_CONTIGUOUS != 0
+    for i in range(PyArray_NDIM(leaf)):
+        if (PyArray_DIMS(leaf)[i] > 1
+                and PyArray_STRIDES(grad)[i] * PyArray_ITEMSIZE(leaf) != abs(PyArray_STRIDES(leaf)[i]) * PyArray_ITEMSIZE(grad)):
+            return False
+    return True
+
+
+cdef bint is_dense(ndarray array) noexcept:
+    """Whether the elements fill one block of memory, in any order of the axes."""
+    cdef npy_intp expected = PyArray_ITEMSIZE(array)
+    cdef int _, axis, found, ndim = PyArray_NDIM(array)
+    cdef uint64_t seen = 0
+    for _ in range(ndim):  # the axis with the next stride, as often as there are axes of several elements
+        found = -1
+        for axis in range(ndim):
+            if PyArray_DIMS(array)[axis] == 0:
+                return True
+            if not (seen >> axis) & 1 and (PyArray_DIMS(array)[axis] == 1 or abs(PyArray_STRIDES(array)[axis]) == expected):
+                found = axis
+                break
+        if found < 0:
+            return False
+        seen |= <uint64_t> 1 << found
+        expected *= PyArray_DIMS(array)[found]
+    return True
+
+
+cdef bint overlaps(ndarray array) except -1:
+    """Whether two elements share memory; broadcast and windowed arrays are the usual cases."""
+    cdef npy_intp reach = 0
+    if is_dense(array):
+        return False
+    for stride, size in sorted(zip([abs(s) for s in (<object> array).strides], (<object> array).shape)):
+        if size == 0:
+            return False
+        if size > 1:
+            if stride < reach + PyArray_ITEMSIZE(array):
+                break
+            reach += stride * (size - 1)
+    else:
+        return False
+    # Strides that cross: what counts is where the elements begin, all of one size.
+    offsets = np.zeros(1, np.intp)
+    for stride, size in zip((<object> array).strides, (<object> array).shape):
+        offsets = np.unique(np.add.outer(offsets, stride * np.arange(size)))
+    return bool(len(offsets) < (<object> array).size or np.diff(offsets).min() < (<object> array).itemsize)
+
+
+cdef ndarray copy_like(ndarray grad, ndarray leaf):
+    """A copy in the leaf's memory order where the leaf is dense, else in C order."""
+    cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K" if is_dense(leaf) else "C", subok=False)
+    result[...] = grad
+    return result
