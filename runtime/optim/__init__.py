@@ -9,17 +9,23 @@ import gradspec  # noqa: F401 (waits for it)
 
 from ..support.later import later
 from .adam import Adam, AdamW
+from .adaptive import Adadelta, Adamax, NAdam, RAdam
 from .lbfgs import LBFGS
 from .optimizer import Optimizer
+from .others import ASGD, Adafactor, Muon, Rprop
 from .rmsprop import Adagrad, RMSprop
 from .sgd import SGD
 
 if TYPE_CHECKING:
     from . import lr_scheduler as lr_scheduler
+    from . import swa_utils as swa_utils
 else:
-    __getattr__ = later(__name__, {"": ("lr_scheduler",)})
+    __getattr__ = later(__name__, {"": ("lr_scheduler", "swa_utils")})
 
-__all__ = ["Adagrad", "Adam", "AdamW", "LBFGS", "Optimizer", "RMSprop", "SGD", "lr_scheduler"]
+__all__ = [
+    "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
+    "RMSprop", "Rprop", "SGD", "lr_scheduler", "swa_utils",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

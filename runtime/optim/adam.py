@@ -6,7 +6,7 @@ from typing import Any
 from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_given, as_real
+from .optimizer import Optimizer, as_given, as_real, check_betas
 
 
 class Adam(Optimizer):
@@ -46,9 +46,7 @@ class Adam(Optimizer):
 
     def check_options(self, group: dict[str, Any]) -> None:
         super().check_options(group)
-        for i, beta in enumerate(group["betas"]):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+        check_betas(group)
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         lr, (beta1, beta2), decay = group["lr"], group["betas"], group["weight_decay"]

@@ -62,7 +62,7 @@ class LBFGS(Optimizer):
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise ValueError(f"LBFGS: line_search_fn must be None or 'strong_wolfe', got {group['line_search_fn']!r}")
 
-    def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor:
+    def _step(self, closure: Callable[[], Tensor] | None) -> Tensor:
         """Move the parameters by up to `max_iter` iterations.
 
         Parameters

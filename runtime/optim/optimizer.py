@@ -15,6 +15,11 @@ from ..core.grad_mode import enable_grad, no_grad
 from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
+from ..support.hooks import RemovableHandle
+
+Hook = Callable[..., Any]
+HOOKS = ("step before", "step behind", "state before", "state behind", "loading before", "loading behind")
+EVERYWHERE: tuple[dict[int, Hook], dict[int, Hook]] = ({}, {})  # of the steps of all optimisers
 
 
 class Optimizer:
@@ -35,6 +40,9 @@ class Optimizer:
         From a parameter to its buffers.
     """
 
+    numbers: tuple[str, ...] = ("step",)  # what of a parameter's state is one number, in double precision
+    shorter: tuple[str, ...] = ()  # what has the parameter's dtype and another shape
+
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
         if isinstance(params, (Tensor, dict, set)):
             raise TypeError(
@@ -47,6 +55,7 @@ class Optimizer:
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
+        self._hooks: tuple[dict[int, Hook], ...] = tuple({} for _ in HOOKS)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
@@ -62,10 +71,18 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, got {type(param_group).__name__}")
         if "params" not in param_group:
             raise ValueError(f"param_group has no 'params', only {', '.join(map(repr, param_group)) or 'nothing'}")
-        if unknown := set(param_group) - {"params"} - set(self.defaults):
+        if unknown := set(param_group) - {"params", "param_names"} - set(self.defaults):
             raise ValueError(f"{type(self).__name__} has no option {', '.join(map(repr, sorted(unknown)))}")
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
+        names = [param[0] for param in params if isinstance(param, tuple)]
+        if names:
+            if len(names) != len(params) or len(set(names)) != len(names):
+                raise ValueError("all optimizer params should be with names of their own, or none")
+            params = [param for _, param in params]
+        if self.param_groups and bool(names) != ("param_names" in self.param_groups[0]):
+            raise ValueError("all optimizer param groups should be with/without names. cannot add param group with names to the "
+                             "optimizer")  # fmt: skip
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(param).__name__}")
@@ -74,7 +91,7 @@ class Optimizer:
         seen = [id(param) for param in chain(params, *(group["params"] for group in self.param_groups))]
         if len(seen) != len(set(seen)):
             raise ValueError("some parameters appear more than once, in one or in several parameter groups")
-        group = {**self.defaults, **param_group, "params": params}
+        group = {**self.defaults, **param_group, "params": params, **({"param_names": names} if names else {})}
         self.check_options(group)
         self.param_groups.append(group)
 
@@ -101,6 +118,19 @@ class Optimizer:
         Tensor or None
             What `closure` returned.
         """
+        for hook in (*EVERYWHERE[0].values(), *self._hooks[0].values()):
+            changed = hook(self, (closure,), {})
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(f"{type(self).__name__}.step pre-hook must return None or a tuple of (new_args, "
+                                       f"new_kwargs), but got {changed}.")  # fmt: skip
+                closure = (changed[1].get("closure") if changed[1] else None) or (changed[0][0] if changed[0] else None)
+        loss = self._step(closure)
+        for hook in (*self._hooks[1].values(), *EVERYWHERE[1].values()):
+            hook(self, (closure,), {})
+        return loss
+
+    def _step(self, closure: Callable[[], Tensor] | None) -> Tensor | None:
         loss = None
         if closure is not None:
             with enable_grad():
@@ -139,11 +169,16 @@ class Optimizer:
         dict
             "state" (number to buffers) and "param_groups" (options, and "params" as numbers).
         """
+        for hook in self._hooks[2].values():
+            hook(self)
         number = {id(p): i for i, p in enumerate(chain.from_iterable(group["params"] for group in self.param_groups))}
-        return {
+        found = {
             "state": {number[id(param)]: state for param, state in self.state.items()},
             "param_groups": [{**group, "params": [number[id(p)] for p in group["params"]]} for group in self.param_groups],
         }
+        for hook in self._hooks[3].values():
+            found = hook(self, found) or found
+        return found
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue from what `state_dict` returned; parameters are matched by their order.
@@ -155,6 +190,8 @@ class Optimizer:
         """
         from copy import deepcopy  # no import of gradspec should wait for it
 
+        for hook in self._hooks[4].values():
+            state_dict = hook(self, state_dict) or state_dict
         saved = deepcopy(state_dict)
         ours, theirs = ([len(group["params"]) for group in groups] for groups in (self.param_groups, saved["param_groups"]))
         if len(ours) != len(theirs):
@@ -174,18 +211,45 @@ class Optimizer:
         for number, values in saved["state"].items():
             param = parameters[number]
             for name, value in values.items():
-                if name == "step" and isinstance(value, (int, float, np.ndarray, Tensor)):  # a Python number in older files
+                if name in self.numbers and isinstance(value, (int, float, np.ndarray, Tensor)):  # a Python number in older files
                     values[name] = asarray(value, dtype=float)
                 elif isinstance(value, (np.ndarray, Tensor)):
-                    if value.shape != param.shape:
+                    if value.shape != param.shape and name not in self.shorter:
                         raise ValueError(f"loaded {name} of parameter {number} has shape {value.shape}, not {param.shape}")
                     values[name] = asarray(value, dtype=param.dtype)
             state[param] = values
         self.param_groups, self.state = groups, state
+        for hook in self._hooks[5].values():
+            hook(self)
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step; it may return others."""
+        return RemovableHandle(self._hooks[0], hook)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` behind each step."""
+        return RemovableHandle(self._hooks[1], hook)
+
+    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict`."""
+        return RemovableHandle(self._hooks[2], hook)
+
+    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` of what `state_dict` returns; it may return another."""
+        return RemovableHandle(self._hooks[3], hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before `load_state_dict`; it may return another."""
+        return RemovableHandle(self._hooks[4], hook)
+
+    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer)` behind `load_state_dict`."""
+        return RemovableHandle(self._hooks[5], hook)
 
     def __repr__(self) -> str:
+        hidden = ("params", "param_names")
         groups = (
-            f"    {len(group['params'])} parameters, {', '.join(f'{k}={v}' for k, v in group.items() if k != 'params')}"
+            f"    {len(group['params'])} parameters, {', '.join(f'{k}={v}' for k, v in group.items() if k not in hidden)}"
             for group in self.param_groups
         )
         return "\n".join([f"{type(self).__name__} (", *groups, ")"])
@@ -199,3 +263,37 @@ def as_real(x: Tensor) -> Tensor:
 def as_given(x: Tensor, like: Tensor) -> Tensor:
     """Real and imaginary parts as the complex tensor that they were."""
     return ops.view_as_complex(x) if like.dtype.kind == "c" else x
+
+
+def decayed(param: Tensor, grad: Tensor, group: dict[str, Any]) -> Tensor:
+    """The gradient with that of an L2 penalty, unless the weight decay is decoupled."""
+    if group["weight_decay"] and not group.get("decoupled_weight_decay"):
+        return grad + group["weight_decay"] * param
+    return grad
+
+
+def check_betas(group: dict[str, Any]) -> None:
+    """Raise ValueError where one of the two decays makes no sense."""
+    for i, beta in enumerate(group["betas"]):
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}; it must be in [0, 1)")
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before each step of any optimiser.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return RemovableHandle(EVERYWHERE[0], hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` behind each step of any optimiser.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return RemovableHandle(EVERYWHERE[1], hook)

@@ -53,10 +53,13 @@ class RMSprop(Optimizer):
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         if not state:
+            state["step"] = ops.zeros((), dtype=float)
             state["square_avg"] = ops.zeros(param.shape, dtype=param.dtype)
             for name, wanted in (("momentum_buffer", group["momentum"]), ("grad_avg", group["centered"])):
                 if wanted:
                     state[name] = ops.zeros(param.shape, dtype=param.dtype)
+        if "step" in state:  # which older files have not
+            state["step"] += 1
         if group["weight_decay"]:
             grad = grad + group["weight_decay"] * param
         grad, alpha, square = as_real(grad), group["alpha"], as_real(state["square_avg"])

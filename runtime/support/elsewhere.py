@@ -164,12 +164,8 @@ NAMES = {
     "write gs.nn.softsign": "soft_sign",
     "write gs.nn.layer_norm(x, x.shape[-1:])": "standardize",
     "write gs.where over the three pieces": "sparse_plus",
-    "not there yet; write gs.optim.Adam": "ASGD Adadelta Adafactor Adamax Muon NAdam RAdam Rprop SparseAdam",
-    "not there yet; write gs.optim.lr_scheduler.LambdaLR, with a function of the step": (
-        "ChainedScheduler ConstantLR CosineAnnealingWarmRestarts CyclicLR LinearLR MultiplicativeLR OneCycleLR PolynomialLR "
-        "SequentialLR"
-    ),
-    "not there yet; write average = 0.99 * average + 0.01 * x.detach()": "swa_utils swap_in_optimizer_params_and_state",
+    "not there yet; write gs.optim.Adam": "SparseAdam",
+    "write gs.optim.swa_utils.AveragedModel": "swap_in_optimizer_params_and_state",
     # Arrays.
     "write gs.Tensor": "Array Size ref Ref new_ref empty_ref free_ref ShapeDtypeStruct Value Storage storage swap_tensors",
     "write gs.tensor(data, dtype=gs.float32)": "FloatTensor FloatStorage",

@@ -40,8 +40,8 @@ KEYWORDS = {
 # The namespaces below the package, in the order in which a name that another one lacks is looked for.
 NAMESPACES = (
     "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
-    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "nn.init", "nn.utils", "profiler",
-    "autograd.profiler", "extend", "test_util", "tree_util", "sparse", "nested",
+    "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "optim.swa_utils", "nn.init",
+    "nn.utils", "profiler", "autograd.profiler", "extend", "test_util", "tree_util", "sparse", "nested",
 )  # fmt: skip
 
 

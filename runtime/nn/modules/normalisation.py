@@ -92,7 +92,7 @@ class _Norm(Module):
                 f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")  # fmt: skip
 
 
-class _BatchNorm(_Norm):
+class BatchNorm(_Norm):
     __doc__ = _Norm.__doc__
 
     def __init__(
@@ -114,25 +114,25 @@ class _BatchNorm(_Norm):
         return F.batch_norm(x, mean, var, self.weight, self.bias, of_batch, momentum, self.eps)
 
 
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(BatchNorm):
     """Each channel less its mean over the batch, divided by its deviation; calls with (batch, channels) or one more axis."""
 
     _ndims = (2, 3)
 
 
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(BatchNorm):
     """Each channel of images less its mean over the batch, divided by its deviation."""
 
     _ndims = (4,)
 
 
-class BatchNorm3d(_BatchNorm):
+class BatchNorm3d(BatchNorm):
     """Each channel of volumes less its mean over the batch, divided by its deviation."""
 
     _ndims = (5,)
 
 
-class SyncBatchNorm(_BatchNorm):
+class SyncBatchNorm(BatchNorm):
     """Batch norm of one process, of any number of axes: there are no others to agree with."""
 
     def _check_input_dim(self, x: gs.Tensor) -> None:
