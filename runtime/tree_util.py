@@ -1,6 +1,7 @@
-"""Nests of arrays, as JAX's `tree_util` has them: tuples, lists and dictionaries of leaves.
+"""Nests of arrays, as JAX's `tree_util` has them: tuples, lists, dictionaries, dataclasses and registered classes.
 
-Owns these names; `autograd.nest` takes nests apart.  None is a nest without leaves, and a dictionary keeps its own order.
+Owns these names; `autograd.nest` takes nests apart, `func.registered` registers classes.  None is a nest without leaves,
+and a dictionary keeps its own order.
 """
 
 import functools
@@ -9,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import gradspec  # noqa: F401 (waits for it)
 
-from .autograd.nest import alike, flatten, rebuild
+from .autograd.nest import Taken, alike, flatten, paired, parts, rebuild, steps
 from .core.operand import asarray
+from .func.registered import register_dataclass, register_static
+from .func.registered import register_nest as register_pytree_node
+from .func.registered import register_nest as register_pytree_node_class
 from .support.dispatch import ops
 from .support.later import answer
 
@@ -18,7 +22,8 @@ if TYPE_CHECKING:
     from .generated.tensor import Tensor
 
 __all__ = [
-    "ravel_pytree", "tree_all", "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten",
+    "ravel_pytree", "register_dataclass", "register_pytree_node", "register_pytree_node_class", "register_static", "tree_all",
+    "tree_flatten", "tree_leaves", "tree_map", "tree_reduce", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 answer(__name__)
 
@@ -80,7 +85,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     ----------
     f : callable
     tree
-        Tuples, lists and dictionaries of leaves.
+        Tuples, lists, dictionaries, dataclasses and values of registered classes, of leaves.
     *rest
         Nests of the same structure.
 
@@ -101,23 +106,24 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any) -> Any:
 
 def _in_order(tree: Any, other: Any, place: str) -> list[Any]:
     """What `other` has in the places of the leaves of `tree`."""
-    if isinstance(tree, dict):
-        keys, fits = list(tree), isinstance(other, dict) and tree.keys() == other.keys()
-    elif isinstance(tree, (tuple, list)):
-        keys, fits = list(range(len(tree))), isinstance(other, (tuple, list)) and len(tree) == len(other)
-    else:
-        keys, fits = [], tree is not None or other is None
-    if not fits:
+    here, there = parts(tree), parts(other)
+    if here is None and (tree is not None or other is None):
+        return [] if tree is None else [other]
+    found = None if here is None or there is None else paired(here, there)
+    if here is None or there is None or found is None or type(here[0]) is Taken and here[0] != there[0]:
         raise ValueError(f"tree_map: at tree{place} the first nest has {_kind(tree)}, and another one {_kind(other)}")
-    if keys or isinstance(tree, (dict, tuple, list)) or tree is None:
-        return [leaf for key in keys for leaf in _in_order(tree[key], other[key], f"{place}[{key!r}]")]
-    return [other]
+    steps_ = steps(here[1], found)
+    return [leaf for step, one, two in zip(steps_, here[2], found) for leaf in _in_order(one, two, place + step)]
 
 
 def _kind(tree: Any) -> str:
-    if isinstance(tree, dict):
-        return f"a dictionary of {list(tree)}"
-    return f"a {type(tree).__name__} of {len(tree)}" if isinstance(tree, (tuple, list)) else type(tree).__name__
+    found = parts(tree)
+    if found is None:
+        return type(tree).__name__
+    like, keys, items = found
+    if keys is None:
+        return f"a {type(tree).__name__} of {len(items)}"
+    return f"a {'dictionary' if isinstance(like, dict) else type(tree).__name__} of {list(map(str, keys))}"
 
 
 def tree_reduce(function: Callable[..., Any], tree: Any, *initializer: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..batching.passes import is_mapped, outside
 from ..core.events import span
-from ..core.grad_mode import enable_grad, is_grad_enabled
+from ..core.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import backward
@@ -22,6 +22,7 @@ from ..engine.engine import current_graph_task_id, queue_callback, runs_everythi
 from ..engine.function import Function
 from ..methods.dual_level import innermost_level
 from ..saved.saved_tensors_hooks import saved_tensors_hooks
+from ..support.dispatch import ops
 from ..support.generator import as_generator, numpy_random
 from ..support.later import answer
 from .checkpoint_settings import set_checkpoint_debug_enabled, set_checkpoint_early_stop
@@ -204,6 +205,7 @@ class _Region:
         self.function, leaves = outside(partial(_call, function, form), leaves)
         self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TensorBase)]
         self.inputs = _save([leaves[i] for i in self.places]) if self.places else None
+        self.needs = [leaves[i].requires_grad for i in self.places]
         self.leaves = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         self.second_context = second_context
         self.generators = _generators(leaves) if preserve_rng_state else {}
@@ -239,7 +241,10 @@ class _Region:
     def second_run(self):
         run = _Run(self)
         leaves = list(self.leaves)
-        for place, value in zip(self.places, self.inputs.saved_tensors if self.places else ()):
+        for place, needs, value in zip(self.places, self.needs, self.inputs.saved_tensors if self.places else ()):
+            if needs and not value.requires_grad:  # frozen since, and its operators have to save what they did
+                with no_grad():
+                    value = (ops.copy(value) if innermost_level() else value.detach()).requires_grad_()
             leaves[place] = value
         now = {generator: generator.bit_generator.state for generator in self.generators}
         for generator, state in self.generators.items():

@@ -18,7 +18,7 @@ from .batches cimport apply_to_batch, goes_row_by_row, validate_batch
 from ..support.capi cimport PyTupleObject, Py_REFCNT, ndarray
 from .engine_hooks cimport capture_gradient, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from ..core.grad_mode cimport (
-    ANOMALY, BATCHED, BY_OPERATOR, DUAL, GRAD_DISABLED, LISTENING, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState,
+    ANOMALY, BATCHED, BY_OPERATOR, DUAL, GRAD_DISABLED, LISTENING, MAPPED, NAN_ALLOWED, ONE_THREAD, ThreadObjects, ThreadState,
     thread_objects, thread_state,
 )
 from .graph_task cimport GraphTask, finish_task, running_task, start_task
@@ -32,7 +32,7 @@ from .put_off cimport add_placed, arrived, blamed, forget, is_large, may_wait, s
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
-    HOOKS_CHANGE = DUAL | BATCHED | LISTENING | BY_OPERATOR  # modes that a hook may leave changed
+    HOOKS_CHANGE = DUAL | BATCHED | LISTENING | BY_OPERATOR | MAPPED  # modes that a hook or an operator may leave changed
 
 
 cdef int run(GraphTask task) except -1:

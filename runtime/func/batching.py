@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, rebuild
+from ..autograd.nest import Attribute, flatten, paired, parts, rebuild
 from ..batching.batched import Batched, Level, batched
 from ..batching.mapping import Mapping
 from ..core.events import current_mapping, set_mapping
@@ -39,12 +39,12 @@ def vmap(
     Parameters
     ----------
     func : callable
-        Takes and gives nests (tuples, lists, dictionaries) of tensors, arrays and numbers, for one row of the batch.  Inside of
-        it a tensor has the shape of a row.
+        Takes and gives nests (tuples, lists, dictionaries, dataclasses, registered classes) of tensors, arrays and numbers, for
+        one row of the batch.  Inside of it a tensor has the shape of a row.
     in_dims : int, None, or nest of them
         Along which axis of each argument the batch lies; None where an argument is the same for all rows.  A tuple has an item
-        for
-        each positional argument, which may be a nest as far as the argument is one.  Keyword arguments are the same for all rows.
+        for each positional argument, which may be a nest as far as the argument is one.  Keyword arguments are the same for all
+        rows.
     out_dims : int, None, or nest of them
         Along which axis of each result the batch is to lie; None for a result that is the same for all rows.
     randomness : {'error', 'different', 'same'}
@@ -116,7 +116,7 @@ def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any]) -> tuple[l
         raise CallValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
                              "trying to vmap over a function with no inputs. The latter is unsupported.")  # fmt: skip
     leaves, form = flatten(list(args))
-    dims = _spread_out(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args))
+    dims = spread_out(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args))
     if dims is None:
         raise CallValueError(head + "in_dims is not compatible with the structure of `inputs`. in_dims has structure "
                                     f"{in_dims!r} but inputs has structure {_structure(list(args))}.")  # fmt: skip
@@ -135,21 +135,21 @@ def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any]) -> tuple[l
     return leaves, dims, form
 
 
-def _spread_out(dims: Any, nest: Any) -> list | None:
+def spread_out(dims: Any, nest: Any) -> list | None:
     """An axis for each leaf of a nest, from a nest that may end earlier; None where it is another one."""
     if dims is None or isinstance(dims, int):
         return [dims] * len(flatten(nest)[0])
-    if isinstance(dims, dict):
-        if not isinstance(nest, dict) or set(dims) != set(nest):
-            return None
-        parts = [_spread_out(dims[key], nest[key]) for key in nest]
-    elif isinstance(dims, (tuple, list)) and isinstance(nest, (tuple, list)) and len(dims) == len(nest):
-        parts = [_spread_out(dim, item) for dim, item in zip(dims, nest)]
-    elif isinstance(nest, (tuple, list, dict)) or isinstance(dims, (tuple, list)):
-        return None
+    here, there = parts(nest), parts(dims)
+    if here is None or there is None:
+        return [dims] if here is there else None
+    if type(dims) is type(nest) and any(type(key) is Attribute for key in here[1] or ()):
+        found = [getattr(dims, key, None) for key in here[1]]  # None is no part of a dataclass, and an axis
     else:
-        return [dims]
-    return None if None in parts else [dim for part in parts if part is not None for dim in part]
+        found = paired(here, there)
+    if found is None:
+        return None
+    every = [spread_out(dim, item) for dim, item in zip(found, here[2])]
+    return None if None in every else [dim for part in every if part is not None for dim in part]
 
 
 def _structure(nest: Any) -> Any:
@@ -209,7 +209,7 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
     """What the function returned, with batch axes."""
     head = f"vmap({_name(func)}, ..., out_dims={out_dims}): "
     leaves, form = flatten(value)
-    dims = _spread_out(out_dims, value)
+    dims = spread_out(out_dims, value)
     if dims is None and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1 and len(leaves) == 1:
         dims = list(out_dims)
     if dims is None:
@@ -249,7 +249,7 @@ def _in_chunks(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, siz
         some = [leaf if dim is None else leaf[(*[slice(None)] * dim, rows)] for leaf, dim in zip(leaves, dims)]
         value = _run(func, some, dims, form, kwargs, rows.stop - start, out_dims, randomness)
         found, out_form = flatten(value)
-        ends = _spread_out(out_dims, value) or [0] * len(found)
+        ends = spread_out(out_dims, value) or [0] * len(found)
         parts.append(found)
     assert ends is not None
     whole = [columns[0] if dim is None else ops.concat(list(columns), dim) for dim, columns in zip(ends, zip(*parts))]

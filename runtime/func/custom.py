@@ -1,10 +1,11 @@
-"""Functions with derivatives of their own, as JAX writes them: `custom_jvp` and `custom_vjp`.
+"""Functions with derivatives of their own, as JAX writes them: `custom_jvp`, `custom_vjp` and `stop_gradient`.
 
-Owns how a rule on nests of arrays becomes an `autograd.Function`.  A rule is run again, recorded, where a derivative of the
-derivative is asked for, so it is differentiated as it stands.
+Owns how a rule on nests of arrays becomes an `autograd.Function`, which is what all rules of users are.  A rule is
+run again, recorded, where a derivative of the derivative is asked for, so it is differentiated as it stands.
 """
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+
+_transposing = threading.local()  # of each thread the functions whose rules for tangents are being transposed
 
 
 class _Custom:
@@ -31,17 +34,6 @@ class _Custom:
     def split(self, args: tuple) -> tuple[list, list]:
         """The arguments that are no variables, and those that are."""
         return [args[i] for i in self.fixed], [arg for i, arg in enumerate(args) if i not in self.fixed]
-
-    def bound(self, args: tuple, kwargs: dict) -> tuple:
-        """The arguments by place, defaults included, as rules take them."""
-        import inspect
-
-        try:
-            found = inspect.signature(self.fun).bind(*args, **kwargs)
-        except ValueError:  # of a builtin
-            return args
-        found.apply_defaults()
-        return found.args
 
     def joined(self, fixed: list, variables: list) -> list:
         """All arguments, each in its place."""
@@ -103,8 +95,8 @@ class custom_jvp(_Custom):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write @{self.fun.__name__}.defjvp above one")
-        fixed, variables = self.split(self.bound(args, kwargs))
-        return _applied(_ByTangents, self, fixed, variables)
+        fixed, variables = self.split(bound(self.fun, args, kwargs))
+        return applied(_ByTangents, self, fixed, variables)
 
     def tangent(self, fixed: list, variables: list, tangents: list) -> list:
         """The leaves of the tangent of the result."""
@@ -154,8 +146,8 @@ class custom_vjp(_Custom):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write {self.fun.__name__}.defvjp(forward, backward)")
-        fixed, variables = self.split(self.bound(args, kwargs))
-        return _applied(_ByGradients, self, fixed, variables)
+        fixed, variables = self.split(bound(self.fun, args, kwargs))
+        return applied(_ByGradients, self, fixed, variables)
 
     def forward(self, fixed: list, variables: list) -> tuple:
         out = self.rule[0](*self.joined(fixed, variables))
@@ -171,81 +163,114 @@ class custom_vjp(_Custom):
         return tuple(found)
 
 
-class _Rule(Function):
-    """What both kinds have in common: the leaves of the variables are the inputs, those of the result the outputs."""
+class Rule(Function):
+    """What all kinds have in common: the leaves of the variables are the inputs, those of the result the outputs."""
 
     generate_vmap_rule = True
     pure = True  # as JAX has it: a function and its rules do nothing but compute
 
     @staticmethod
-    def keep(ctx, owner, fixed, form, found, leaves, result):
+    def keep(ctx, owner, fixed, form, found, leaves, result, too=False):
+        """Note what the rules want: the leaves, and those of the result if they want them `too`."""
+        outputs, ctx.out_form = flatten(result)
+        outputs = tuple(map(asarray, outputs))
         ctx.owner, ctx.fixed, ctx.form, ctx.kinds = owner, fixed, form, [isinstance(leaf, TensorBase) for leaf in leaves]
         ctx.plain = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
-        ctx.save_for_backward(*(leaf for leaf in leaves if isinstance(leaf, TensorBase)))
-        ctx.save_for_forward(*(leaf for leaf in leaves if isinstance(leaf, TensorBase)))
-        outputs, out_form = flatten(result)
-        ctx.out_form = out_form
-        found.append(out_form)
-        return tuple(asarray(leaf) for leaf in outputs)
+        kept = [leaf for leaf in leaves if isinstance(leaf, TensorBase)]
+        ctx.save_for_backward(*kept, *(outputs if too else ()))
+        ctx.save_for_forward(*kept, *(outputs if too else ()))
+        found.append(ctx.out_form)
+        return outputs
 
     @staticmethod
     def leaves(ctx):
+        """The leaves of the variables, and those of the result that were kept."""
         tensors = iter(ctx.saved_tensors)
-        return [next(tensors) if kind else leaf for kind, leaf in zip(ctx.kinds, ctx.plain)]
-
-
-class _ByTangents(_Rule):
-    @staticmethod
-    def forward(ctx, owner, fixed, form, found, *leaves):
-        result = owner.fun(*owner.joined(fixed, rebuild(form, leaves)))
-        return _Rule.keep(ctx, owner, fixed, form, found, leaves, result)
+        return [next(tensors) if kind else leaf for kind, leaf in zip(ctx.kinds, ctx.plain)], list(tensors)
 
     @staticmethod
-    def backward(ctx, *grads):
-        leaves, recorded = _Rule.leaves(ctx), is_grad_enabled()
+    def transposed(ctx, leaves, grads, tangents_of):
+        """The gradients of the leaves, from a rule for tangents, which is linear in them."""
+        recorded, owner = is_grad_enabled(), ctx.owner
+        if owner in vars(_transposing).setdefault("owners", []):
+            raise NotImplementedError(f"{owner.__name__}: its rule for tangents calls the function itself on a tangent, which "
+                                      "says nothing of a backward pass; give that as well")  # fmt: skip
+        _transposing.owners.append(owner)
+        try:
+            return Rule.pulled(ctx, leaves, grads, tangents_of, recorded)
+        finally:
+            _transposing.owners.remove(owner)
+
+    @staticmethod
+    def pulled(ctx, leaves, grads, tangents_of, recorded):
         with enable_grad():
-            zeros = [ops.zeros_like(leaf).requires_grad_(_is_variable(leaf)) for leaf in map(asarray, leaves)]
+            zeros = [ops.zeros_like(leaf).requires_grad_(is_variable(leaf)) for leaf in map(asarray, leaves)]
             variables = leaves if recorded else [leaf.detach() if kind else leaf for kind, leaf in zip(ctx.kinds, leaves)]
-            tangents = ctx.owner.tangent(ctx.fixed, rebuild(ctx.form, variables), rebuild(ctx.form, zeros))
-            live = [(tangent, grad) for tangent, grad in zip(tangents, grads) if tangent.requires_grad]
+            tangents = tangents_of(rebuild(ctx.form, variables), rebuild(ctx.form, zeros))
+            live = [(tangent, grad) for tangent, grad in zip(tangents, grads) if tangent.requires_grad and grad is not None]
             wanted = [zero for zero, needed in zip(zeros, ctx.needs_input_grad[4:]) if needed]
             if not live:
                 return (None,) * (4 + len(leaves))
             found = iter(gradients([t for t, _ in live], wanted, [g for _, g in live], create_graph=recorded, allow_unused=True))
         return None, None, None, None, *(next(found) if needed else None for needed in ctx.needs_input_grad[4:])
 
+
+class _ByTangents(Rule):
+    @staticmethod
+    def forward(ctx, owner, fixed, form, found, *leaves):
+        result = owner.fun(*owner.joined(fixed, rebuild(form, leaves)))
+        return Rule.keep(ctx, owner, fixed, form, found, leaves, result)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        leaves, _ = Rule.leaves(ctx)
+        return Rule.transposed(ctx, leaves, grads, lambda *both: ctx.owner.tangent(ctx.fixed, *both))
+
     @staticmethod
     def jvp(ctx, *tangents):
-        leaves = _Rule.leaves(ctx)
+        leaves, _ = Rule.leaves(ctx)
         filled = [ops.zeros_like(leaf) if t is None else t for leaf, t in zip(leaves, tangents[4:])]
         return tuple(ctx.owner.tangent(ctx.fixed, rebuild(ctx.form, leaves), rebuild(ctx.form, filled)))
 
 
-class _ByGradients(_Rule):
+class _ByGradients(Rule):
     @staticmethod
     def forward(ctx, owner, fixed, form, found, *leaves):
         result, ctx.kept = owner.forward(fixed, rebuild(form, leaves))
-        return _Rule.keep(ctx, owner, fixed, form, found, leaves, result)
+        return Rule.keep(ctx, owner, fixed, form, found, leaves, result)
 
     @staticmethod
     def backward(ctx, *grads):
-        leaves, kept = _Rule.leaves(ctx), ctx.kept
+        (leaves, _), kept = Rule.leaves(ctx), ctx.kept
         if is_grad_enabled():  # what was kept gets the history that it was computed without
             kept = ctx.owner.forward(ctx.fixed, rebuild(ctx.form, leaves))[1]
         variables = rebuild(ctx.form, leaves)
         found = ctx.owner.backward(ctx.fixed, kept, rebuild(ctx.out_form, grads), len(variables))
-        spread = [grad for variable, part in zip(variables, found) for grad in _spread(variable, part)]
-        return None, None, None, None, *(grad if needed else None for grad, needed in zip(spread, ctx.needs_input_grad[4:]))
+        every = [grad for variable, part in zip(variables, found) for grad in spread(variable, part)]
+        return None, None, None, None, *(grad if needed else None for grad, needed in zip(every, ctx.needs_input_grad[4:]))
 
 
-def _applied(kind: type, owner: Any, fixed: list, variables: list) -> Any:
+def bound(fun: Callable[..., Any], args: tuple, kwargs: dict) -> tuple:
+    """The arguments of a call by place, defaults included, as rules take them."""
+    import inspect
+
+    try:
+        found = inspect.signature(fun).bind(*args, **kwargs)
+    except ValueError:  # of a builtin
+        return args
+    found.apply_defaults()
+    return found.args
+
+
+def applied(kind: Any, owner: Any, fixed: Any, variables: list) -> Any:
+    """Call a function by its rule, on nests."""
     leaves, form = flatten(variables)
     found: list = []
     outputs = kind.apply(owner, fixed, form, found, *leaves)
     return rebuild(found[0], outputs)
 
 
-def _spread(variable: Any, gradient: Any) -> list:
+def spread(variable: Any, gradient: Any) -> list:
     """A gradient for each leaf of an argument; None stands for none of any of them."""
     count = len(flatten(variable)[0])
     leaves = [None] * count if gradient is None else flatten(gradient)[0]
@@ -255,5 +280,28 @@ def _spread(variable: Any, gradient: Any) -> list:
     return [leaf if leaf is None else asarray(leaf) for leaf in leaves]
 
 
-def _is_variable(tensor: TensorBase) -> bool:
+def is_variable(tensor: TensorBase) -> bool:
     return tensor.dtype.kind in "fc"
+
+
+def stop_gradient(x: Any) -> Any:
+    """A nest as it is, and constant to all derivatives.
+
+    Parameters
+    ----------
+    x : nest
+        Of tensors, arrays and numbers.
+
+    Returns
+    -------
+    nest
+        Tensors of the same numbers, in the same memory, without a graph and without tangents; what is no tensor as it is.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.grad(lambda x: x * gs.stop_gradient(x))(3.0).item()
+    3.0
+    """
+    leaves, form = flatten(x)
+    return rebuild(form, [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves])

@@ -8,10 +8,12 @@ back to the nest that the call returns.  Whatever is not the same goes the long 
 from cpython.dict cimport PyDict_GetItem, PyDict_Size
 from cpython.object cimport PyObject, Py_TYPE
 from libc.stdlib cimport free, malloc
+from functools import partial
 from types import CellType
 
 import numpy as np
 
+from ..autograd.nest import parts
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
 from ..core.node cimport NodeHooks
 from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, wrap
@@ -125,7 +127,7 @@ def pattern_of(item):
         return Pattern("dict", {}, [(key, pattern_of(value)) for key, value in item.items()])
     if type(item) in (tuple, list):
         return Pattern("tuple", item, [pattern_of(value) for value in item])
-    if isinstance(item, (dict, tuple, list)):
+    if parts(item) is not None:
         raise TypeError(type(item))
     return Pattern("value" if isinstance(item, NUMBERS) else "object", item)
 
@@ -323,14 +325,12 @@ cdef object nest(object tree, list given, list found):
         if result.finish is not None:
             return result.finish(item)
         return (<TensorBase> item).array if result.plain else item
-    if type(tree) is tuple:
-        return tuple([nest(item, given, found) for item in <tuple> tree])
-    if type(tree) is list:
-        return [nest(item, given, found) for item in <list> tree]
+    if type(tree) is tuple or type(tree) is list:
+        return type(tree)([nest(item, given, found) for item in tree])
     if type(tree) is dict:
         return {key: nest(item, given, found) for key, item in (<dict> tree).items()}
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*[nest(item, given, found) for item in <tuple> tree])
+    if type(tree) is partial:  # values of classes of their own, made of what is inside
+        return tree.func(*tree.args[:1], nest(tree.args[1], given, found))
     return tree
 
 

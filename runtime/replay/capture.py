@@ -11,19 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.nest import LEAF, flatten, without_leaves
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import as_generator
 from ..tracing.instructions import GUARD, Instruction, straightened
 from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
 from .dynamic import Weak
-from .effects import leaves_of
 from .holdings import Holdings, Unfit, array_held
 from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
 
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
+
+
+CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice, range, type(None), type(Ellipsis))
 
 
 class Nowhere:
@@ -46,6 +49,8 @@ class Captured:
     inputs : list of Value
         Of each array that is given, first the arguments and then what the function holds.
     results : tree of Value
+    form : form or None
+        Of the nest that is returned, where `results` are its leaves because it holds values of classes of their own.
     outcome : object
         What the call returned.
     returned : list of bool
@@ -69,6 +74,7 @@ class Captured:
         self.backward: list[Instruction] = []
         self.inputs: list[Value] = []
         self.results: Any = None
+        self.form: Any = None
         self.outcome: Any = None
         self.returned: list[bool] = []
         self.passed: dict[int, int] = {}
@@ -104,9 +110,10 @@ def capture(
         With a `failure` where the call cannot be run again; its outcome is there all the same.
     """
     there = set(holdings.seen) | {id(as_generator(None, "compile", "generator"))}
-    mapped((args, keywords), lambda leaf: there.add(id(leaf)))
-    witness = Witness(Memory(), known_numbers(args, keywords, given, holdings), there, holdings, weak)
-    witness.texts.update(leaf for leaf in leaves_of((args, keywords)) if isinstance(leaf, str))
+    leaves = flatten((args, keywords))[0]
+    there.update(map(id, leaves))
+    witness = Witness(Memory(), known_numbers(leaves, given, holdings), there, holdings, weak)
+    witness.texts.update(leaf for leaf in leaves if isinstance(leaf, str))
     taken = Captured()
     for item in given:
         array = array_held(item)
@@ -122,7 +129,7 @@ def capture(
     try:
         if witness.failure is not None:
             raise witness.failure
-        finish(taken, witness, given, states)
+        finish(taken, witness, given, states, there)
     except Unfit as error:
         taken.failure = error
     except Exception as error:
@@ -130,10 +137,10 @@ def capture(
     return taken
 
 
-def known_numbers(args: tuple, keywords: dict, given: list[Any], holdings: Holdings) -> set[str]:
+def known_numbers(leaves: list[Any], given: list[Any], holdings: Holdings) -> set[str]:
     """The numbers that a call may have from its arguments, its code and what it holds, without their signs."""
     numbers = [number for number in holdings.numbers if isinstance(number, (int, float, complex)) and abs(number) < 1e300]
-    mapped((args, keywords), lambda leaf: numbers.append(leaf) if isinstance(leaf, (int, float, complex)) else None)
+    numbers += [leaf for leaf in leaves if isinstance(leaf, (int, float, complex))]
     numbers += [size for item in given for size in array_held(item).shape]
     numbers = list({repr(number): number for number in numbers}.values())
     texts = {repr(abs(part)) for number in numbers for part in (number, number if isinstance(number, complex) else float(number))}
@@ -147,7 +154,7 @@ def state_of(item: Any) -> tuple:
     return item.grad_fn, item.requires_grad, array_of(item), item.grad if item.is_leaf else None
 
 
-def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple]) -> None:
+def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple], there: set[int]) -> None:
     """Look for what the call has changed, go backward from its results, and put all steps in a line."""
     memory = witness.memory
     if as_generator(None, "compile", "generator") is not witness.default:
@@ -159,6 +166,9 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
         array = held(item)
         leaves.append(item)
         if array is None:
+            if not isinstance(item, CONSTANTS) and id(item) not in there:
+                raise Unfit(f"the call returns a {type(item).__name__}, and what is inside would be that of the recording; "
+                            "return its arrays, or make it a nest: gs.func.register_nest")  # fmt: skip
             return item
         if isinstance(item, TensorBase) and id(item) in places:
             taken.passed[len(leaves) - 1] = places[id(item)]
@@ -166,7 +176,10 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
             witness.doubtful.append((array.copy(), None))
         return witness.value(array, NOWHERE)
 
-    taken.results = mapped(taken.outcome, result)
+    found, form = flatten(taken.outcome)
+    if not is_ordinary(form):
+        taken.form = without_leaves(form)
+    taken.results = mapped(taken.outcome if taken.form is None else found, result)
     taken.returned = [isinstance(leaf, np.ndarray) for leaf in leaves]
     for number, (item, state) in enumerate(zip(given, states)):
         if state:
@@ -189,6 +202,11 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     taken.doubtful = witness.doubtful
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()
+
+
+def is_ordinary(form: Any) -> bool:
+    """Whether a nest is made of tuples, lists and dictionaries themselves."""
+    return form is LEAF or type(form[0]) in (tuple, list, dict) and all(map(is_ordinary, form[2]))
 
 
 def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, now: tuple) -> None:

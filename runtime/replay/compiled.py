@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, rebuild
+from ..autograd.nest import Taken, flatten, rebuild
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -269,7 +269,7 @@ def kind_of(form: Any) -> Any:
     if form is None:
         return None
     like, keys, forms = form
-    return type(like), None if keys is None else tuple(keys), tuple(kind_of(item) for item in forms)
+    return like if type(like) is Taken else type(like), None if keys is None else tuple(keys), tuple(map(kind_of, forms))
 
 
 def kind_of_leaf(leaf: Any) -> tuple:

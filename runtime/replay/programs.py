@@ -6,10 +6,12 @@ require grad, which are results of one node whose backward pass is a tape as wel
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..autograd.nest import rebuild
 from ..core.error_nodes import DelayedError
 from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
@@ -103,7 +105,8 @@ class Program(Recorded):
             given = owners[item.memory] if looks else taken.passed.get(number, -1)
             return Result(self.index[item], plain, finish, given, looks)
 
-        return mapped(taken.results, leaf)
+        answer = mapped(taken.results, leaf)
+        return answer if taken.form is None else partial(rebuild, taken.form, answer)
 
     def residuals_of(self, taken: Captured) -> list[Value]:
         """The values of the call that its backward pass reads, of what was given and of what was made."""

@@ -84,6 +84,9 @@ class Writer:
 
     def recording(self, taken: Captured) -> dict[str, Any]:
         """One recording."""
+        if taken.form is not None:
+            raise Unfit("save: a file has no place for results that are values of classes of their own: no code is saved; return "
+                        "tuples, lists and dictionaries")  # fmt: skip
         found = {name: self.tree([list(pair) if type(pair) is tuple else pair for pair in part] if type(part) is list else part)
                  for name, part in ((name, getattr(taken, name)) for name in PLAIN)}  # fmt: skip
         found["passed"], found["spent"] = [list(pair) for pair in taken.passed.items()], [

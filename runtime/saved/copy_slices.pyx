@@ -31,6 +31,9 @@ from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, refuse, r
 
 cnp.import_array()
 
+cdef enum:
+    SWITCHED = GRAD_DISABLED | FORWARD_DISABLED | INFERENCE  # and restored; that no vmap is open any more an operator finds inside
+
 
 cdef class OfView(Node):
     """What knows the steps from a base to one of its views."""
@@ -246,7 +249,7 @@ cdef int refresh(TensorBase view) except -1:
             fresh = replayed(extra.steps, steps_of(dual), dual)
             take_tangents(view, fresh)
     finally:
-        state.flags = flags
+        state.flags = state.flags & ~<unsigned int> SWITCHED | flags & SWITCHED
     return 0
 
 
@@ -267,7 +270,7 @@ cdef int pass_by(ThreadState* state, TensorBase view, TensorBase alias) except -
     try:
         fresh = taken_again(state, view, base_of(view), flags)
     finally:
-        state.flags = flags
+        state.flags = state.flags & ~<unsigned int> SWITCHED | flags & SWITCHED
     alias.grad_fn_, alias.output_nr_ = fresh.grad_fn_, fresh.output_nr_
     return 0
 

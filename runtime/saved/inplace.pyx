@@ -26,6 +26,9 @@ from .view cimport ViewStep, adopt, check_inplace, replayed
 
 cnp.import_array()
 
+cdef enum:
+    SWITCHED = GRAD_DISABLED | FORWARD_DISABLED | INFERENCE  # and restored; that no vmap is open any more an operator finds inside
+
 
 cdef inline object operand(Ufunc ufunc, int i, object value, str op):
     """Operand `i` as the operator takes it; an error names `op`."""
@@ -197,7 +200,7 @@ cdef TensorBase recorded_look(ThreadState* state, TensorBase target, TensorBase 
     try:
         return replayed(last, last.previous, value_before(target, False))
     finally:
-        state.flags = flags
+        state.flags = state.flags & ~<unsigned int> SWITCHED | flags & SWITCHED
 
 
 cdef TensorBase become_view(TensorBase target, TensorBase view):

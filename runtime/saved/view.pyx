@@ -182,8 +182,8 @@ cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base):
     state.flags |= GRAD_DISABLED | FORWARD_DISABLED
     try:
         view = replayed(last, stop, wrap(base))
-    finally:
-        state.flags = flags
+    finally:  # an operator may find that no vmap is open any more
+        state.flags = state.flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED) | flags & (GRAD_DISABLED | FORWARD_DISABLED)
     if owner_of(view.array) is not owner_of(base):
         raise RuntimeError("a view cannot be taken again: of memory in another order its operator makes a copy")
     return view.array

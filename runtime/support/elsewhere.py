@@ -49,7 +49,7 @@ NAMES = {
         "create_token composite explain_cache_misses"
     ),
     "write gs.trace(f, *args)": "make_jaxpr",
-    "write gs.utils.checkpoint.checkpoint(f, *args)": "remat",
+    "write gs.checkpoint(f)": "remat",
     "write gs.utils.checkpoint": (
         "checkpoint_policies CheckpointPolicy CheckpointFunction SelectiveCheckpointContext "
         "create_selective_checkpoint_contexts region_activation_memory_budget "
@@ -58,11 +58,11 @@ NAMES = {
     ),
     "write if and else: what Python runs is what is recorded": "platform_dependent",
     "write a subclass of gs.autograd.Function, with forward and backward": (
-        "custom_gradient custom_derivatives custom_batching defvjp_argnum "
-        "defvjp_argnums defjvp_argnum defjvp_argnums def_linear notrace_primitive register_notrace library function "
+        "custom_gradient custom_derivatives notrace_primitive register_notrace library function "
         "NestedIOFunction softmax_custom_jvp custom_root custom_linear_solve fwd_and_bwd"
     ),
-    "write x.detach()": "stop_gradient detach_copy",
+    "write gs.func.custom_vmap": "custom_batching",
+    "write x.detach()": "detach_copy",
     "write gs.func.vjp(f, x)": "linear_transpose",
     "write gs.func.elementwise_grad(f)": "deriv",
     "write gs.func.grad of a real function: the gradient of abs(z)**2 is 2 * z, as in PyTorch": "holomorphic_grad",
@@ -76,18 +76,21 @@ NAMES = {
     "write gs.autograd.Variable": "variable",
     "write gs.autograd.saved_tensors_hooks(pack, unpack)": "SavedTensor RemovableHandle",
     "write y.grad_fn and its next_functions: they are the graph": (
-        "tracer tracers const_graph Box JVPNode VJPNode util wrap_util differential_operators Graph Gradient ad numpy_boxes "
+        "tracer tracers const_graph JVPNode VJPNode util wrap_util differential_operators Graph Gradient ad numpy_boxes "
         "numpy_jvps numpy_vspaces"
     ),
     # Nests of containers.
     "write the nest itself: gs.func takes tuples, lists and dictionaries of arrays": (
-        "tree_* treedef_* all_leaves is_tree_node register_pytree* register_dataclass register_static Partial "
+        "tree_* treedef_* all_leaves is_tree_node Partial "
         "PyTreeDef KeyEntry KeyPath DictKey SequenceKey GetAttrKey FlattenedIndexKey keystr flatten_one_level* default_registry "
         "leaves structure leaves_with_path map_with_path flatten_with_path reduce_associative static builtins"
     ),
     "write gs.tree_util.tree_map, tree_leaves and their kin": "tree",
     "write Python's own: containers need no wrapping": "dict list tuple isinstance type",
-    "write gs.func.value_and_grad, which takes tuples, lists and dictionaries": "vspace VSpace SparseObject",
+    "write gs.func.register_nest(cls, flatten, unflatten): values of the class are arguments then": (
+        "Box VSpace register_pytree_with_keys*"
+    ),
+    "write gs.func.value_and_grad, which takes tuples, lists and dictionaries": "vspace SparseObject",
     # Modules of the other libraries.
     "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "numpy jnp anp numpy_wrapper",
     "write gs.func.scan, fori_loop, while_loop, cond, switch or map, and gs.concat and so on for all else": "lax",

@@ -1,0 +1,131 @@
+"""Functions that say themselves what a batch does to them, as JAX writes it: `custom_vmap`.
+
+Owns how a rule on nests gets whole batches, and how what it gives becomes rows.  A rule is made of operators, so derivatives of
+all orders go through it, inside of the vmap and around it.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ..autograd.nest import flatten, rebuild
+from ..batching.batched import batched, innermost, inside_of, is_row
+from ..core.events import current_mapping
+from ..core.operand import asarray
+from ..support.dispatch import ops
+from .batching import spread_out
+from .custom import bound
+
+
+class custom_vmap:
+    """A function with a rule of your own for `vmap`.
+
+    Parameters
+    ----------
+    fun : callable
+        Of arrays, numbers, or nests of them.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> @gs.func.custom_vmap
+    ... def product(a, b):
+    ...     return a @ b
+    >>> @product.def_vmap
+    ... def rule(axis_size, in_batched, a, b):
+    ...     assert in_batched == [True, False]
+    ...     return a @ b, True
+    >>> gs.vmap(product, in_axes=(0, None))(gs.ones((3, 2)), gs.ones((2, 4))).shape
+    (3, 4)
+    """
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, fun)
+        self.fun, self.rule = fun, None
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the rule.
+
+        Parameters
+        ----------
+        rule : callable
+            Takes the number of rows, a list that has for each argument a nest of its form which says whether a leaf is a batch,
+            and the arguments, whose batches have the rows along their first axis.  Returns the result, and a nest of its form
+            which says whether a leaf of it is a batch; a single bool stands for all leaves below.
+
+        Returns
+        -------
+        callable
+            The rule.
+        """
+        self.rule = rule  # type: ignore[assignment]
+        return rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = bound(self.fun, args, kwargs)
+        leaves, form = flatten(list(args))
+        level = innermost(leaves)
+        if level is None or not level.is_open:
+            return self.fun(*args)
+        name = getattr(self.fun, "__name__", repr(self.fun))
+        if self.rule is None:
+            raise AttributeError(f"No batching rule defined for custom_vmap function {name} using def_vmap: write "
+                                 f"@{name}.def_vmap above one")  # fmt: skip
+        mine = rebuild(form, [is_row(leaf, level) for leaf in leaves])
+        with current_mapping().without(level):
+            found = self.rule(level.size, mine, *rebuild(form, [inside_of(leaf, level) for leaf in leaves]))
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise TypeError(f"{name}: its rule must return a pair: the result, and which leaves of it are batches")
+        outputs, out_form = flatten(found[0])
+        which = spread_out(found[1], found[0])
+        if which is None:
+            raise ValueError(f"{name}: structure of output value and output batching specification must match, got {found[1]!r} "
+                             f"for {len(outputs)} leaves")  # fmt: skip
+        results = []
+        for output, is_batch in zip(outputs, which):
+            if is_batch:
+                output = asarray(output)
+                if output.shape[:1] != (level.size,):
+                    raise ValueError(f"{name}: a result of its rule has shape {output.shape}, and is said to be a batch of "
+                                     f"{level.size} rows, which lie along the first axis")  # fmt: skip
+                output = batched(output, level)
+            results.append(output)
+        return rebuild(out_form, results)
+
+
+def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
+    """A function that `vmap` calls for each row, one after the other.
+
+    Parameters
+    ----------
+    f : callable
+
+    Returns
+    -------
+    custom_vmap
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.vmap(gs.func.sequential_vmap(lambda x: x * 2))(gs.ones(3)).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    function = custom_vmap(f)
+
+    def rule(axis_size: int, in_batched: list, *args: Any) -> tuple:
+        leaves, form = flatten(list(args))
+        which = flatten(in_batched)[0]
+        results, out_form = [], None
+        for i in range(axis_size):
+            row = [ops.getitem(leaf, i) if is_batch else leaf for leaf, is_batch in zip(leaves, which)]
+            found, out_form = flatten(f(*rebuild(form, row)))
+            results.append(found)
+        whole = [ops.stack([asarray(item) for item in column]) for column in zip(*results)]
+        return rebuild(out_form, whole), rebuild(out_form, [True] * len(whole))
+
+    function.def_vmap(rule)
+    return function
+
