@@ -21,10 +21,9 @@ from ..support.capi cimport (
     PyThread_get_thread_ident, PyTupleObject, Py_REFCNT, ndarray,
 )
 from ..support.dispatch import ops
-from .events cimport call_hook
 from .grad_mode cimport ANOMALY, BY_OPERATOR, GRAD_DISABLED, ThreadState, thread_state
 from .leaf_gradient cimport copy_like, has_layout_of, overlaps, type_of_gradient
-from .told cimport tell_of_copy
+from .told cimport call_hook
 from ..kernels.program.ufunc cimport add_plain
 from . cimport node as node_module
 from .node cimport Node, NodeHooks, Wanted
@@ -214,7 +213,7 @@ cdef bint is_free(TensorBase value) noexcept:
 cdef TensorBase laid_out(TensorBase fresh, TensorBase leaf):
     """A new tensor that nobody has seen, in the memory order of a gradient of `leaf`."""
     if not has_layout_of(fresh.array, leaf.array):
-        fresh.array = tell_of_copy(fresh.array, copy_like(fresh.array, leaf.array))
+        fresh.array = copy_like(fresh.array, leaf.array)
     return fresh
 
 

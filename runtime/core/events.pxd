@@ -25,13 +25,11 @@ cdef class Listener:
     cpdef begin(self, Event event)
     cpdef end(self, Event event)
     cpdef note(self, Event event)
+    cdef object hear_of_memory(self, int64_t nbytes, str name, uint64_t origin)
 
 cdef Event begin_event(ThreadState* state, str kind, str name, tuple inputs, Node node)
 cdef int end_event(ThreadState* state, Event event, object outputs, object error) except -1
 cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object outputs) except -1
-cdef Event new_event(ThreadState* state, str kind, str name, tuple inputs, Node node)
-cdef int tell_one(Listener listener, Event event) except -1
-cdef object call_hook(Node node, object hook, tuple arguments)
 cdef object call_wrapper(void* wrapper, tuple arguments)
 cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs)
 

@@ -10,6 +10,8 @@ operator on batches is what listeners hear of.  Knows neither operators nor what
 import sys
 import warnings
 
+from libc.stdint cimport int64_t, uint64_t
+
 from .grad_mode cimport (
     BY_OPERATOR, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadObjects, ThreadState, thread_objects, thread_state,
 )
@@ -110,6 +112,10 @@ cdef class Listener:
 
     cpdef note(self, Event event):
         """Something happened that has no duration."""
+
+    cdef object hear_of_memory(self, int64_t nbytes, str name, uint64_t origin):
+        """An array came or died: an event for `note`, where a listener in C may do without one.  What it wants raised."""
+        return tell_of_memory(self, nbytes, name, origin)
 
     def start(self):
         """Listen to this thread from now on.
@@ -238,10 +244,12 @@ cdef int tell(ThreadState* state, Moment moment, Event event) except -1:
     return 0
 
 
-cdef int tell_one(Listener listener, Event event) except -1:
-    """Let one listener know of a single moment, also inside of another event and of another listener."""
+cdef object tell_of_memory(Listener listener, int64_t nbytes, str name, uint64_t origin):
+    """Let one listener know of an array, also inside of another event and of another listener; returns what it wants raised."""
     cdef ThreadState* state = thread_state()
+    cdef Event event = new_event(state, "memory", name, (), None)
     cdef unsigned int bits = state.flags & (LISTENING | BY_OPERATOR)
+    event.bytes, event.origin = nbytes, origin
     state.flags &= ~<unsigned int> (LISTENING | BY_OPERATOR)
     try:
         listener.note(event)
@@ -249,7 +257,7 @@ cdef int tell_one(Listener listener, Event event) except -1:
         take_off(thread_objects(), listener, NOTE, event, error)
     finally:
         state.flags |= bits
-    return 0
+    return event.error
 
 
 cdef int take_off(ThreadObjects objects, Listener listener, Moment moment, Event event, object error) except -1:
@@ -316,23 +324,6 @@ cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object
     if event.error is not None:
         raise event.error
     return 0
-
-
-cdef object call_hook(Node node, object hook, tuple arguments):
-    """What a hook of a node returns."""
-    cdef ThreadState* state = thread_state()
-    cdef Event event
-    if not state.flags & LISTENING:
-        return hook(*arguments)
-    event = begin_event(state, "range" if getattr(hook, "pure", False) else "hook",
-                        getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
-    try:
-        result = hook(*arguments)
-    except BaseException as error:
-        end_event(state, event, None, error)
-        raise
-    end_event(state, event, result, None)
-    return result
 
 
 cdef object call_wrapper(void* wrapper, tuple arguments):

@@ -16,6 +16,7 @@ from ..support.capi cimport (
 )
 from .node cimport Node
 from .tensor cimport TensorBase
+from .told cimport tell_of_copy
 
 cnp.import_array()
 
@@ -118,4 +119,4 @@ cdef ndarray copy_like(ndarray grad, ndarray leaf):
     """A copy in the leaf's memory order where the leaf is dense, else in C order."""
     cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K" if is_dense(leaf) else "C", subok=False)
     result[...] = grad
-    return result
+    return tell_of_copy(grad, result)

@@ -11,8 +11,7 @@ from libc.stdint cimport int64_t, uint64_t, uintptr_t
 cimport cython
 
 from . cimport events
-from .events cimport Event, Listener, new_event, tell_one
-from .grad_mode cimport thread_state
+from .events cimport Event, Listener
 from ..support.capi cimport NPY_ARRAY_OWNDATA, PyArray_FLAGS, PyArray_ITEMSIZE, ndarray
 
 cdef extern from "Python.h":
@@ -53,13 +52,9 @@ cdef class Watch(Listener):
 
     cdef object tell(self, int64_t nbytes, str name, uint64_t origin):
         """Tell of an array; returns what the listener wants raised."""
-        cdef Event event
         if self.listener.watch is not self:  # which listens no more
             return None
-        event = new_event(thread_state(), "memory", name, (), None)
-        event.bytes, event.origin = nbytes, origin
-        tell_one(self.listener, event)
-        return event.error
+        return self.listener.hear_of_memory(nbytes, name, origin)
 
     cdef int hold(self, Event event, object value) except -1:
         """Tell of the arrays that own their memory and are new, and be told when they die."""

@@ -1,4 +1,7 @@
-"""Copies and writes that no operator makes, told to listeners."""
+"""Copies, writes and hooks, which are no operators, told to listeners."""
+
+from .node cimport Node
 
 cdef object tell_of_copy(object source, object result)
 cdef int tell_of_write(object target, object value) except -1
+cdef object call_hook(Node node, object hook, tuple arguments)

@@ -1,12 +1,13 @@
 """What is done without an operator, told to listeners.
 
 Owns the words for it: a copy that the runtime makes of an array, a write by which a composite operator, or a step of a
-backward pass, stores what it has computed, and a function that the program calls back.  A listener that follows values finds
+backward pass, stores what it has computed, a hook, and a function that the program calls back.  A listener that follows values finds
 each of them so.
 """
 
 from .events cimport Event, begin_event, end_event, note_event
 from .grad_mode cimport LISTENING, ThreadState, thread_state
+from .node cimport Node
 from ..support.capi cimport ndarray
 from .tensor cimport TensorBase
 
@@ -25,6 +26,23 @@ cdef int tell_of_write(object target, object value) except -1:
     if state.flags & LISTENING:
         note_event(state, "write", "copy_", (target, value), None)
     return 0
+
+
+cdef object call_hook(Node node, object hook, tuple arguments):
+    """What a hook of a node returns."""
+    cdef ThreadState* state = thread_state()
+    cdef Event event
+    if not state.flags & LISTENING:
+        return hook(*arguments)
+    event = begin_event(state, "range" if getattr(hook, "pure", False) else "hook",
+                        getattr(hook, "__qualname__", type(hook).__name__), arguments, node)
+    try:
+        result = hook(*arguments)
+    except BaseException as error:
+        end_event(state, event, None, error)
+        raise
+    end_event(state, event, result, None)
+    return result
 
 
 def shell(type cls, ndarray array):

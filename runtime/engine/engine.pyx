@@ -12,7 +12,7 @@ from cpython.ref cimport Py_CLEAR, Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
 
 from ..core.accumulate_grad cimport AccumulateGrad
-from ..core.events cimport Event, begin_event, end_event
+from ..core.events cimport Event, begin_event, end_event, note_event
 from ..core.anomaly_mode cimport check_nan
 from .batches cimport apply_to_batch, goes_row_by_row, validate_batch
 from ..support.capi cimport PyTupleObject, Py_REFCNT, ndarray
@@ -28,7 +28,7 @@ from ..kernels.program.fusion cimport Fused, large_size
 from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node, TaskSlot, Wanted
 from ..core.provenance cimport calculation, report_failure
-from .put_off cimport add_placed, arrived, blamed, forget, is_large, may_wait, settle, validate_deferred
+from .put_off cimport add_placed, arrived, blamed, forget, is_large, may_wait, settle, taken_computed, validate_deferred
 
 cdef enum:
     NESTED_LIMIT = 60  # passes within passes on one stack: far from Python's recursion limit, whatever runs between them
@@ -150,6 +150,9 @@ cdef object applied_heard(GraphTask task, Node node, object grads, Wanted wanted
         end_event(state, event, None, error)
         raise
     end_event(state, event, results, None)
+    computed = taken_computed(task)
+    if computed:  # the program of what was put off had become as long as a plan may be
+        note_event(state, "made", "put off", (), computed)
     return results
 
 
@@ -165,7 +168,7 @@ cdef int settle_heard(GraphTask task) except -1:
     except BaseException as error:
         end_event(state, event, None, error)
         raise
-    return end_event(state, event, None, None)
+    return end_event(state, event, taken_computed(task), None)
 
 
 cdef int deliver(GraphTask task, Node source, Py_ssize_t i, object grad) except -1:

@@ -23,5 +23,6 @@ cdef object arrived(GraphTask task, Node node, object grad, bint needed)
 cdef object add_placed(PyObject* buffer, Node target, int output_nr, Placed grad, Node source)
 cdef object validate_deferred(Node target, int output_nr, Fused grad, Node source)
 cdef int settle(GraphTask task) except -1
+cdef tuple taken_computed(GraphTask task)
 cdef int forget(GraphTask task) except -1
 cdef Node blamed(GraphTask task, Node node)

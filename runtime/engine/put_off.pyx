@@ -47,6 +47,8 @@ cdef object arrived(GraphTask task, Node node, object grad, bint needed):
         if not fusion.takes(grad):
             return grad
         task.fusions.append(fusion)
+        if task.listening:
+            fusion.computed = []
     fusion.label = node
     return fusion.leaf(grad)
 
@@ -86,6 +88,18 @@ cdef int settle(GraphTask task) except -1:
             if type(task.results[i]) is Fused:
                 task.results[i] = wrap((<Fused> task.results[i]).array)
     return 0
+
+
+cdef tuple taken_computed(GraphTask task):
+    """The arrays of gradients that were put off and have been computed since this was asked; none where nobody listens."""
+    cdef Fusion fusion
+    cdef list found = []
+    if task.fusions is not None:
+        for fusion in task.fusions:
+            if fusion.computed:
+                found += fusion.computed
+                fusion.computed = []
+    return tuple(found)
 
 
 cdef Node blamed(GraphTask task, Node node):

@@ -164,10 +164,11 @@ cdef class Recorder(Listener):
             row.outputs = self.number_of_shapes(event.outputs)
 
     cpdef note(self, Event event):
-        if event.kind == "memory":
-            self.change(event.bytes)
-        else:
-            self.paused = 0
+        self.paused = 0
+
+    cdef object hear_of_memory(self, int64_t nbytes, str name, uint64_t origin):
+        self.change(nbytes)
+        return None
 
     cdef int take_parts(self) except -1:
         """A row for what each worker did of the loops of the innermost event, and of what ran between events."""

@@ -52,6 +52,31 @@ def test_gradients_and_copies_are_arrays_too():
     assert kept.shape == (50,) and heard.bytes[0] == 400
 
 
+def chain(x, y):
+    return (gs.tanh(x * y) * gs.sigmoid(x)).sum()
+
+
+def long_chain(x, y):
+    """More calls than one program of what is put off can hold."""
+    for _ in range(40):
+        x = gs.tanh(x * y)
+    return x.sum()
+
+
+def with_a_product_behind(x, y):
+    return gs.tanh((x * y).reshape(512, -1) @ gs.ones((y.size // 512, 2))).sum()
+
+
+@pytest.mark.parametrize("program", [chain, long_chain, with_a_product_behind])
+def test_gradients_that_were_put_off_are_told_of_when_they_are_computed(program):
+    x, y = (gs.full(512 * 512, 0.5, requires_grad=True) for _ in range(2))  # large enough for a pass to put off
+    loss = program(x, y)
+    with Heard() as heard:
+        loss.backward()
+    assert sum(heard.bytes) == x.grad.nbytes + y.grad.nbytes
+    assert all(line is None or line[0] == __file__ for _, _, line in heard.told)
+
+
 def test_what_is_alive_is_the_sum_whatever_a_program_does():
     rng = np.random.default_rng(0)
     for _ in range(20):

@@ -21,6 +21,7 @@ cdef class Fusion:
     cdef list labels        # (number of nodes before, label)
     cdef object label       # what the caller calls the calls that come
     cdef object failed      # the label of the call that could not be computed
+    cdef list computed      # where somebody wants to know: the arrays that came since he asked, else None
     cdef bint has_spread, has_uniform
 
     cdef Fused leaf(self, ndarray array)

@@ -197,6 +197,8 @@ cdef class Fusion:
                     value.array = next(iter([
                         (<Fused> other).array for other in held if (<Fused> other).place == value.place])).copy()
                 value.fusion = None
+                if self.computed is not None:
+                    self.computed.append(value.array)
         return self.clear()
 
     cdef object label_of(self, Py_ssize_t node):
