@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import mpmath
@@ -21,6 +23,9 @@ from ..spec.formula import COMPARISON
 from ..spec.model import Op, Spec
 
 AGREE = mpf(10) ** -16
+ALIKE = mpf(10) ** -8  # what stands on either side of a point
+MANY = 10**6  # what a power's exponent is, where logarithms are quicker
+LOG2_10 = math.log2(10)
 INFINITE = (20, 40, 80)  # powers of ten on the way to infinity
 FEW_DIGITS = 150  # of special functions, which take long
 MORE_DIGITS = (110, 150, 400, 700)  # for what is very small beside the value
@@ -41,7 +46,12 @@ def _round(x: mpf, decimals: int = 0) -> mpf:
 def _power(a: mpf, b: mpf) -> mpf:
     if a == 0:
         return mpf(1) if b == 0 else mpf(0) if b > 0 else mp.inf
-    return a**b
+    if not MANY < abs(b) < mp.inf or b != mp.floor(b) or mp.isinf(a) or isinstance(a, mpmath.mpc):
+        return a**b
+    # A number of squarings that grows with the exponent's digits: mpmath has logarithms for the other exponents only.
+    with mp.extraprec(mp.mag(b) + max(mp.mag(mp.log(abs(a))), 0) + 20):
+        size = mp.exp(b * mp.log(abs(a)))
+    return -size if a < 0 and b % 2 else +size
 
 
 def _fmod(a: mpf, b: mpf) -> mpf:
@@ -54,6 +64,8 @@ def _logaddexp(a: mpf, b: mpf, base: Any = None) -> mpf:
         return a + (mp.log(2) if base is None else 1)
     high, low = max(a, b), min(a, b)
     scale = 1 if base is None else mp.log(base)
+    if high and (low - high) * scale < mp.mag(high) - mp.prec - 10:
+        return +high  # the other term is below its last digit
     return high + mp.log1p(mp.exp((low - high) * scale)) / scale
 
 
@@ -107,8 +119,7 @@ class Reference:
         """What the operator gives for real numbers, in the precision that mpmath works in."""
         names = self.all_of(op, arguments)
         if op.reference is not None:
-            return eval(compile(ast.Expression(op.reference.tree), f"<reference of {op.name}>", "eval"),
-                        {"__builtins__": {}}, {**self.names, **names})  # fmt: skip
+            return eval(_compiled(op.reference.tree), {"__builtins__": {}}, {**self.names, **names})
         formula = op.composite or op.forward
         if formula is None or formula.expression is None:
             raise NoReference(op.name)
@@ -183,6 +194,16 @@ class _Later:
         return self.reference.of(self.expression, self.names)
 
 
+def power_of_ten(exponent: int) -> mpf:
+    """The power of two beside it, which takes no multiplications of thousands of digits."""
+    return mp.ldexp(1, round(exponent * LOG2_10))
+
+
+@cache
+def _compiled(tree: ast.expr) -> CodeType:
+    return compile(ast.Expression(tree), "<reference>", "eval")
+
+
 def number(value: Any) -> float:
     """The nearest double; what is complex or undefined is NaN."""
     if isinstance(value, mpmath.mpc):
@@ -238,7 +259,7 @@ def _settled(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], boo
 
 def _quotients(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], bool], digits: int) -> Any:
     """Value, quotients in a step that is small beside x, whether they are known, and those of either side where they differ."""
-    h = (abs(x) or mpf(1)) * mpf(10) ** -(digits // 4)
+    h = (abs(x) or mpf(1)) * power_of_ten(-(digits // 4))
     f = {k: function(x + k * h) for k in (0, 1, 2, -1, -2) if k == 0 or inside(x + k * h)}
     if not all(isinstance(v, (int, float)) or mp.isfinite(v) for v in f.values()):
         return None
@@ -250,9 +271,9 @@ def _quotients(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], b
     if not slopes:
         return None
     which = 0 if 0 in slopes else min(slopes)
-    bound = size * mpf(10) ** (8 - digits) / h
-    kink = () if len(slopes) == 1 or _agree(slopes[1], slopes[-1], mpf(10) ** -8, bound) else (slopes[-1], slopes[1])
-    if len(slopes) == 3 and not _agree(bends[1], bends[-1], mpf(10) ** -8, bound / h):
+    bound = size * power_of_ten(8 - digits) / h
+    kink = () if len(slopes) == 1 or _agree(slopes[1], slopes[-1], ALIKE, bound) else (slopes[-1], slopes[1])
+    if len(slopes) == 3 and not _agree(bends[1], bends[-1], ALIKE, bound / h):
         bends[0] = mp.nan  # the second derivative jumps
     lost = _lost(slopes[which] * h, size, digits), _lost(bends[which] * h**2, size, digits)
     return f[0], 0 if lost[0] else slopes[which], 0 if lost[1] else bends[which], not any(lost), kink
@@ -260,7 +281,7 @@ def _quotients(function: Callable[[Any], Any], x: Any, inside: Callable[[Any], b
 
 def _lost(difference: Any, size: Any, digits: int) -> bool:
     """Whether a difference is what rounding leaves of a constant, or of a line."""
-    return not mp.isnan(difference) and abs(difference) <= size * mpf(10) ** (24 - digits)
+    return not mp.isnan(difference) and abs(difference) <= size * power_of_ten(24 - digits)
 
 
 def _agree(a: Any, b: Any, tolerance: Any = AGREE, least: Any = 0) -> bool:
@@ -312,10 +333,15 @@ def domain_test(op: Op, names: Mapping[str, Any]) -> Callable[[Mapping[str, Any]
     """Whether numbers lie in the closure of an entry's domain."""
     if op.domain is None:
         return lambda values: True
-    tree = _Closed().visit(ast.parse(op.domain.source, mode="eval"))
-    code = compile(ast.fix_missing_locations(tree), "<domain>", "eval")
+    code = _closed(op.domain.source)
     functions = {"abs": abs, "real": lambda x: x, "floor": mp.floor, "round": mp.nint, "isfinite": mp.isfinite, **CONSTANTS}
     return lambda values: bool(eval(code, {"__builtins__": {}}, {**functions, **names, **values}))
+
+
+@cache
+def _closed(domain: str) -> CodeType:
+    tree = _Closed().visit(ast.parse(domain, mode="eval"))
+    return compile(ast.fix_missing_locations(tree), "<domain>", "eval")
 
 
 class _Closed(ast.NodeTransformer):

@@ -31,7 +31,6 @@ ELSEWHERE = {
     "codegen/verify/equations.py": ["tests/codegen/test_laws.py"],
     "codegen/verify/loops.py": ["tests/codegen/test_laws.py"],
     "codegen/verify/proofs.py": ["tests/codegen/test_prove.py"],
-    "codegen/verify/reference.py": ["tests/codegen/test_stated.py"],
     "codegen/verify/tried.py": ["tests/codegen/test_coverage.py"],
     "codegen/write/bindings.py": ["tests/codegen/test_namespaces.py"],
     "codegen/write/files.py": ["tests/test_generated.py"],
