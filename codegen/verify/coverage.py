@@ -52,7 +52,8 @@ class Record:
     def came_to(self, at: Span | None, value: Any) -> Any:
         """Notes which values an array of booleans holds."""
         if isinstance(at, Span) and _is_condition(value):
-            self.seen.setdefault(_span(at), set()).update(np.unique(value).tolist())
+            seen = self.seen.setdefault(_span(at), set())
+            seen.update(side for side in (False, True) if side not in seen and np.any(value == side))
         return value
 
     def compared(self, at: Span | None, value: Any, left: Any, right: Any) -> Any:

@@ -209,7 +209,7 @@ class Evaluator:
     def _call(self, call: Call, given: list[tuple[Any] | None]) -> Any:
         if not call.op:
             values = [value for (value,) in given]
-            function = (_UNARY if len(values) == 1 else _BINARY | _COMPARISONS)[call.operator]
+            function = (_UNARY if len(values) == 1 else _SYMBOLS)[call.operator]
             return self._noted(call, _as_found(function(*values)), values)
         op = self.ops[call.op]
         arguments = {
@@ -281,6 +281,7 @@ _COMPARISONS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
     "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
+_SYMBOLS = _BINARY | _COMPARISONS
 
 
 def _as_found(value: Any) -> Any:
