@@ -1,7 +1,8 @@
 """First and second derivatives of every sample against finite differences.
 
 `gradcheck` compares whole Jacobians.  The second derivatives are compared along directions, with the differences of
-the exact first derivatives, in the four orders: reverse over reverse, forward over reverse, and so on.
+the exact first derivatives, in the four orders: reverse over reverse, forward over reverse, and so on; those of gradients
+with the cotangents moving too.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ class Directions:
         self.one, self.two = (numeric.random_like(self.arrays, random) for _ in range(2))
         self.weights_in = numeric.random_like(self.arrays, random)
         self.weights_out = numeric.random_like(self.outputs, random)
+        self.turn = numeric.random_like(self.cotangents, random)
 
 
 @of_arrays
@@ -86,8 +88,8 @@ def test_gradcheck(case):
 
 @of_arrays
 def test_gradgradcheck(case):
-    """The derivatives of the gradients by the inputs and by the cotangents, along a random direction."""
-    if not any(y.requires_grad for y in case(*case.leaves())):
+    """Of one sample of each entry: gradients some of which are not asked for, or not given.  The numbers are test_second_derivatives'."""
+    if case.index or not any(y.requires_grad for y in case(*case.leaves())):
         return  # a constant, as test_gradcheck has found by differences: there is no gradient to differentiate
     assert gradgradcheck(lambda *leaves: tuple(case(*leaves)), tuple(case.leaves()), check_fwd_over_rev=True,
                          check_grad_dtypes=True, fast_mode=True)  # fmt: skip
@@ -108,21 +110,25 @@ def test_first_derivatives_by_extrapolated_differences(case):
 def test_second_derivatives(case):
     at = Directions(case)
 
-    # Of the gradients, along direction one.
-    change = numeric.derivative(lambda moved: settle(vjp(case, moved, at.cotangents)), at.arrays, at.one)
-    leaves = [gs.tensor(a, requires_grad=True) for a in at.arrays]
-    gradients = [g for g in vjp(case, None, at.cotangents, True, leaves)]
+    # Of the gradients, along direction one of the inputs and a turn of the cotangents.
+    count = len(at.arrays)
+    moving, way = [*at.arrays, *at.cotangents], [*at.one, *at.turn]
+    change = numeric.derivative(lambda moved: settle(vjp(case, moved[:count], moved[count:])), moving, way)
+    leaves, cotangents = ([gs.tensor(a, requires_grad=True) for a in arrays] for arrays in (at.arrays, at.cotangents))
+    gradients = vjp(case, None, cotangents, True, leaves)
     live = [(g, w) for g, w in zip(gradients, at.weights_in) if g.requires_grad]
-    twice = grad([g for g, _ in live], leaves, [gs.asarray(w) for _, w in live], materialize_grads=True) if live else []
-    found = numeric.inner(settle(twice), at.one) if live else 0.0
+    given, weights = [g for g, _ in live], [gs.asarray(w) for _, w in live]
+    twice = grad(given, [*leaves, *cotangents], weights, materialize_grads=True) if live else []
+    assert [g.dtype for g in gradients] == [a.dtype for a in at.arrays] and all(g.dtype == a.dtype for g, a in zip(twice, moving))
+    found = numeric.inner(settle(twice), way) if live else 0.0
     expected = numeric.inner(at.weights_in, change)
     scale = 1 + sum(numeric.size_of(w) * numeric.size_of(c) for w, c in zip(at.weights_in, change))
     assert abs(found - expected) <= numeric.TOLERANCE * scale, f"reverse over reverse: {found}, differences {expected}"
 
     with forward_ad.dual_level() as level:
-        leaves = [gs.tensor(a, requires_grad=True) for a in at.arrays]
-        duals = [forward_ad.make_dual(leaf, gs.tensor(d)) for leaf, d in zip(leaves, at.one)]
-        gradients = vjp(case, None, at.cotangents, False, duals)
+        leaves, cotangents = ([gs.tensor(a, requires_grad=True) for a in arrays] for arrays in (at.arrays, at.cotangents))
+        duals = [forward_ad.make_dual(leaf, gs.tensor(d)) for leaf, d in zip([*leaves, *cotangents], way)]
+        gradients = vjp(case, None, duals[count:], False, duals[:count])
         unpacked = [forward_ad.unpack_dual(g, level=level) for g in gradients]
         found = [t if t is not None else np.zeros_like(array(p)) for p, t in unpacked]
         agree(found, change, "forward over reverse")
@@ -147,3 +153,38 @@ def test_second_derivatives(case):
             unpacked = [forward_ad.unpack_dual(t, level=outer) for t in first]
             found = [t if t is not None else np.zeros_like(array(p)) for p, t in unpacked]
             agree(found, change, "forward over forward")
+
+
+class Planted(gs.autograd.Function):
+    """A cube whose gradient is right, and loses what it hangs on: the cotangent or the input."""
+
+    @staticmethod
+    def forward(ctx, x, forgets):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        ctx.forgets = forgets
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return {"cotangent": gradient.detach() * x, "input": gradient * x.detach(), "nothing": gradient * x}[ctx.forgets] * 3 * x, None
+
+    @staticmethod
+    def jvp(ctx, tangent, _):
+        (x,) = ctx.saved_tensors
+        return 3 * x * x * tangent
+
+
+@pytest.mark.parametrize("forgets", ["cotangent", "input", "nothing"])
+def test_what_a_gradient_forgets_is_found(forgets):
+    class Cube:
+        arrays = [np.array([0.3, -1.2])]
+        __call__ = staticmethod(lambda x: [Planted.apply(x, forgets)])
+
+    question = test_second_derivatives.__wrapped__.__wrapped__
+    if forgets == "nothing":
+        question(Cube())
+    else:
+        with pytest.raises(AssertionError, match="reverse over reverse"):
+            question(Cube())
