@@ -1,4 +1,4 @@
-"""Measure gradspec, PyTorch, JAX and HIPS autograd on the same work in one run.
+"""Measure gradspec, PyTorch, JAX, HIPS autograd and CasADi on the same work in one run.
 
     python -m benchmarks                          everything
     python -m benchmarks chain mlp_small          two measurements
@@ -34,7 +34,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("case", nargs="*", help="measurements, by name; default: all")
     parser.add_argument("--list", action="store_true", help="print the names of the measurements and stop")
-    parser.add_argument("--peers", default="gradspec,torch,jax,autograd,numpy", metavar="A,B", help="default: %(default)s")
+    parser.add_argument("--peers", default="gradspec,torch,jax,autograd,casadi,numpy", metavar="A,B", help="default: %(default)s")
     parser.add_argument("--before", type=Path, metavar="PYTHON", help="an interpreter with an earlier gradspec")
     parser.add_argument("--rounds", type=int, default=7, help="turns of every peer (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.1, help="least length of one turn (default %(default)s)")

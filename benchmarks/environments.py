@@ -28,7 +28,8 @@ class Peer:
     library: str
     requirements: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
-    is_limit: bool = False  # what no library can do without: not every case has it, and its results are nobody's
+    is_limit: bool = False  # what no library can do without: its results are nobody's
+    is_partial: bool = False  # not every case has it
     python: Path | None = None  # an interpreter that has the library, where nothing is to be made
 
     @property
@@ -62,7 +63,8 @@ PEERS = (
     # float64 cases need 64-bit mode; float32 inputs stay float32 in it.
     Peer("jax", "jax", ("jax", "jaxlib"), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}),
     Peer("autograd", "autograd", ("autograd", "numpy", "scipy")),
-    Peer("numpy", "numpy", is_limit=True),
+    Peer("casadi", "casadi", ("casadi", "numpy"), is_partial=True),
+    Peer("numpy", "numpy", is_limit=True, is_partial=True),
 )
 
 

@@ -103,7 +103,7 @@ def run_case(
         if reason := getattr(case, "not_comparable", {}).get(peer.library):
             figure.note = reason
             continue
-        if peer.is_limit and not hasattr(case, f"with_{peer.library}"):
+        if peer.is_partial and not hasattr(case, f"with_{peer.library}"):
             del figures[peer.name]
             continue
         report(f"{name}: {peer.name}")

@@ -7,6 +7,7 @@ arrays.  The harness compares the results of all peers before it times anything.
     units           how many units of work a step holds; times are reported per unit (default 1)
     tolerance       largest relative difference between two peers' results (default 1e-4, for float32)
     not_comparable  {library: reason} for a peer that has no such work
+    with_casadi     CasADi's functions of scalars, where these can express the work; most cases have none
     multiple_of     a case whose time this one is shown as a multiple of, beside the times
     with_numpy      the limit: NumPy's bare calls, into arrays that are there already, that the work cannot do without, and no
                     derivative; its results are not compared
@@ -40,6 +41,8 @@ CASES = (
     "attention",
     "gaussian_process",
     "ode_rk4",
+    "hmc_logistic",
+    "gru",
     "rows",
     "embedding",
 )

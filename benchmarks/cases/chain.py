@@ -78,3 +78,13 @@ def with_autograd(x, w, b):
 
     gradient = grad(lambda arrays: np.sum(chain(*arrays)))
     return lambda: gradient((x, w, b))
+
+
+def with_casadi(x, w, b):
+    import casadi
+
+    names = [casadi.SX.sym(name, 8) for name in "xwb"]
+    loss = casadi.sum1(chain(*names))
+    gradient = casadi.Function("gradient", names, [casadi.gradient(loss, name) for name in names])
+    arrays = [casadi.DM(array) for array in (x, w, b)]
+    return lambda: gradient(*arrays)

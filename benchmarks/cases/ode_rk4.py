@@ -85,3 +85,13 @@ def with_autograd(start, rates):
         return value, *gradients
 
     return step
+
+
+def with_casadi(start, rates):
+    import casadi
+
+    names = casadi.SX.sym("start", 2), casadi.SX.sym("rates", 4)
+    value = casadi.sumsqr(integrate(lambda parts: casadi.vertcat(*parts), *names))
+    gradient = casadi.Function("gradient", names, [value, *(casadi.gradient(value, name) for name in names)])
+    arrays = [casadi.DM(array) for array in (start, rates)]
+    return lambda: gradient(*arrays)

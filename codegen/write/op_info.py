@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..spec.elementwise import has_value, is_elementwise
+from ..spec.expression import Name
 from ..spec.model import Formula
 from .layout import WIDTH, items, packed
 from .node import NodeText
@@ -42,6 +43,7 @@ def facts(text: NodeText) -> dict[str, object]:
         samples=tuple(sample.source for sample in op.samples),
         examples=tuple((example.call.source, example.value.source) for example in op.examples),
         kinks=tuple((kink.call.source, kink.value.source) for kink in op.kinks),
+        program=_program(text),
         exact=is_elementwise(op, text.ops) and has_value(op, text.ops),
     )
 
@@ -55,6 +57,16 @@ def record(text: NodeText, presets: Mapping[str, tuple[Formula, ...]]) -> str:
 def preset(name: str, samples: tuple[Formula, ...]) -> str:
     """`UNARY = (...)`, the samples that entries name."""
     return "\n".join(packed([f"{name.upper()} = (", *items(s.source for s in samples), ")"], "", "    "))
+
+
+def _program(text: NodeText) -> str:
+    """The formula of an operator that is made of inner loops alone, in calls of operators."""
+    body = text.elementwise.body(text.op)
+    program = None if body is None else text.elementwise.program("", "y", body, least=1)
+    names = {a.name for a in text.signature.arguments}
+    if program is None or not all(isinstance(given, Name) and name in names for name, given in program.inputs.items()):
+        return ""
+    return program.lines["y"]
 
 
 def _named(presets: Mapping[str, tuple[Formula, ...]]) -> dict[tuple[str, ...], str]:

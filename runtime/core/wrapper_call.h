@@ -1,13 +1,12 @@
-/* A wrapper that is called by its address: it takes Python objects, as many as the tuple has, and gives one. */
+/* A function that is called by its address: it takes some Python objects, and gives one. */
 #ifndef GRADSPEC_WRAPPER_CALL_H
 #define GRADSPEC_WRAPPER_CALL_H
 
 #include <Python.h>
 
-static PyObject* gradspec_call_wrapper(void* wrapper, PyObject* arguments) {
+static PyObject* gradspec_call_address(void* wrapper, PyObject** a, Py_ssize_t count) {
     typedef PyObject* o;
-    o* a = ((PyTupleObject*) arguments)->ob_item;
-    switch (PyTuple_GET_SIZE(arguments)) {
+    switch (count) {
         case 0: return ((o (*)(void)) wrapper)();
         case 1: return ((o (*)(o)) wrapper)(a[0]);
         case 2: return ((o (*)(o, o)) wrapper)(a[0], a[1]);
@@ -21,9 +20,12 @@ static PyObject* gradspec_call_wrapper(void* wrapper, PyObject* arguments) {
         case 10:
             return ((o (*)(o, o, o, o, o, o, o, o, o, o)) wrapper)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]);
     }
-    PyErr_Format(PyExc_NotImplementedError, "a wrapper of %zd arguments cannot be called by its address",
-                 PyTuple_GET_SIZE(arguments));
+    PyErr_Format(PyExc_NotImplementedError, "a function of %zd arguments cannot be called by its address", count);
     return NULL;
+}
+
+static inline PyObject* gradspec_call_wrapper(void* wrapper, PyObject* arguments) {
+    return gradspec_call_address(wrapper, ((PyTupleObject*) arguments)->ob_item, PyTuple_GET_SIZE(arguments));
 }
 
 #endif

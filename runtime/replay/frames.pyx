@@ -2,7 +2,7 @@
 """Frames: the memory of one call that runs from a tape.
 
 Owns what each slot holds: an address, and a tensor where a step wants one.  What is planned lies in the frame's own memory and
-is the same at each call, and so are the tensors around it.
+is the same at each call, and so are the tensors around it; what is offered lies there or in an array of its own.
 """
 
 from libc.stdlib cimport calloc, free
@@ -12,7 +12,7 @@ import numpy as np
 from ..core.tensor cimport wrap
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE
-from .tape cimport CONSTANT, LOOK, PLANNED
+from .tape cimport CONSTANT, LOOK, OFFERED, PLANNED
 
 cnp.import_array()
 
@@ -33,17 +33,19 @@ cdef Frame new_frame(Tape tape):
     frame.base = <char**> calloc(tape.slot_count + 1, sizeof(char*))
     if frame.base == NULL:
         raise MemoryError
-    frame.tensors = [None] * tape.slot_count
+    frame.tensors, frame.homes = [None] * tape.slot_count, {}
     frame.memory = np.zeros(tape.memory + tape.saving + 128, np.uint8)
     start = PyArray_BYTES(<ndarray> frame.memory)
     start += -<Py_ssize_t> <size_t> start & 63
     frame.saved = start + ((tape.memory + 63) & ~63)
     for i in range(tape.slot_count):
         slot = &tape.slots[i]
-        if slot.place == PLANNED:
+        if slot.place == PLANNED or slot.place == OFFERED:
             frame.base[i] = start + slot.offset
-            if slot.object:
+            if slot.object or slot.place == OFFERED:
                 frame.tensors[i] = wrap(look(tape, frame, i, frame.memory))
+            if slot.place == OFFERED:
+                frame.homes[i] = frame.tensors[i]
             look_from(tape, frame, i, frame.memory)
         elif slot.place == CONSTANT:
             put(tape, frame, i, <ndarray> tape.data[i], None)
@@ -80,9 +82,19 @@ cdef int put(Tape tape, Frame frame, int place, ndarray array, TensorBase tensor
 cdef int drop(Tape tape, Frame frame, int place) except -1:
     """Let go of what a slot holds."""
     cdef int i
+    if tape.slots[place].place == OFFERED:
+        return go_home(tape, frame, place)
     frame.tensors[place] = None
     for i in <list> tape.looks[place]:
         frame.tensors[i] = None
+    return 0
+
+
+cdef int go_home(Tape tape, Frame frame, int place) except -1:
+    """Have a slot that is offered lie in the frame's memory."""
+    cdef TensorBase home = frame.homes[place]
+    if <TensorBase> frame.tensors[place] is not home:
+        put(tape, frame, place, home.array, home)
     return 0
 
 

@@ -43,7 +43,8 @@ def listing(lowered: Lowered, title: str) -> str:
 
 def names_of(lowered: Lowered) -> list[str]:
     """A name for each slot: its letter says where it lives."""
-    letters = {"external": "x", "constant": "c", "planned": "p", "fresh": "y", "called": "v", "look": "w", "scratch": "s"}
+    letters = {"external": "x", "constant": "c", "planned": "p", "offered": "o", "fresh": "y", "called": "v", "look": "w",
+               "scratch": "s"}  # fmt: skip
     return [f"{letters[slot.place]}{number}" for number, slot in enumerate(lowered.slots)]
 
 
@@ -69,7 +70,7 @@ def statement(lowered: Lowered, step: Step, names: list[str]) -> str:
         return f"{made}[...] = {read[0]}"
     if step.name == CALLBACK:
         return f"{made or '_'} = {step.given[1][0].name}({', '.join(read)}), which is called back"
-    others = [repr(item) for item in step.given[1] if item is not None] if step.kind == "call" else []
+    others = [repr(item) for item in step.given[1] if item is not None] if step.kind in ("call", "forward") else []
     call = f"{step.name}({', '.join([*read, *others])})"
     return f"{made} = {call}" if made else call
 
@@ -83,9 +84,10 @@ def value_of(lowered: Lowered, place: int, names: list[str]) -> str:
 def remark(lowered: Lowered, step: Step) -> str:
     """Dtype and shape of what a step makes, where it lies, how it is computed, and whose line it is."""
     slot = lowered.slots[step.writes[0]]
-    lies = {"planned": f"at {slot.offset}", "scratch": "in cache", "fresh": "new", "external": "in place"}.get(slot.place, "")
+    lies = {"planned": f"at {slot.offset}", "offered": f"at {slot.offset}", "scratch": "in cache", "fresh": "new",
+            "external": "in place"}.get(slot.place, "")  # fmt: skip
     line = "" if step.line is None else f"{os.path.basename(step.line[0])}:{step.line[1]}"
-    how = {"rows": "by rows", "call": "by its wrapper"}.get(step.kind, "")
+    how = {"rows": "by rows", "forward": "by its forward", "call": "by its wrapper"}.get(step.kind, "")
     return ", ".join(filter(None, (type_of(slot), lies, how, line)))
 
 

@@ -3,7 +3,8 @@
 
 Owns where each value lives: memory that dies inside the program is planned, and used again when it is dead; results are fresh;
 views are places in other memory and cost nothing.  An operator that is one inner loop over plain arrays becomes that loop,
-everything else calls its wrapper.  Loops over many elements that stand one behind the other run block by block.
+everything else is called, by its forward on arrays or by its wrapper.  Loops over many elements that stand one behind the other
+run block by block.
 """
 
 from libc.stdint cimport uintptr_t
@@ -16,11 +17,13 @@ from ..kernels.program.into import goes_into
 from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
 from .effects import CALLBACK, KEPT, waiting
+from .forwards import forward_from
 from .gathering import gathered, scratched
 from .late import last_call, late
 from .loops import loop_from, rows_from
 from .moves import pieces_of
 from .planning import Lifetimes, planned, released
+from .spelled import spelled
 from .steps import Loop, Slot, Step
 from .tape import Tape
 
@@ -53,7 +56,7 @@ cdef class Lowered:
     def __init__(self, list lines, list inputs, list returned):
         cdef Instruction line
         self.inputs, self.returned = inputs, list(dict.fromkeys(returned))
-        self.lines = late(shortened(lines, self.returned), {value.memory for value in inputs})
+        self.lines = late(shortened(spelled(lines), self.returned), {value.memory for value in inputs})
         self.lines = waiting(self.lines, self.is_steady)
         self.anchors = {}   # of memory: a slot that lies in it, and where that was
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
@@ -142,7 +145,12 @@ cdef class Lowered:
         """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
         if line.name == CALLBACK or line.name == KEPT:
             return True
-        return line.entry is not None and line.entry.form in STEADY and all([value.dtype.kind in "fc" for value in line.read])
+        if line.entry is None:
+            return False
+        if line.entry.form in STEADY and all([value.dtype.kind in "fc" for value in line.read]):
+            return True
+        key = layouts_of(line)
+        return key is not None and loop_from(line, key) is not None
 
     def put_off(self, Value value):
         """Let the program write to a copy, which is put in the place of what was given at the end."""
@@ -311,25 +319,43 @@ cdef class Lowered:
         return place
 
     def as_call(self, Instruction line):
-        """Write an operator down as a call of its wrapper."""
+        """Write an operator down as a call of its forward, or of its wrapper."""
         made = line.made
+        forward = forward_from(line)
+        offered = forward is not None and type(line.outputs) is Value and self.can_be_offered(line.outputs)
         places = []
         for value in made:
             if value in self.places or line.target is not None:
                 places.append(-1)
             else:
-                place = self.slot("called", value)
+                place = self.slot("offered" if offered else "called", value)
                 places.append(place)
                 if value.memory in self.anchors:
                     self.places[value] = place
                 else:
                     self.anchor(value, place)
+        if forward is not None and made:
+            self.forward(forward, places[0] if type(line.outputs) is Value else tuple(places), line)
+            return
         function = caller(line.name, len(line.arguments))
         target = None if line.target is None else self.place(line.target)
         if not made or target is not None:
             self.call(function, line.arguments, None, line, target)
         else:
             self.call(function, line.arguments, places[0] if type(line.outputs) is Value else tuple(places), line)
+
+    cdef bint can_be_offered(self, Value out) except -1:
+        """Whether a result has planned memory: numbers that stay in the program, in C's layout."""
+        if out.shared is not None or out in self.places or out in self.escaping:
+            return False
+        return out.dtype.kind in "fc" and out.layout.c_contiguous and out.layout.count > 0
+
+    def forward(self, forward, outputs, line):
+        function, arguments, filled = forward
+        filled = tuple([(i, self.want(value)) for i, value in filled])
+        reads = tuple([place for _, place in filled])
+        made = (outputs,) if type(outputs) is int else tuple([place for place in outputs if place >= 0])
+        self.steps.append(Step("forward", (function, arguments, filled, outputs), line.name, line.line, reads, made))
 
     def call(self, function, arguments, outputs, line, target=None):
         if all([type(item) is Value or not values_in(item) for item in arguments]):

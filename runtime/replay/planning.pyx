@@ -9,6 +9,9 @@ from bisect import bisect_left
 
 from .steps import Step
 
+cdef enum:
+    LARGE = 1 << 16     # bytes of an array that is let go as soon as it may
+
 
 cdef class Lifetimes:
     """When the memory of each slot is used.
@@ -106,7 +109,7 @@ def planned(list slots, list steps, Lifetimes lives):
     cdef dict born = {}, dying = {}, sizes = {}
     for place in range(len(slots)):
         number = lives.first[place]
-        if number >= 0 and slots[place].place == "planned":
+        if number >= 0 and slots[place].place in ("planned", "offered"):
             born.setdefault(number, []).append(place)
     for number in range(len(steps)):
         for place in born.get(number, ()):
@@ -192,7 +195,9 @@ def released(list slots, list steps, results, Lifetimes lives):
     cdef list found = []
     for place in range(len(slots)):
         number = lives.last[place]
-        if number >= 0 and slots[place].place in ("called", "fresh") and place not in kept:
+        slot = slots[place]
+        held = slot.place in ("called", "fresh") or slot.place == "offered" and slot.bytes >= LARGE  # it may be elsewhere
+        if number >= 0 and held and place not in kept:
             freed.setdefault(lives.ends[number], []).append(place)
     if not freed:
         return steps

@@ -2,8 +2,8 @@
 """Playing: the steps of a tape, one after the other.
 
 Owns how a program runs: inner loops called by their addresses, loops over many elements block by block on several threads,
-kernels that put their result where it belongs, other operators by their wrappers, guards that compare bytes.  What raises a floating-point
-flag is told to NumPy, which warns as `numpy.errstate` says.  Knows nothing of graphs, and not how a tape is made.
+kernels that put their result where it belongs, other operators by their forwards on arrays, or by their wrappers, guards that
+compare bytes.  What raises a floating-point flag is told to NumPy, which warns as `numpy.errstate` says.  Knows nothing of graphs, and not how a tape is made.
 """
 
 from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsule_GetPointer
@@ -16,18 +16,26 @@ from ..core.grad_mode cimport FORWARD_DISABLED, GRAD_DISABLED, ThreadState, thre
 from ..core.tensor cimport TensorBase, is_tensor
 from ..kernels.loops.flags cimport fp_clear, fp_raised
 from ..kernels.loops.memory cimport empty
+from ..kernels.loops.offers cimport offer, take_back
 from ..kernels.loops.threads cimport parallel
+from ..kernels.program.by_name cimport as_array
 from ..kernels.program.ufunc cimport Ufunc
 from ..support cimport capi as cnp
-from ..support.capi cimport ndarray, npy_intp
-from .frames cimport Frame, drop, is_as_planned, new_frame, put, taken
-from .tape cimport ALLOCATE, CALL, COPY, FREE, GUARD, INTO, LOOP, MOVE, OPERANDS, ROWS, SCRATCH, Piece, Save, Slot, Step, Tape, gradspec_run_short
+from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
+from .frames cimport Frame, drop, go_home, is_as_planned, new_frame, put, taken
+from .tape cimport (
+    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SCRATCH, Piece, Save, Slot, Step, Tape,
+    gradspec_run_short,
+)
 
 cnp.import_array()
 
 cdef extern from "numpy/ufuncobject.h":
     int _import_umath() except -1
     int PyUFunc_GiveFloatingpointErrors(const char*, int) except -1
+
+cdef extern from "gradspec/core/wrapper_call.h":
+    object gradspec_call_address(void*, PyObject**, Py_ssize_t)
 
 cdef extern from "gradspec/replay/playing.h":
     int gradspec_numpy_flags(int) nogil
@@ -39,6 +47,7 @@ cdef enum:
     BLOCK = 512             # elements that an inner loop takes at a time
     NEAR = 16384            # bytes of scratch memory that are taken from the stack
     CHUNK = 1 << 15         # elements that a thread takes at a time
+    ARGUMENTS = 10          # of a forward
 
 
 class Missed(Exception):
@@ -110,6 +119,9 @@ cdef int play(Tape tape, Frame frame) except -1:
                 move(base, step)
             elif step.kind == INTO:
                 call_into(frame, step)
+                fp_clear()
+            elif step.kind == FORWARD:
+                call_forward(tape, frame, i)
                 fp_clear()
             elif step.kind == CALL:
                 call(tape, frame, i)
@@ -229,6 +241,37 @@ cdef int call(Tape tape, Frame frame, int i) except -1:
     return 0
 
 
+cdef int call_forward(Tape tape, Frame frame, int i) except -1:
+    """Call an operator's forward on arrays, offering it the memory that is planned for its result."""
+    cdef Step* step = &tape.steps[i]
+    cdef PyObject* arguments[ARGUMENTS]
+    cdef ndarray home = None, array
+    cdef int j, place = step.slots[0]
+    cdef object results, found
+    for j in range(step.count):
+        arguments[j] = step.arguments[j]
+        if arguments[j] == NULL:
+            arguments[j] = <PyObject*> (<TensorBase> frame.tensors[step.places[j]]).array
+    if place >= 0 and tape.slots[place].place == OFFERED:
+        home = (<TensorBase> frame.homes[place]).array
+        offer(home)
+        try:
+            results = gradspec_call_address(step.forward, arguments, step.count)
+        finally:
+            take_back(home)
+    else:
+        results = gradspec_call_address(step.forward, arguments, step.count)
+    if place < 0:
+        for place, found in zip((<tuple> tape.parts[i])[3], results):  # hidden ones come last
+            if place >= 0:
+                keep(tape, frame, place, found)
+        return 0
+    array = as_array(results[0] if type(results) is tuple else results)
+    if home is not None and PyArray_BYTES(array) == PyArray_BYTES(home) and is_as_planned(&tape.slots[place], array):
+        return go_home(tape, frame, place)
+    return keep(tape, frame, place, array)
+
+
 cdef int call_into(Frame frame, Step* step) except -1:
     """Call a kernel on arrays."""
     cdef PyObject* operands[OPERANDS]
@@ -240,8 +283,7 @@ cdef int call_into(Frame frame, Step* step) except -1:
 
 
 cdef int keep(Tape tape, Frame frame, int place, object found) except -1:
-    cdef ndarray array
-    array = (<TensorBase> found).array if is_tensor(found) else found
+    cdef ndarray array = (<TensorBase> found).array if is_tensor(found) else as_array(found)
     if not is_as_planned(&tape.slots[place], array):
         raise Missed(-1)
     put(tape, frame, place, array, <TensorBase> found if is_tensor(found) else None)

@@ -21,8 +21,9 @@ class Slot:
     Attributes
     ----------
     place : str
-        "external" (given with each call), "constant", "planned" (in memory that is there for good), "fresh" (allocated at each
-        call), "called" (made by an operator), "look" (at the memory of the slot `root`, `offset` bytes further), or "scratch".
+        "external" (given with each call), "constant", "planned" (in memory that is there for good), "offered" (there, if the
+        forward that makes it takes what it is offered, else an array of its own), "fresh" (allocated at each call), "called"
+        (made by an operator), "look" (at the memory of the slot `root`, `offset` bytes further), or "scratch".
     data : ndarray or None
         Of a constant.
     object : bool
@@ -71,8 +72,8 @@ class Step:
     Attributes
     ----------
     kind : str
-        "loop", "rows", "move", "into", "call", "allocate", "free", "guard", "copy", and "blocks" before loops that run block by
-        block.
+        "loop", "rows", "move", "into", "forward", "call", "allocate", "free", "guard", "copy", and "blocks" before loops that
+        run block by block.
     given : tuple
         As `Tape.add_step` reads it: `Loop` of "loop" and "rows", `Blocks` of "blocks".
     name : str

@@ -1,5 +1,7 @@
 """Tapes: a program as steps over slots of memory that is there already."""
 
+from cpython.ref cimport PyObject
+
 from ..kernels.program.into cimport Into
 from ..kernels.program.ufunc cimport PyUFuncGenericFunction
 from ..support.capi cimport npy_intp
@@ -24,12 +26,14 @@ cdef enum Kind:
     COPY                # bytes from slot to slot
     MOVE                # pieces of some slots, and zeros, to their places in another
     INTO                # a kernel on arrays, whose result goes into another one
+    FORWARD             # an operator's forward, on arrays
     ROWS                # an inner loop over the rows of its operands
 
 cdef enum Place:
     EXTERNAL            # given with each call
     CONSTANT            # of the tape
     PLANNED             # in the frame's memory, for good
+    OFFERED             # there, if the forward that makes it takes what it is offered, else an array of its own
     FRESH               # made by ALLOCATE
     CALLED              # a result of CALL
     LOOK                # at another slot's memory
@@ -58,6 +62,9 @@ cdef struct Step:
     PyUFuncGenericFunction function
     void* data
     Into into           # of INTO
+    void* forward       # of FORWARD: the function,
+    PyObject** arguments  # and its arguments, NULL in the place of arrays,
+    int* places         # which are these slots
     npy_intp room       # bytes of scratch memory that blocks want for each element
     npy_intp rows       # of ROWS
     npy_intp[OPERANDS] jumps  # from row to row
@@ -91,4 +98,5 @@ cdef class Tape:
     cdef tuple externals, results  # slots
 
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1
+    cdef int add_forward(self, Step* step, object capsule, tuple arguments, tuple filled, object outputs) except -1
     cdef int join(self) except -1

@@ -5,6 +5,8 @@ Owns the table that is run, which nothing changes any more: slots with their lay
 Which loop an operator has for operands of some dtypes is NumPy's choice, by way of the operator's ufunc.
 """
 
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from cpython.ref cimport PyObject
 from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
@@ -18,10 +20,10 @@ from ..support.room cimport more
 cnp.import_array()
 
 _KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "free": FREE, "guard": GUARD, "copy": COPY,
-          "move": MOVE, "rows": ROWS, "into": INTO}
+          "move": MOVE, "rows": ROWS, "into": INTO, "forward": FORWARD}
 _PLACES = {
     "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "look": LOOK,
-    "scratch": SCRATCH,
+    "scratch": SCRATCH, "offered": OFFERED,
 }
 cdef enum:
     FEW = 1024              # bytes up to which a loop of ours is quicker than a call of NumPy's
@@ -117,6 +119,8 @@ cdef class Tape:
         if self.steps != NULL:
             for i in range(self.step_count):
                 free(self.steps[i].pieces)
+                free(self.steps[i].arguments)
+                free(self.steps[i].places)
         free(self.slots)
         free(self.steps)
         free(self.shapes)
@@ -126,8 +130,9 @@ cdef class Tape:
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1:
         """Write down a step.
 
-        A loop is a `Loop`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel whose result goes into
-        an array (operator, operands and result), a call (wrapper or function, arguments, places of tensors among them with their
+        A loop is a `Loop`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel whose result goes
+        into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place among them and its
+        slot, slot of the result or slots), a call (wrapper or function, arguments, places of tensors among them with their
         slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a guard (slot,
         bytes), a copy (to, from, bytes).
         """
@@ -155,6 +160,10 @@ cdef class Tape:
             step.into, step.count = into_of(given[0]), <int> len(given[1])
             for i in range(step.count):
                 step.slots[i] = given[1][i]
+        elif kind == "forward":
+            capsule, arguments, filled, outputs = given
+            self.add_forward(step, capsule, arguments, filled, outputs)
+            self.parts[place] = given
         elif kind == "blocks":
             step.count, step.size, step.room = given
         elif kind == "copy":
@@ -163,6 +172,20 @@ cdef class Tape:
             if kind != "call":
                 step.slots[0] = given[0]
             self.parts[place] = given
+        return 0
+
+    cdef int add_forward(self, Step* step, object capsule, tuple arguments, tuple filled, object outputs) except -1:
+        cdef int i, slot
+        step.forward, step.count = PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)), <int> len(arguments)
+        step.slots[0] = outputs if type(outputs) is int else -1
+        step.arguments = <PyObject**> calloc(step.count + 1, sizeof(PyObject*))
+        step.places = <int*> calloc(step.count + 1, sizeof(int))
+        if step.arguments == NULL or step.places == NULL:
+            raise MemoryError
+        for i in range(step.count):
+            step.arguments[i] = <PyObject*> arguments[i]
+        for i, slot in filled:
+            step.arguments[i], step.places[i] = NULL, slot
         return 0
 
     # Steps on few numbers, which run at once.
@@ -334,7 +357,7 @@ cdef class Joining:
         while self.tape.slots[place].place == LOOK:
             offset += self.tape.slots[place].offset
             place = self.tape.slots[place].root
-        return self.tape.slots[place].offset + offset if self.tape.slots[place].place == PLANNED else -1
+        return self.tape.slots[place].offset + offset if self.tape.slots[place].place in (PLANNED, OFFERED) else -1
 
 
 cdef int operation_of(Step* step, Ufunc ufunc) except -2:

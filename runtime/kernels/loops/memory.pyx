@@ -19,6 +19,7 @@ from ...support.capi cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_CheckExact, PyArray_DIMS,
     PyArray_EMPTY, PyArray_FLAGS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp,
 )
+from . cimport offers
 from .plain cimport has_shape, item_size, slot_of
 
 cnp.import_array()
@@ -76,11 +77,15 @@ cdef inline Bin* bin_of(int slot, int ndim, npy_intp* dims) noexcept nogil:
 
 
 cdef ndarray empty(int ndim, npy_intp* dims, int type_num):
-    """A new C-contiguous array, whose elements are whatever was there."""
+    """A new C-contiguous array, whose elements are whatever was there; the one that is offered, if it is like that."""
     cdef int slot = slot_of(type_num), i
     cdef npy_intp nbytes
     cdef Bin* bin
     cdef ndarray array
+    if offers.offered != NULL and is_like(<ndarray> offers.offered, ndim, dims, type_num) and offers.is_mine():
+        array = <ndarray> offers.offered
+        offers.offered = NULL
+        return array
     if slot >= 0:
         nbytes = item_size(slot)
         for i in range(ndim):

@@ -1,0 +1,95 @@
+"""Forwards: operators that are called by their forward, on arrays, as their wrappers call it.
+
+Owns which instructions may be.  The arguments beside arrays are converted once, by what converts them in a wrapper.  Composite
+operators, those that draw, and those that write in place keep their wrappers.
+"""
+
+import importlib
+
+from ..core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
+from ..core.operand cimport as_index, index_of
+from ..tracing.instructions cimport Instruction
+from ..tracing.values cimport Value, values_in
+
+MOST = 10  # arguments of a function that is called by its address
+BOUND = object()  # what is filled in at each call
+
+cdef dict capsules = {}  # name of an operator -> its forward, None where there is none
+
+
+def forward_from(Instruction line):
+    """How an instruction calls its forward.
+
+    Returns
+    -------
+    (capsule, tuple, tuple) or None
+        The function, its arguments with None in the place of arrays, and the arrays' places and values.
+    """
+    cdef list given = [], filled = []
+    cdef int i
+    entry = line.entry
+    if entry is None or line.target is not None or entry.form == "composite" or len(entry.arguments) != len(line.given):
+        return None
+    if line.name != entry.name or len(line.given) > MOST:
+        return None
+    capsule = forward_named(entry)
+    if capsule is None:
+        return None
+    for i, (argument, kind, _, _) in enumerate(entry.arguments):
+        item = line.given[i]
+        try:
+            found = converted(item, kind, line.name, argument)
+        except (TypeError, ValueError, OverflowError):
+            return None
+        if found is BOUND:
+            filled.append((i, item))
+        given.append(None if found is BOUND else found)
+    return capsule, tuple(given), tuple(filled)
+
+
+def forward_named(entry):
+    """The forward of an operator as a capsule."""
+    if entry.name not in capsules:
+        module = importlib.import_module(f"gradspec.generated.kernels.{entry.family}")
+        capsules[entry.name] = getattr(module, "__pyx_capi__", {}).get(f"forward_{entry.name}")
+    return capsules[entry.name]
+
+
+cdef object converted(object item, str kind, str op, str argument):
+    """An argument as the forward takes it; BOUND for an array.
+
+    Raises
+    ------
+    TypeError
+        The wrapper does more with it.
+    """
+    cdef str base = kind.rstrip("?").partition("|")[0]
+    cdef str plain = base.partition("[")[0], length
+    if base == "Generator":  # of which None is one
+        raise TypeError
+    if item is None or isinstance(item, str) and "|" in kind:
+        return item
+    if type(item) is Value:
+        if base == "Array" or base == "Index" or base == "Mask" and (<Value> item).dtype.kind == "b":
+            return BOUND
+        raise TypeError
+    if values_in(item):
+        raise TypeError
+    if base == "Array" and type(item) in (int, float, complex, bool):
+        return item
+    if base == "Index":
+        return index_of(as_index(item, op, argument))
+    if plain == "int":
+        length = base[4:-1]
+        return as_int(item, op, argument) if base == "int" else as_ints(item, op, argument, int(length) if length else -1)
+    if base == "bool":
+        return as_bool(item, op, argument)
+    if base == "float":
+        return as_float(item, op, argument)
+    if base == "Scalar":
+        return as_scalar(item, op, argument)
+    if base == "DType":
+        return as_dtype(item, op, argument)
+    if base == "str":
+        return as_str(item, op, argument)
+    raise TypeError
