@@ -173,6 +173,8 @@ def checkpoint_sequential(
 class _Inputs(Function):
     """Keeps tensors as any node keeps what it saves: with a version, and under the hooks of an outer block."""
 
+    pure = True
+
     @staticmethod
     def forward(ctx, marker, *tensors):
         ctx.save_for_backward(*tensors)

@@ -7,6 +7,7 @@ generators, files and objects of C is not seen.  Knows nothing of programs.
 
 from __future__ import annotations
 
+import dis
 import types
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -162,7 +163,7 @@ class Holdings:
         self.look(way, function.__defaults__ or ())
         self.look(way, function.__kwdefaults__ or {})
         spaces = function.__globals__
-        for name in names_of(function.__code__):
+        for name in dict.fromkeys(globals_of(function.__code__)):
             if name in spaces:
                 value = spaces[name]
                 self.add(name, spaces, name, value)
@@ -193,11 +194,19 @@ def is_library(item: Any) -> bool:
 
 
 def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names that a function's code looks up, that of the functions inside it, too."""
+    """The names that a function's code looks up anywhere, that of the functions inside it, too."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from names_of(constant)
+
+
+def globals_of(code: types.CodeType) -> Iterator[str]:
+    """The names among them that are looked up as globals, and not as attributes."""
+    yield from (one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from globals_of(constant)
 
 
 def constants_of(code: types.CodeType) -> Iterator[Any]:

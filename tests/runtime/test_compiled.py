@@ -762,3 +762,16 @@ def test_a_program_can_be_read():
                  "bytes planned"):  # fmt: skip
         assert part in text, text
     assert function.program.dot().startswith("digraph program {")
+
+
+def test_a_global_with_the_name_of_an_attribute_is_not_held():
+    """A loop over `step` whose body calls `optimizer.step()`."""
+    names = {"gs": gs, "w": gs.ones(3)}
+    exec("class Own:\n    number = 2.0\nown = Own()\ndef f(x): return x * own.number * w", names)
+    compiled = gs.compile(names["f"], strict=True)
+    for number in range(6):
+        names["number"] = number
+        assert bits(compiled(gs.ones(3))) == bits(gs.ones(3) * 2.0)
+    assert len(compiled.signatures) == 1 and len(compiled.states) == 1
+    names["own"].number = 3.0
+    assert bits(compiled(gs.ones(3))) == bits(gs.ones(3) * 3.0)
