@@ -38,9 +38,10 @@ RUNTIME = [
     ["array_api"],
     ["profiler"],
     ["autograd", "nn", "signal", "special"],
-    ["func", "optim", "random", "utils"],
+    ["optim", "random", "tracing", "utils"],
+    ["func"],
     ["debug", "tree_util"],
-    ["extend", "nested", "scipy", "sparse", "test_util", "tracing"],
+    ["extend", "nested", "scipy", "sparse", "test_util"],
     ["replay"],
     ["gradspec"],
 ]

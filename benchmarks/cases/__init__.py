@@ -37,6 +37,8 @@ CASES = (
     "per_sample",
     "many_problems",
     "two_layers_hessian",
+    "sparse_jacobian",
+    "sparse_jacobian_large",
     "jvp_layers",
     "attention",
     "gaussian_process",

@@ -38,6 +38,7 @@ def facts(text: NodeText) -> dict[str, object]:
         arguments=tuple((a.name, str(a.type), a.default, a.keyword_only) for a in signature.arguments),
         outputs=tuple((o.name, str(o.type)) for o in signature.visible),
         inputs=tuple(a.name for a in signature.arrays if op.differentiable),
+        linear=op.linear or op.multilinear,
         saved=tuple(s.field for s in text.saved) if text.has_node else (),
         node=op.node if text.has_node else None,
         samples=tuple(sample.source for sample in op.samples),

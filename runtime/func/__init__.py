@@ -4,7 +4,8 @@ Each takes a function of arrays, numbers, or tuples, lists and dictionaries of t
 be differentiated again, to any order: `grad(grad(f))`, `jvp` of a `grad`, a `grad` inside the function that `grad` is given.
 Beside them stand JAX's loops and branches, `scan`, `fori_loop`, `while_loop`, `map`, `cond`, `switch`, which are differentiated
 as what they call is, and functions of Python that a program calls back, `pure_callback` and `io_callback`;
-rules of one's own, and classes of one's own as arguments.
+rules of one's own, and classes of one's own as arguments.  Sparse Jacobians and Hessians are matrices and linear operators of
+SciPy.
 """
 
 import gradspec  # noqa: F401 (waits for it)
@@ -13,13 +14,16 @@ import gradspec.autograd  # noqa: F401 (as well)
 from .batching import vmap
 from .branches import cond, switch
 from .callbacks import io_callback, pure, pure_callback
+from .compressed import SparsePlan, sparse_hessian, sparse_jacobian, sparse_plan
 from .custom import custom_jvp, custom_vjp, stop_gradient
 from .custom_batching import custom_vmap, sequential_vmap
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
+from .linear_operators import fisher_operator, gauss_newton_operator, hessian_operator, jacobian_operator
 from .loops import associative_scan, fori_loop, map, scan, while_loop
 from .matrices import hessian, jacfwd, jacobian, jacrev
 from .named import grad_named, hessian_tensor_product, hessian_vector_product, make_ggnvp, make_hvp, make_jvp, make_vjp
 from .named import multigrad_dict, vector_jacobian_product
+from .patterns import sparsity
 from .primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, defvjp, defvjp_argnum, defvjp_argnums, primitive
 from .products import hvp, jvp, linearize, vjp
 from .registered import register_nest
@@ -28,11 +32,13 @@ from ..support.later import answer
 
 __all__ = [
     "associative_scan", "checkpoint", "cond", "custom_jvp", "custom_vjp", "custom_vmap", "def_linear", "defjvp",
-    "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "elementwise_grad", "fori_loop", "grad",
-    "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_tensor_product", "hessian_vector_product", "hvp",
-    "io_callback", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
-    "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
-    "stop_gradient", "switch", "value_and_grad", "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "elementwise_grad", "fisher_operator",
+    "fori_loop", "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian",
+    "hessian_operator", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd", "jacobian",
+    "jacobian_operator", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map",
+    "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap", "sparse_hessian",
+    "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stop_gradient", "switch", "value_and_grad",
+    "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 answer(__name__)
 

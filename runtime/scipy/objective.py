@@ -15,7 +15,7 @@ from ..autograd.functional import jacobian
 from ..autograd.nest import LEAF, alike, flatten, places, rebuild
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
-from ..func import grad, hessian, linearize, value_and_grad, vjp
+from ..func import grad, hessian, linearize, sparse_hessian, sparse_jacobian, value_and_grad, vjp
 from ..support.dispatch import ops
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
@@ -31,10 +31,13 @@ class Objective:
     ----------
     x0 : ndarray
         The parameters to start from as a vector; None where none were given.
+    sparse : bool
+        Whether Jacobians of vectors, and Hessians, are `scipy.sparse.csr_array`.
     """
 
-    def __init__(self, func: Callable[..., Any], x0: Any = None):
-        self.func = func
+    def __init__(self, func: Callable[..., Any], x0: Any = None, sparse: bool = False):
+        self.func, self.sparse = func, sparse
+        self._sparse_jac, self._sparse_hess = sparse_jacobian(self._flat), sparse_hessian(self._single)
         self.leaves, self.form = (None, LEAF) if x0 is None else _parameters(x0)
         self.x0: Vector | None = None if x0 is None else np.concatenate([np.zeros(0), *map(_as_reals, self.leaves)])
         self._point = self._pullback = None
@@ -56,6 +59,9 @@ class Objective:
 
     def jac(self, x: npt.ArrayLike, *args: Any) -> npt.NDArray[Any]:
         """The gradient of a single number, the Jacobian of a vector."""
+        if self.sparse:
+            found = self._sparse_jac(_vector(x), *args)
+            return found if self.is_vector else found.toarray()[0]
         return jacobian(lambda x: self._flat(x, *args), _vector(x)).numpy()
 
     def jac_operator(self, x: npt.ArrayLike, *args: Any) -> Any:
@@ -74,6 +80,8 @@ class Objective:
 
     def hess(self, x: npt.ArrayLike, *args: Any) -> npt.NDArray[Any]:
         """The Hessian of a single number."""
+        if self.sparse:
+            return self._sparse_hess(_vector(x), *args)
         return hessian(self._single)(_vector(x), *args).numpy()
 
     def hessp(self, x: npt.ArrayLike, p: npt.ArrayLike, *args: Any) -> npt.NDArray[Any]:
@@ -86,6 +94,14 @@ class Objective:
             _, self._pullback = vjp(grad(lambda x: self._single(x, *args)), point)
             self._point = asked
         return self._pullback(_vector(p))[0].numpy()
+
+    def rate(self, t: float, y: npt.ArrayLike, *args: Any) -> npt.NDArray[Any]:
+        """The function of y at t, its second argument: what `solve_ivp` takes."""
+        return self.fun(y, t, *args)
+
+    def rate_jac(self, t: float, y: npt.ArrayLike, *args: Any) -> Any:
+        """The Jacobian of `rate`."""
+        return self.jac(y, t, *args)
 
     def curve(self, data: Any, *parameters: float) -> npt.NDArray[Any]:
         """The function at `data`, its second argument, with the parameters one by one: what `curve_fit` takes."""
@@ -138,6 +154,7 @@ class Objective:
                                 f"{type(leaf).__name__}: what is not computed with tensors has no derivative")  # fmt: skip
             if leaf.dtype.kind == "c":
                 raise TypeError(f"objective: the result{place} of the function is complex; return its real and imaginary parts")
+        self.is_vector = form is not LEAF or leaves[0].ndim > 0
         if form is LEAF and leaves[0].ndim <= 1:
             return leaves[0]
         return ops.concat([ops.reshape(leaf, (-1,)) for leaf in leaves])
@@ -149,7 +166,7 @@ class Objective:
         return ops.reshape(value, ())
 
 
-def objective(func: Callable[..., Any], x0: Any = None) -> Objective:
+def objective(func: Callable[..., Any], x0: Any = None, *, sparse: bool = False) -> Objective:
     """A function as the optimisers and solvers of scipy.optimize want it, with exact derivatives.
 
     Parameters
@@ -160,6 +177,9 @@ def objective(func: Callable[..., Any], x0: Any = None) -> Objective:
     x0 : array_like, Tensor, or nest of tuples, lists and dictionaries of them, optional
         The parameters to start from, real or complex; they say what `func` gets.  Without it `func` gets the vector that SciPy
         passes.
+    sparse : bool
+        Give Jacobians of vectors, and Hessians, as `scipy.sparse.csr_array`, from few products with vectors: their pattern is
+        found in the first call and kept, see `gradspec.func.sparse_jacobian`.
 
     Returns
     -------
@@ -171,7 +191,10 @@ def objective(func: Callable[..., Any], x0: Any = None) -> Objective:
             least_squares(o.fun, o.x0, jac=o.jac)             or jac=o.jac_operator, of which no matrix is made
             root(o, o.x0, jac=True)
             curve_fit(o.curve, xdata, ydata, o.x0, jac=o.curve_jac)
+            solve_ivp(o.rate, (0, 1), o.x0, "BDF", jac=o.rate_jac)
 
+        of which those that solve linear systems (`least_squares` with `method="trf"`, `minimize` with `method="trust-constr"` and
+        `hess=o.hess`, `solve_ivp`) gain by `sparse=True`,
         and `o.unflatten(result.x)` has the form of `x0`.
 
     Examples
@@ -183,7 +206,7 @@ def objective(func: Callable[..., Any], x0: Any = None) -> Objective:
     >>> round(found["a"], 4), [round(b, 4) for b in found["b"]]
     (1.0, [1.0])
     """
-    return Objective(func, x0)
+    return Objective(func, x0, sparse)
 
 
 def _parameters(nest):

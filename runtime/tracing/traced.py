@@ -176,9 +176,9 @@ class Trace:
 
     def derivative(self, argnums: int | tuple[int, ...] = 0) -> Trace:
         """The trace of the function's value and gradient, by the arguments `argnums`: its backward pass is operators, too."""
-        from ..func.gradients import value_and_grad
+        import gradspec
 
-        function = value_and_grad(self.function, argnums)
+        function = gradspec.func.value_and_grad(self.function, argnums)
         return trace_call(function, *anew(self.arguments), shapes=self.shapes, keywords=anew(self.keywords))
 
     def without_dead_code(self) -> Trace:

@@ -88,6 +88,8 @@ ELSEWHERE = {
     "runtime/replay/listing.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/witness.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/core/told.pyx": ["tests/runtime/test_traced.py"],
+    "runtime/func/sets.py": ["tests/runtime/test_patterns.py"],
+    "runtime/func/travel.py": ["tests/runtime/test_patterns.py", "tests/ops/test_patterns.py"],
     "runtime/tracing/arrays.pyx": ["tests/runtime/test_traced.py", "tests/runtime/test_snapshot.py"],
     "runtime/engine/engine_hooks.pyx": ["tests/runtime/test_hooks.py"],
     "runtime/engine/function_node.pyx": ["tests/runtime/test_function.py"],

@@ -162,3 +162,33 @@ def test_what_is_refused(case):
 def test_examples_of_docstrings_run():
     found = doctest.testmod(importlib.import_module("gradspec.scipy.objective"))
     assert found.attempted and not found.failed
+
+
+def chain(x, t=1.0):
+    return gs.concat([10 * (x[1:] - x[:-1] ** 2), t - x[:-1]])
+
+
+def test_sparse_least_squares():
+    o, dense = objective(chain, np.full(30, 1.5), sparse=True), objective(chain, np.full(30, 1.5))
+    assert o.jac(o.x0).nnz == 87 and np.allclose(o.jac(o.x0).toarray(), dense.jac(o.x0))
+    result = optimize.least_squares(o.fun, o.x0, jac=o.jac, method="trf", tr_solver="lsmr")
+    assert np.allclose(result.x, 1, atol=1e-6)
+    assert o.jac(o.x0, 2.0).nnz == 87  # a further argument
+
+
+def test_sparse_trust_constr():
+    o = objective(lambda x: (chain(x) ** 2).sum(), np.full(10, 1.2), sparse=True)
+    assert o.jac(o.x0).shape == (10,) and o.hess(o.x0).nnz == 28
+    result = optimize.minimize(o.fun, o.x0, jac=o.jac, hess=o.hess, method="trust-constr")
+    assert np.allclose(result.x, 1, atol=1e-4)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_solve_ivp(sparse):
+    """A stiff line of springs against its matrix exponential."""
+    integrate, linalg = importlib.import_module("scipy.integrate"), importlib.import_module("scipy.linalg")
+    matrix = 300 * (np.eye(20, k=1) + np.eye(20, k=-1) - 2 * np.eye(20))
+    o = objective(lambda y, t: 300 * (gs.pad(y, (1, 1))[2:] + gs.pad(y, (1, 1))[:-2] - 2 * y) + 0 * t, np.linspace(0, 1, 20) ** 2, sparse=sparse)
+    result = integrate.solve_ivp(o.rate, (0, 0.1), o.x0, "BDF", jac=o.rate_jac, rtol=1e-8, atol=1e-10)
+    assert result.success and np.allclose(result.y[:, -1], linalg.expm(0.1 * matrix) @ o.x0, atol=1e-6)
+    assert np.allclose(o.rate_jac(0.0, o.x0) @ np.ones(20), matrix.sum(axis=1))

@@ -1,0 +1,165 @@
+"""Colouring: which columns, or rows, of a sparse matrix may be computed together.
+
+Owns the graphs and the greedy algorithms.  Columns that no row has two of are *structurally orthogonal*: the product with the sum
+of their unit vectors shows each element of them (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, 1974).
+That is a colouring of the graph of columns that meet in a row (Coleman, More: Estimation of sparse Jacobian matrices and graph
+coloring problems, 1983).  For symmetric matrices a star colouring of the graph of the matrix shows each element in one of its two
+places (Coleman, More: Estimation of sparse Hessian matrices and graph coloring problems, 1984).  All of them are described in
+Gebremedhin, Manne, Pothen: What color is your Jacobian? Graph coloring for computing derivatives, SIAM Review 47, 2005.
+Knows patterns alone, as matrices of SciPy; computes no derivatives.
+"""
+
+import numpy as np
+
+from .probing import boolean
+
+
+def orthogonal(pattern):
+    """Groups of columns no two of which have an element in one row: a distance-1 colouring of the column intersection graph,
+    greedy, the columns with the most neighbours first.
+
+    Parameters
+    ----------
+    pattern : csr_array of bool, shape (m, n)
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The group of each column, counted from 0; -1 of an empty one.
+    """
+    lengths = np.diff(pattern.indptr)
+    weights = pattern.T.astype(np.int64) @ lengths  # neighbours, one in two rows counted twice
+    columns = pattern.tocsc()
+    starts, members = columns.indptr.tolist(), columns.indices.tolist()
+    colours = [-1] * pattern.shape[1]
+    taken_by = [0] * pattern.shape[0]  # of each row a bit for each group that it has
+    for column in np.argsort(-weights, kind="stable").tolist():
+        rows = members[starts[column] : starts[column + 1]]
+        if not rows:
+            continue
+        taken = 0
+        for row in rows:
+            taken |= taken_by[row]
+        free = ~taken & (taken + 1)  # the lowest bit that is not set
+        colours[column] = free.bit_length() - 1
+        for row in rows:
+            taken_by[row] |= free
+    return np.array(colours, int)
+
+
+def star(pattern):
+    """Groups of columns of a symmetric matrix that show each element in one of its two places: a star colouring of its graph,
+    greedy.  Neighbours differ, and every path of four vertices has three colours at least.
+
+    The algorithm is 4.1 of Gebremedhin, Tarafdar, Manne, Pothen: New acyclic and star coloring algorithms with application to
+    computing Hessians, SIAM Journal on Scientific Computing 29, 2007, with counts of colours in the place of its
+    stars: a vertex avoids the colours of its neighbours, and what would make it an end or an inner vertex of a path of four
+    in two colours.
+
+    Parameters
+    ----------
+    pattern : csr_array of bool, shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The group of each column, counted from 0; -1 of an empty one.
+    """
+    starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
+    near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
+    colours = [-1] * len(near)
+    held = [{} for _ in near]  # of each vertex how many of its neighbours have a colour
+    for v in sorted(range(len(near)), key=lambda v: -len(near[v])):
+        if starts[v] == starts[v + 1]:
+            continue
+        around = [w for w in near[v] if colours[w] >= 0]
+        taken = {colours[w] for w in around}
+        for w in around:
+            if held[v][colours[w]] > 1:  # u - v - w - x, where u has the colour of w
+                taken.update(held[w])
+            else:  # v - w - x - u, where u has the colour of w
+                taken.update(colours[x] for x in near[w]
+                             if colours[x] >= 0 and colours[x] not in taken and held[x].get(colours[w], 0) > 1)  # fmt: skip
+        colour = 0
+        while colour in taken:
+            colour += 1
+        colours[v] = colour
+        for w in near[v]:
+            held[w][colour] = held[w].get(colour, 0) + 1
+    return np.array(colours, int)
+
+
+def lone(pattern, colours):
+    """Which elements of a matrix are the only ones of their row in the columns of their group.
+
+    Parameters
+    ----------
+    pattern : csr_array of bool, shape (m, n)
+    colours : ndarray of int, shape (n,)
+        -1 of columns that are in no group.
+
+    Returns
+    -------
+    ndarray of bool
+        One for each element, in the order of the matrix.
+    """
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    groups = colours[pattern.indices]
+    keys = rows * (colours.max(initial=0) + 1) + groups
+    _, which, counts = np.unique(keys[groups >= 0], return_inverse=True, return_counts=True)
+    found = np.zeros(len(rows), bool)
+    found[groups >= 0] = counts[which] == 1
+    return found
+
+
+def both_ways(pattern):
+    """Groups of columns and groups of rows that show each element of a matrix in one of them, as few as are found.
+
+    A few dense rows spoil all groups of columns, and the reverse.  The rows (or columns) with the most elements are taken out, so
+    many as make the sum of both numbers least, and are computed by groups of their own; the idea, not the order in which it takes
+    them, is that of Coleman, Verma: The efficient computation of sparse Jacobian matrices using automatic differentiation, SIAM
+    Journal on Scientific Computing 19, 1998.
+
+    Parameters
+    ----------
+    pattern : csr_array of bool, shape (m, n)
+
+    Returns
+    -------
+    columns, rows : ndarray of int
+        The groups of columns, and of rows; -1 of those that are in none.
+    """
+    best = None
+    for turned in (False, True):
+        matrix = pattern.T.tocsr() if turned else pattern
+        for removed in _dense(matrix):
+            columns = orthogonal(_without(matrix, removed))
+            rows = np.full(matrix.shape[0], -1)
+            if len(removed):
+                rows[removed] = orthogonal(matrix[removed].T.tocsr())
+            cost = columns.max(initial=-1) + rows.max(initial=-1) + 2
+            if best is None or cost < best[0]:
+                best = cost, (rows, columns) if turned else (columns, rows)
+    assert best is not None
+    return best[1]
+
+
+def _dense(matrix):
+    """Sets of the rows with the most elements: none, and those that stand out, by a factor of two from one to the next."""
+    lengths = np.diff(matrix.indptr)
+    found = [np.zeros(0, int)]
+    usual = np.median(lengths[lengths > 0]) if lengths.any() else 0
+    order = np.argsort(-lengths, kind="stable")
+    for count in {1 << k for k in range(max(1, len(order)).bit_length())} | {int(np.sum(lengths > 2 * usual))}:
+        if 0 < count < len(order) and lengths[order[count - 1]] > 2 * usual:
+            found.append(order[:count])
+    return found
+
+
+def _without(matrix, rows):
+    """A matrix with nothing in some rows."""
+    kept = np.ones(matrix.shape[0], bool)
+    kept[rows] = False
+    at, columns = matrix.nonzero()
+    return boolean(at[kept[at]], columns[kept[at]], matrix.shape)

@@ -1,0 +1,165 @@
+"""Patterns: which elements of a Jacobian or of a Hessian may be other than zero.
+
+Owns the question, and which program answers it: that of the product with a vector, as the entries' derivatives make it, in which
+indices travel in the place of the vector (`travel`).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.nest import flatten, rebuild
+from ..core.grad_mode import is_grad_enabled
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..methods.dual_level import unpack_dual
+from ..support.errors import CallTypeError, CallValueError
+from .gradients import grad
+from .point import chosen, positions
+from .probing import scipy_sparse
+from .products import jvp
+
+LARGEST = 1 << 27  # elements of a pattern that is given as a matrix
+TO_PYTHON = "to Python"  # of a note of a program
+
+
+def sparsity(
+    func: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, hessian: bool = False, local: bool = False,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Which elements of the Jacobian of a function, or of its Hessian, may be other than zero.
+
+    The program of the product with a vector is recorded once, with the derivatives that the function has in forward mode, and run
+    with sets of indices in the place of the vector.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor or a nest of them; with `hessian` a single number.
+    *args
+        Its arguments: arrays, tensors, or nests of tuples, lists and dictionaries of them.
+    argnums : int or tuple of int
+        By which positional arguments.
+    hessian : bool
+        The pattern of the matrix of second derivatives.
+    local : bool
+        The pattern holds at these arguments: a branch of `where` that is not taken, an element that is not the largest, a slope
+        that is zero there leave no element.  By default it holds for all real arguments of these shapes, for which integers and
+        booleans among the arguments, and what the function closes over, stay what they are.
+    **kwargs
+        Further arguments of `func`.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool, shape (outputs, inputs)
+        Elements of all outputs in a row, one after the other, and those of the chosen arguments.
+
+    Raises
+    ------
+    ValueError
+        The function has taken numbers out of a tensor, so that nothing is known for other arguments; or the pattern has more
+        than 1.3e8 elements.
+    ImportError
+        SciPy is missing.
+
+    Notes
+    -----
+    It may have more elements than are needed, and never fewer, as far as numbers tell: the structure of operators that are not
+    elementwise is found out by runs on random numbers, which miss a coefficient that is lost in the rounding of others.  What
+    `detach()` cuts off, or `custom_vjp` says otherwise than the function, is as forward mode has it.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.func.sparsity(lambda x: x[1:] * x[:-1], gs.ones(4)).toarray().astype(int).tolist()
+    [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    >>> gs.func.sparsity(lambda x: (x[1:] * x[:-1]).sum() + x.sum(), gs.ones(3), hessian=True).toarray().astype(int).tolist()
+    [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    """
+    argnums = chosen("sparsity", func, argnums)
+    return pattern_of("sparsity", func, args, kwargs, argnums, hessian, local)
+
+
+def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
+    """`sparsity`, on behalf of some function."""
+    sparse = scipy_sparse(caller)
+    from ..tracing.traced import trace_call
+    from .travel import Travel
+
+    variables, others, call = taken_apart(caller, func, args, kwargs, argnums)
+    if hessian:
+        call_alone = call
+
+        def call(xs, rest):
+            return grad(lambda *leaves: call_alone(leaves, rest), tuple(range(len(xs))))(*xs)
+
+    def tangents(xs, ts, rest):
+        return jvp(lambda *leaves: call(leaves, rest), tuple(xs), tuple(ts))[1]
+
+    xs = [np.array(x) for x in variables]
+    rest = [np.array(x) for x in others]
+    taken = trace_call(tangents, xs, [np.ones_like(x) for x in xs], rest, check=False, apart=lambda call, level: True)
+    left = [note for note in taken.notes if TO_PYTHON in note]
+    if left and not local:
+        raise CallValueError(f"{caller}: {left[0]}, so the pattern for other arguments is not known; write gs.where for a "
+                             "branch, or ask for the pattern at these arguments with local=True")  # fmt: skip
+    inputs, count = taken.inputs, len(xs)
+    fixed = [value for value in inputs[2 * count :] if value.dtype.kind not in "fc"]
+    travel = Travel(taken, inputs[count : 2 * count], inputs if local else fixed, local)
+    found = travel.run([asarray(np.array(leaf)) for leaf in flatten(taken.arguments)[0]])
+    total = sum(int(np.diff(sets.rows.indptr)[sets.cells].sum()) for sets in found)
+    if total > LARGEST:
+        raise CallValueError(f"{caller}: the pattern has {total} elements: the matrix is not sparse; use jacobian or hessian, or "
+                             "products with vectors")  # fmt: skip
+    matrices = [sets.matrix() for sets in found]
+    if not matrices:
+        return sparse.csr_array((0, travel.count), dtype=bool)
+    whole = sparse.csr_array(sparse.vstack(matrices, format="csr"))
+    if hessian:  # rules of gradients need not show the symmetry
+        whole = sparse.csr_array(whole + whole.T)
+    whole.sum_duplicates()
+    return whole
+
+
+def taken_apart(caller, func, args, kwargs, argnums):
+    """The leaves of the variables, the other numbers with a fraction among the arguments and the arrays of other dtypes, and the
+    function of both."""
+    numbers, _ = positions(caller, argnums, len(args))
+    variables, form = flatten([args[i] for i in numbers])
+    variables = [_real(caller, leaf) for leaf in variables]
+    leaves, others_form = flatten([[arg for i, arg in enumerate(args) if i not in numbers], kwargs])
+    arrays = [is_number(leaf) for leaf in leaves]
+    others = [_array(caller, leaf) for leaf, is_array in zip(leaves, arrays) if is_array]
+
+    def call(xs, rest):
+        rest = iter(rest)
+        unchosen, keywords = rebuild(others_form, [next(rest) if is_array else leaf for leaf, is_array in zip(leaves, arrays)])
+        given = dict(zip(numbers, rebuild(form, xs))) | dict(zip([i for i in range(len(args)) if i not in numbers], unchosen))
+        return func(*[given[i] for i in range(len(args))], **keywords)
+
+    return variables, others, call
+
+
+def is_number(leaf):
+    """Whether a leaf is an input of the program: arrays, tensors, numbers with a fraction."""
+    return isinstance(leaf, (TensorBase, np.ndarray, np.generic, float))
+
+
+def _array(caller, leaf):
+    """The numbers of a leaf, which SciPy's matrices cannot be differentiated by again."""
+    if not isinstance(leaf, TensorBase):
+        return np.asarray(leaf)
+    if is_grad_enabled() and leaf.requires_grad or unpack_dual(leaf).tangent is not None:
+        raise CallTypeError(f"{caller}: an argument is being differentiated, and what is a matrix of SciPy's has no derivative; "
+                            "pass x.detach(), or use jacobian, hessian or products with vectors")  # fmt: skip
+    return leaf.detach().numpy()
+
+
+def _real(caller, leaf):
+    """A leaf of the variables as an array."""
+    array = np.asarray(float(leaf)) if type(leaf) is int else _array(caller, leaf)
+    if array.dtype.kind != "f":
+        raise CallTypeError(f"{caller}: an argument that is differentiated must hold real floating point numbers, got "
+                            f"{array.dtype}; pass x.astype(float), or real and imaginary parts")  # fmt: skip
+    return array

@@ -1,0 +1,331 @@
+"""Travel: sets of indices go through a program that is linear in some of its inputs, in the place of their numbers.
+
+Owns what each element of each value depends on, which is noted by the memory that it lies in, so that views need nothing and
+writes are seen through all of them; and how a call is asked for its structure.  An elementwise operator, as its entry says,
+aligns its operands; any other is run on numbers (`probing`), or mixes everything but the axes that its entry leaves alone.
+"""
+
+import warnings
+from copy import deepcopy
+
+import numpy as np
+
+from ..batching.mapping import record_of
+from ..core.grad_mode import no_grad
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..support.dispatch import ops
+from ..tracing.calling import by_keyword
+from ..tracing.values import Source, Value, held, mapped, values_in
+from .batching import vmap
+from .probing import Places, structure
+from .sets import Sets
+
+
+class Travel:
+    """One run of a program.
+
+    Parameters
+    ----------
+    program : Trace
+        Linear in `moving`.
+    moving : list of Value
+        The inputs whose elements are counted.
+    fixed : list of Value
+        The inputs that are the same in all runs that the answer is to hold for.
+    local : bool
+        Whether the answer is to hold at these numbers only.
+    """
+
+    def __init__(self, program, moving, fixed, local):
+        self.program, self.local = program, local
+        self.numbers = {}  # Value -> Tensor
+        self.regions = {}  # Value -> the number of its region of memory
+        self.extents = []  # of each region its first address, the bytes of a cell, and how many cells it has
+        self.sets = {}  # region -> Sets of its cells; where it is in none, they are empty
+        self.varying = set()  # regions whose numbers are others at another point
+        self.generators = {source: deepcopy(source.state) for source in program.sources}
+        self.count = sum(value.layout.count for value in moving)
+        self.measure()
+        keep = {*moving, *fixed}
+        self.varying = {self.regions[value] for value in program.inputs if value not in keep and value.layout.count}
+        self.known = {self.regions[value] for value in (*program.inputs, *program.constants) if value.layout.count}
+        start = 0
+        for value in moving:
+            size = value.layout.count
+            if size:
+                self.put(value, Sets.counted(self.count, start, size))
+            start += size
+
+    # Memory.
+
+    def measure(self):
+        """The regions of memory: values that overlap lie in one."""
+        every = [*self.program.inputs, *self.program.constants, *values_in(self.program.results)]
+        for line in self.program.instructions:
+            every += (*line.read, *line.made)
+        spans = []
+        for value in dict.fromkeys(every):
+            layout = value.layout
+            if layout.count:
+                steps = [stride * (size - 1) for stride, size in zip(layout.strides, layout.shape)]
+                low = value.address + sum(step for step in steps if step < 0)
+                high = value.address + sum(step for step in steps if step > 0) + layout.dtype.itemsize
+                spans.append((low, high, value))
+        ends = []
+        for low, high, value in sorted(spans, key=lambda span: span[:2]):
+            unit = value.layout.dtype.itemsize
+            if ends and low < ends[-1][1]:
+                first, last, size = ends[-1]
+                ends[-1] = first, max(last, high), min(size, unit)
+            else:
+                ends.append((low, high, unit))
+            self.regions[value] = len(ends) - 1
+        self.extents = [(first, unit, -(-(last - first) // unit)) for first, last, unit in ends]
+
+    def places(self, value):
+        """The cells of each element of a value: a row for each element, as wide as an element is."""
+        first, unit, _ = self.extents[self.regions[value]]
+        offsets = np.full(value.layout.shape, value.address - first, np.intp)
+        for axis, (stride, size) in enumerate(zip(value.layout.strides, value.layout.shape)):
+            offsets += (np.arange(size) * stride).reshape([-1 if a == axis else 1 for a in range(offsets.ndim)])
+        return offsets.reshape(-1, 1) // unit + np.arange(value.layout.dtype.itemsize // unit)
+
+    def get(self, value):
+        """The sets of the elements of a value."""
+        cells = self.sets[self.regions[value]]
+        first, *others = self.places(value).T
+        found = cells.taken(first)
+        for other in others:
+            found = found.joined(cells.taken(other))
+        return found
+
+    def put(self, value, sets):
+        region = self.regions[value]
+        cells, places = self.sets.get(region), self.places(value)
+        if cells is None:
+            cells = Sets.none(self.extents[region][2], self.count)
+        for column in places.T:
+            cells = cells.written(column, sets)
+        self.sets[region] = cells
+
+    def moves(self, value):
+        """Whether a value depends on what is counted."""
+        return value.layout.dtype.kind in "fc" and self.regions.get(value) in self.sets
+
+    # The run.
+
+    def run(self, inputs):
+        """Run the program on the numbers of its inputs; the sets of its results, in order."""
+        self.numbers = dict(zip(self.program.inputs, inputs))
+        for value in self.program.constants:
+            self.numbers[value] = asarray(value.data.copy(order="K"))
+        with no_grad(), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for line in self.program.instructions:
+                self.step(line)
+        found = []
+        for value in values_in(self.program.results):
+            found.append(self.get(value) if self.moves(value) else Sets.none(value.layout.count, self.count))
+        return found
+
+    def step(self, line):
+        """One call: what it depends on, then its numbers."""
+        moving = list(dict.fromkeys(value for value in line.read if self.moves(value)))
+        unsure = [value for value in line.read if value not in moving and self.regions.get(value) in self.varying]
+        if line.target is not None:
+            outputs = [line.target]
+        else:  # what lies in memory that was there before is a view
+            outputs = [value for value in dict.fromkeys(line.made) if self.regions.get(value) not in self.known]
+        outputs = [value for value in outputs if value.layout.count]
+        carried = [value for value in outputs if value.layout.dtype.kind in "fc"]
+        found = zip(carried, self.depends(line, moving, doubtful(line, unsure), carried)) if moving and carried else ()
+        self.call(line)
+        for value, sets in found:
+            self.put(value, sets)
+        regions = {self.regions[value] for value in outputs}
+        self.known |= regions
+        drawn = any(isinstance(item, Source) for item in line.arguments)
+        if not self.local and (unsure or drawn or any(self.regions[value] in self.varying for value in moving)):
+            self.varying |= regions
+
+    def call(self, line):
+        for value, tensor in pairs(line.outputs, called(line, {**self.numbers, **self.generators})):
+            if value not in self.numbers:
+                self.numbers[value] = tensor
+
+    # What a call makes of sets.
+
+    def depends(self, line, moving, unsure, outputs):
+        """The sets of the elements of each output."""
+        name = line.name.removesuffix(".out")
+        record = record_of(name)
+        if record.way == "rows" and name.endswith("_"):
+            record = record_of(name[:-1])
+        shapes = [value.layout.shape for value in outputs]
+        found = [Sets.none(value.layout.count, self.count) for value in outputs]
+        for value in moving:
+            run = Run(self, line, value, moving, outputs)
+            if record.way == "elements" and all(_fits(value.layout.shape, shape) for shape in shapes):
+                answers = [self.aligned(run, line, value, shape, i, unsure) for i, shape in enumerate(shapes)]
+            else:
+                answers = self.probed(run, line, record, value, unsure, outputs)
+            sets = self.get(value)
+            for i, answer in enumerate(answers):
+                part = sets.taken(answer.index) if isinstance(answer, Places) else sets.mixed(answer)
+                found[i] = found[i].joined(part)
+        return found
+
+    def aligned(self, run, line, value, shape, i, unsure):
+        """An elementwise operator: each element on that of the operand at its place, but where that counts for nothing."""
+        index = np.broadcast_to(np.arange(value.layout.count).reshape(value.layout.shape), shape).ravel()
+        if not unsure:
+            try:
+                index = np.where(run.once()[i].ravel() != 0, index, -1)
+            except Exception:  # it does not take these numbers: nothing is known of them
+                pass
+        return Places(index)
+
+    def probed(self, run, line, record, value, unsure, outputs):
+        shape, dtype = value.layout.shape, value.layout.dtype
+        known = None
+        if unsure:
+            generic = all(other.layout.dtype.kind in "fc" for other in unsure)
+            if line.entry is not None and line.entry.form == "multilinear" and generic and line.target is None:
+                run.substitute(unsure)
+            else:
+                known = [stated(record, line.arguments, value, shape, one.layout.shape) for one in outputs]
+        try:
+            return structure(run, shape, dtype, known)
+        except Exception:  # it does not take these numbers
+            if known is None:
+                known = [[] for _ in outputs]
+            return structure(lambda batch: [np.ones((len(batch), *one.layout.shape)) for one in outputs], shape, dtype, known)
+
+
+class Run:
+    """A call as a linear map of one of its operands, all others that move being zero."""
+
+    def __init__(self, travel, line, value, moving, outputs):
+        self.travel, self.line, self.value, self.outputs = travel, line, value, outputs
+        self.numbers = {one: travel.numbers[one] for one in line.read}
+        self.numbers |= {one: ops.zeros(one.layout.shape, dtype=one.layout.dtype) for one in moving}
+        self.base = None
+
+    def substitute(self, values):
+        """Numbers as good as any in the place of some operands."""
+        random = np.random.default_rng(1)
+        for value in values:
+            self.numbers[value] = asarray((1 + random.random(value.layout.shape)).astype(value.layout.dtype))
+
+    def results(self, given):
+        numbers = {**self.numbers, self.value: given}
+        target = self.line.target
+        if target is not None:
+            numbers[target] = ops.copy(numbers[target])
+        numbers |= {source: deepcopy(generator) for source, generator in self.travel.generators.items()}
+        result = called(self.line, numbers)
+        if target is not None:
+            return [numbers[target]]
+        found = {}
+        for value, tensor in pairs(self.line.outputs, result):
+            found.setdefault(value, tensor)
+        return [found[value] for value in self.outputs]
+
+    def once(self):
+        """The results of random numbers."""
+        random = np.random.default_rng(2)
+        shape, dtype = self.value.layout.shape, self.value.layout.dtype
+        return [y[0] for y in self((1 + random.random((1, *shape))).astype(dtype))]
+
+    def __call__(self, batch):
+        """The results of a batch, less those of zeros."""
+        if self.base is None:
+            zeros = self.results(ops.zeros(self.value.layout.shape, dtype=self.value.layout.dtype))
+            self.base = [np.array(held(y)) for y in zeros]
+        if len(batch) == 1:
+            found = [held(y)[None] for y in self.results(asarray(batch[0]))]
+        else:
+            found = [held(y) for y in self.several(batch)]
+        return [_less(y, zero) for y, zero in zip(found, self.base)]
+
+    def several(self, batch):
+        try:
+            return vmap(lambda given: tuple(self.results(given)))(asarray(batch))
+        except Exception:  # it takes no batches
+            return [ops.stack(list(column)) for column in zip(*[self.results(asarray(one)) for one in batch])]
+
+
+def doubtful(line, unsure):
+    """The operands with other numbers at another point on which the structure of a call may hang: not those to which it adds."""
+    if line.entry is None:  # a copy
+        return []
+    if line.entry.form != "linear":
+        return unsure
+    named = zip(line.entry.arguments, line.arguments)
+    hanging = {value for (name, *_), argument in named if name not in line.entry.linear for value in values_in([argument])}
+    return [value for value in unsure if value in hanging]
+
+
+def _less(y, zero):
+    """What a result differs by from that of zeros; NaN differs."""
+    return np.where(y == zero, 0, y - zero) if zero.any() else y
+
+
+def _fits(shape, result):
+    try:
+        return np.broadcast_shapes(shape, result) == tuple(result)
+    except ValueError:
+        return False
+
+
+def called(line, numbers):
+    """What an instruction gives for tensors in the place of its values, and generators in that of sources."""
+    name, arguments = line.name, mapped(line.arguments, lambda item: numbers[item] if isinstance(item, (Value, Source)) else item)
+    if line.entry is None:
+        if name.endswith("_"):
+            return getattr(arguments[0], name)(*arguments[1:])
+        import gradspec
+
+        return getattr(gradspec, name)(*arguments)
+    if name.endswith("_") and not hasattr(ops, name):
+        return getattr(arguments[0], name)(*arguments[1:])
+    return by_keyword(name, line.entry, len(arguments))(*arguments)
+
+
+def pairs(outputs, result):
+    """The values of a tree of outputs with what stands in their places."""
+    if type(outputs) is Value:
+        return [(outputs, result)]
+    if isinstance(outputs, (tuple, list)) and not isinstance(result, TensorBase):
+        return [pair for one, item in zip(outputs, result) for pair in pairs(one, item)]
+    return []
+
+
+def stated(record, arguments, value, shape, result):
+    """The axes that an operator's entry leaves alone, as pairs of one of an operand and one of a result."""
+    inside, outside = _kept(record, arguments, value, len(shape), len(result))
+    return [(a, b) for a, b in zip(reversed(inside), reversed(outside)) if shape[a] == result[b]]
+
+
+def _kept(record, arguments, value, rank, result):
+    """The axes of an operand of some rank, and those of a result, that stand for each other, counted from the last ones."""
+    if record.way == "leading":
+        arrays = [arg for role, arg in zip(record.roles, arguments) if role == "a"]
+        optional = any("?" in dim for dims in (*record.inputs, *record.results) for dim in dims)
+        if value not in arrays or optional or len(record.results) > 1:
+            return [], []
+        cores = len(record.inputs[arrays.index(value)]), len(record.results[0])
+        return range(max(0, rank - cores[0])), range(max(0, result - cores[1]))
+    if record.way == "along":
+        axes = [arg for role, arg in zip(record.roles, arguments) if role in "xX"]
+        ranks = {arg.layout.shape for role, arg in zip(record.roles, arguments) if role == "a" and type(arg) is Value}
+        if len({len(one) for one in ranks}) > 1 or None in axes or "l" in record.roles:
+            return [], []
+        named = {int(axis) % rank for several in axes for axis in np.ravel(several)}
+        kept = [axis for axis in range(rank) if axis not in named]
+        if result == rank:
+            return kept, kept
+        if result == len(kept):
+            return kept, range(result)
+    return [], []
