@@ -79,12 +79,14 @@ def _given(op: Op) -> list[tuple[str, str]]:
 
 
 def _derived(spec: Spec, op: Op) -> str:
+    from .write import series
     from .write.mapped import WAYS, how
     from .write.spelling import Spelling
 
     source = Spelling({name: known.signature for name, known in spec.ops.items()})
     rows = [*_described(op), *_given(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     rows.append(("vmap", f"{how(op)}: {WAYS[how(op)]}" if how(op) in WAYS else "takes no batch"))
+    rows.append(("series", f"{series.how(op)}: {series.WAYS[series.how(op)]}"))
     derived = op.derived
     if derived is None:
         rows.append(("derivative", "that of the operators in it" if op.composite else "none"))

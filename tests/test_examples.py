@@ -31,6 +31,10 @@ def test_linear_regression():
     assert [float(value) for value in ours] == pytest.approx([float(value) for value in exact], abs=1e-3)
 
 
+def test_poisson():
+    assert number("largest error:", run("poisson.py")) < 0.02
+
+
 def test_checkpoint():
     rows = {int(row[0]): float(row[1]) for row in map(str.split, run("checkpoint.py").splitlines()[1:])}
     assert list(rows) == [1, 2, 4, 8, 16, 32]

@@ -33,6 +33,7 @@ RUNTIME = [
     ["generated.op_info", "generated.ops", "generated.tensor"],
     ["generated"],
     ["batching"],
+    ["taylor"],
     ["api"],
     ["_nn", "_random", "_special", "fft", "linalg"],
     ["array_api"],

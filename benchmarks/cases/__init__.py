@@ -36,6 +36,7 @@ CASES = (
     "two_layers_jacobian",
     "per_sample",
     "many_problems",
+    "laplacian",
     "two_layers_hessian",
     "sparse_jacobian",
     "sparse_jacobian_large",

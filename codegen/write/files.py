@@ -15,7 +15,7 @@ import jinja2
 from ..package import Package
 from ..spec.library import offered_kernels
 from ..spec.model import Op, Spec
-from . import layout, mapped, maths, numpy_calls, numpy_forwards, op_info, sections, stubs
+from . import layout, mapped, maths, numpy_calls, numpy_forwards, op_info, sections, series, stubs
 from .modes import Modes
 from .programs import Elementwise
 from .wrapper import OpText
@@ -100,6 +100,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         emit("numpy_forwards.py", "numpy_forwards.py.j2", families=spec.families, signatures=views.signatures,
              numpy_forwards=numpy_forwards)  # fmt: skip
     emit("batching.py", "batching.py.j2", ops=[(text.name, found) for text in everything if (found := mapped.mapped(text.op))])
+    emit("series.py", "series.py.j2", ops=[(text.name, series.series(text.op)) for text in everything])
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops),
          special=numpy_calls.special(ops))  # fmt: skip

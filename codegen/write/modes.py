@@ -11,10 +11,11 @@ from ..spec.model import Op, Spec
 from ..verify.proofs import known
 from .mapped import how
 from .numpy_calls import functions, universal
+from .series import how as how_series
 
 YES = "yes"
 FIRST, SECOND = ("reverse", "forward"), ("rev-rev", "fwd-rev", "rev-fwd", "fwd-fwd")
-COLUMNS = ("rule", "value", "vmap", *FIRST, *SECOND, "complex numbers", "single precision", "in place", "hard points")
+COLUMNS = ("rule", "value", "vmap", "series", *FIRST, *SECOND, "complex numbers", "single precision", "in place", "hard points")
 
 
 class Modes:
@@ -33,6 +34,7 @@ class Modes:
             "rule": _rule(op, self.spec),
             "value": self._value(op),
             "vmap": how(op),
+            "series": how_series(op),
             **dict.fromkeys((*FIRST, *SECOND), without or YES),
             "complex numbers": without or (YES if op.takes_every_dtype or op.claim == "COMPLEXES" else "refused"),
             "single precision": without or ("the dtype asked for" if _asks_for_dtype(op) else YES),

@@ -17,6 +17,7 @@ from ..support.dispatch import ops
 from ..support.errors import CallTypeError
 
 _UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element in whose place no number is known
+STANDS: set[type] = set()  # classes of tensors that stand for what is inside of a level
 
 
 class Level:
@@ -153,6 +154,9 @@ class Batched(Tensor):
         _hidden("__dlpack__")
 
 
+STANDS.add(Batched)
+
+
 def batched(inside: Tensor, level: Level) -> Batched:
     """What stands for the rows of `inside` along its first axis."""
     shape, dtype = inside.shape[1:], inside.dtype
@@ -186,10 +190,10 @@ def inside_of(value: Any, level: Level) -> Any:
 
 def innermost(values: Any) -> Level | None:
     """The innermost level of what operators are given, in sequences and slices as well."""
-    found = None
+    found: Any = None
     for value in values:
         kind = type(value)
-        if kind is Batched:
+        if kind in STANDS:
             level = value.level
         elif kind is tuple or kind is list:
             level = innermost(value)
@@ -200,6 +204,11 @@ def innermost(values: Any) -> Level | None:
         if level is not None and (found is None or level.number > found.number):
             found = level
     return found
+
+
+def is_other(level: Any) -> bool:
+    """Whether a level is none of a vmap: it says itself what is done with what stands for its insides."""
+    return level is not None and type(level) is not Level
 
 
 def each(result: Any, change: Any) -> Any:

@@ -12,7 +12,7 @@ from ..core.events import set_mapping
 from ..generated.batching import BATCHING
 from ..support.dispatch import ops
 from ..support.generator import as_generator
-from .batched import Level, innermost, is_row, refuse_left, refuse_write, spread, together
+from .batched import Level, innermost, is_other, is_row, refuse_left, refuse_write, spread, together
 from .indices import WAYS
 from .passes import Passes
 from .ways import Record, Unfit, row_of, rows
@@ -34,9 +34,11 @@ class Mapping(Passes):
 
     def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
         """What an operator gives where an operand is a batch; NotImplemented where none is."""
+        level = innermost(inputs)
+        if is_other(level):
+            return level.call(name, wrapper, inputs)
         if name in _DRAWS:
             return self.drawn(name, wrapper, inputs)
-        level = innermost(inputs)
         if level is None:
             if not self.levels and not self.away and not any(one.alive for one in self.left):
                 set_mapping(None)
@@ -62,7 +64,10 @@ class Mapping(Passes):
 
     def note(self, kind: str, name: str, inputs: tuple) -> None:
         """Refuse what needs the numbers of a row."""
-        if kind == "left" and innermost(inputs) is not None:
+        level = innermost(inputs) if kind == "left" else None
+        if is_other(level):
+            level.refuse_left(name)
+        if level is not None:
             refuse_left(name)
 
     # Writes.
@@ -92,9 +97,10 @@ class Mapping(Passes):
 
     def drawn(self, name: str, wrapper: Any, inputs: tuple) -> Any:
         """One draw for all rows, or one for each, as the vmap's `randomness` says."""
-        if not self.levels:
+        levels = [level for level in self.levels if not is_other(level)]
+        if not levels:
             return NotImplemented
-        level = self.levels[-1]
+        level = levels[-1]
         if level.randomness == "error":
             raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode. Please either use the "
                                "'same' or 'different' randomness flags on vmap or perform the randomness operation out of "

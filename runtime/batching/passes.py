@@ -16,7 +16,7 @@ from ..engine.backward import GradientEdge, as_sequence, get_gradient_edge
 from ..generated.tensor import Tensor
 from ..methods.dual_level import make_dual, unpack_dual
 from ..support.dispatch import ops
-from .batched import Batched, Level, batched
+from .batched import STANDS, Batched, Level, batched, is_other, is_row, spread
 from .functions import called
 
 
@@ -35,9 +35,15 @@ class Passes:
         self.away = 0  # how many calls have put levels aside
 
     def insides(self, values: Sequence[Any]) -> list:
-        return [bottom(value) for value in values]
+        found: list[Any] = []
+        for value in values:
+            other = other_level((value,))
+            found += other.insides(value) if other else [bottom(value)]
+        return found
 
     def gradient_edge(self, tensor: Any) -> Any:
+        if level := other_level((tensor,)):
+            return level.gradient_edge(tensor)
         if type(tensor) is not Batched:
             return NotImplemented
         edge = MappedEdge(*get_gradient_edge(bottom(tensor)))
@@ -47,6 +53,8 @@ class Passes:
     # Reverse mode.
 
     def backward(self, tensors: Any, grads: Any, retain_graph: Any, create_graph: bool, inputs: Any) -> Any:
+        if level := other_level(as_sequence(tensors), () if grads is None else as_sequence(grads)):
+            level.refuse("backward()", "use gs.grad(function)")
         roots, grads = as_sequence(tensors), None if grads is None else as_sequence(grads)
         if not _any_batched(roots, grads or (), () if inputs is None else as_sequence(inputs)):
             return NotImplemented
@@ -62,6 +70,8 @@ class Passes:
     def grad(self, outputs: tuple, inputs: tuple, grads: Any, retain_graph: Any, create_graph: bool, unused: bool,
              is_grads_batched: bool, materialize_grads: bool) -> Any:  # fmt: skip
         grads = None if grads is None else as_sequence(grads)
+        if level := other_level(outputs, inputs, grads or ()):
+            return level.grad(outputs, inputs, grads, retain_graph, create_graph, unused, is_grads_batched, materialize_grads)
         if not _any_batched(outputs, inputs, grads or ()):
             return NotImplemented
         for i, value in enumerate(inputs):
@@ -120,12 +130,16 @@ class Passes:
     # Forward mode.
 
     def make_dual(self, primal: Any, tangent: Any, level: Any) -> Any:
+        if other := other_level((primal, tangent)):
+            return other.make_dual(primal, tangent, level)
         if not _any_batched((primal, tangent)) or not isinstance(primal, Tensor) or not isinstance(tangent, Tensor):
             return NotImplemented
         own = _union(primal, tangent)
         return stood(make_dual(aligned(primal, own), aligned(tangent, own), level=level), own)
 
     def unpack_dual(self, tensor: Any, level: Any) -> Any:
+        if other := other_level((tensor,)):
+            return other.unpack_dual(tensor, level)
         if type(tensor) is not Batched:
             return NotImplemented
         own = levels_of(tensor)
@@ -134,6 +148,8 @@ class Passes:
 
     def push(self, dual_level: Any, primal: Any, tangents: Any) -> Any:
         """The same where a dual level has many tangents at once, along a first axis of `tangents`."""
+        if other := other_level((primal, tangents)):
+            return other.push(dual_level, primal, tangents)
         if not _any_batched((primal, tangents)):
             return NotImplemented
         own = _union(primal, tangents)
@@ -141,6 +157,8 @@ class Passes:
         return stood(dual_level.push(aligned(primal, own), whole), own)
 
     def pushed(self, dual_level: Any, tensor: Any) -> Any:
+        if other := other_level((tensor,)):
+            return other.pushed(dual_level, tensor)
         if type(tensor) is not Batched:
             return NotImplemented
         own = levels_of(tensor)
@@ -150,6 +168,8 @@ class Passes:
     # Functions of users.
 
     def function(self, cls: Any, args: tuple) -> Any:
+        if other := other_level([arg for arg in args if isinstance(arg, Tensor)]):
+            other.refuse(f"{cls.__name__}.apply", "write it with operators")
         level = max((arg.level for arg in args if type(arg) is Batched), key=_number, default=None)
         return NotImplemented if level is None else called(cls, level, args, self)
 
@@ -192,7 +212,35 @@ def of_every_row(value: Tensor) -> Tensor:
     mapping = current_mapping()
     if mapping is None:
         return value
+    if any(is_other(level) for level in mapping.levels):
+        return everywhere(value, mapping.levels)
     return stood(aligned(value, mapping.levels), mapping.levels)
+
+
+def everywhere(value: Any, levels: Sequence[Any]) -> Any:
+    """A tensor that stands for something at each of the levels, of which some are none of a vmap."""
+    if not levels:
+        return value
+    level = levels[-1]
+    if is_other(level):
+        return level.lifted(value, levels[:-1])
+    if is_row(value, level):
+        return batched(everywhere(value.inside, levels[:-1]), level)
+    return spread(everywhere(value, levels[:-1]), level)
+
+
+def other_level(*groups: Sequence[Any]) -> Any:
+    """The level that is none of a vmap of what a pass is asked for, None where there is none."""
+    found: Any = None
+    for group in groups:
+        for value in group:
+            inner = bottom(value)
+            level = getattr(inner, "level", None) if type(inner) in STANDS or isinstance(inner, GradientEdge) else None
+            if is_other(level):
+                if inner is not value:
+                    level.refuse("a gradient or a tangent inside of vmap", "open jet inside of vmap, not around it")
+                found = level if found is None or level.number > found.number else found
+    return found
 
 
 def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list], Any], list]:

@@ -18,6 +18,7 @@ from .compressed import SparsePlan, sparse_hessian, sparse_jacobian, sparse_plan
 from .custom import custom_jvp, custom_vjp, stop_gradient
 from .custom_batching import custom_vmap, sequential_vmap
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
+from .jet import jet, laplacian, value_and_laplacian
 from .linear_operators import fisher_operator, gauss_newton_operator, hessian_operator, jacobian_operator
 from .loops import associative_scan, fori_loop, map, scan, while_loop
 from .matrices import hessian, jacfwd, jacobian, jacrev
@@ -35,10 +36,10 @@ __all__ = [
     "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "elementwise_grad", "fisher_operator",
     "fori_loop", "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian",
     "hessian_operator", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd", "jacobian",
-    "jacobian_operator", "jacrev", "jvp", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp", "map",
-    "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap", "sparse_hessian",
-    "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stop_gradient", "switch", "value_and_grad",
-    "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
+    "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
+    "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stop_gradient", "switch", "value_and_grad",
+    "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 answer(__name__)
 

@@ -1,0 +1,99 @@
+"""What an op makes of Taylor coefficients: in which of a few ways it takes series.
+
+Owns the ways, and how one follows from the form of an entry.  The ways themselves are the runtime's (`runtime/taylor/ways.py`).
+"""
+
+from __future__ import annotations
+
+from ..spec.expression import Call, Constant, Expression, Name, names_of, substituted, terms, walk
+from ..spec.model import Op
+
+# Way -> how the coefficients of the outputs follow from those of the inputs.
+WAYS = {
+    "parts": "a composite operator runs through its parts",
+    "terms": "the operator, which is linear, on each coefficient",
+    "products": "sums of the operator on pairs of coefficients, as Cauchy has them",
+    "solution": "coefficient by coefficient, as the solution of an equation that is linear in it",
+    "recurrence": "the jvp on series gives the coefficients of the derivative, order by order",
+    "constant": "the value alone, whose derivatives are zero",
+    "refused": "it has a derivative, and the entry lacks it",
+}
+
+
+def series(op: Op) -> tuple[str, tuple[int, ...]]:
+    """The way of an op, and the places of the arguments that it differentiates by; of a solution that of the right side first."""
+    places = [i for i, a in enumerate(op.signature.arguments) if a in op.signature.arrays]
+    if op.linear or op.multilinear:
+        places = [i for i, a in enumerate(op.signature.arguments) if a.name in (op.linear or op.multilinear)]
+    side = right_side(op)
+    if side:
+        places.sort(key=lambda i: op.signature.arguments[i].name != side)
+    return _way(op), tuple(places)
+
+
+def _way(op: Op) -> str:
+    if op.composite:
+        return "parts"
+    if op.form == "unimplemented":
+        return "refused"
+    if op.linear:
+        return "terms"
+    if op.multilinear or _is_product(op):
+        return "products"
+    if right_side(op):
+        return "solution"
+    slopes = [formula.expression for formula in op.partials.values()]
+    if not op.differentiable or not op.signature.arrays or slopes and all(slope == Constant(0) for slope in slopes):
+        return "constant"
+    return "terms" if slopes and all(isinstance(slope, Constant) for slope in slopes) else "recurrence"
+
+
+def _is_product(op: Op) -> bool:
+    """Whether the partial by each of two factors is the other one."""
+    names = [a.name for a in op.signature.arrays]
+    slopes = {name: formula.expression for (_, name), formula in op.partials.items()}
+    return len(names) == 2 and all(
+        isinstance(slope := slopes.get(name), Name) and slope.name == other for name, other in (names, names[::-1])
+    )
+
+
+def right_side(op: Op) -> str:
+    """The input z of an op y = F(b, z) that is linear in it, and whose jvp is F(b, z_t) and terms made of F(b, ...); else empty.
+
+    So y solves an equation M(b, y) = z that is linear in both, and those terms are - F(b, M(b_t, y)): an op that is a quotient.
+    """
+    if op.derived is None or len(op.derived.jvp) != 1 or len(op.signature.arrays) < 2:
+        return ""
+    (rule,) = op.derived.jvp.values()
+    parts = [term for term, _ in terms(substituted(rule, op.let_expressions))]
+    for side in (a.name for a in op.signature.arrays):
+        alone = [part for part in parts if f"{side}_t" in names_of(part)]
+        if alone == [part for part in parts if _again(op, side, part) == f"{side}_t"] and len(alone) == 1 and len(parts) > 1:
+            others = [part for part in parts if part not in alone]
+            if all(any(_again(op, side, call, of_result=True) for call in walk(part)) for part in others):
+                return side
+    return ""
+
+
+def _again(op: Op, side: str, part: Expression, of_result: bool = False) -> str:
+    """Where a part of a rule is the op of the same operands, but for one: the name of that, or what stands for a formula.
+
+    `of_result` asks for a formula of the op's own result.
+    """
+    if not isinstance(part, Call) or part.op != op.name:
+        return ""
+    found = ""
+    for argument, given in zip(op.signature.arguments, part.arguments):
+        name = given.name if isinstance(given, Name) else "_"
+        if argument.name == side:
+            found = name
+            if of_result and (given is None or op.signature.outputs[0].name not in names_of(given)):
+                return ""
+        elif argument in op.signature.arrays and name != argument.name:
+            return ""
+    return found
+
+
+def how(op: Op) -> str:
+    """The way as `show` and OPS.md say it."""
+    return series(op)[0]

@@ -1,0 +1,212 @@
+"""Higher orders: Taylor coefficients of functions along paths, and Laplacians.
+
+Owns the signatures, which are JAX's for `jet`, and the scale of derivatives.  `taylor` says what an operator makes of
+coefficients.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from ..autograd.nest import flatten, rebuild
+from ..batching.batched import batched
+from ..core.operand import asarray
+from ..generated.tensor import Tensor
+from ..support.dispatch import ops
+from ..support.errors import CallTypeError, CallValueError
+from ..taylor.order import Order, opened
+from ..taylor.series import is_series
+from ..taylor.series import series as as_series
+from .point import positions
+
+
+def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence[Any]]) -> tuple[Any, Any]:
+    """The Taylor coefficients of a function along a path, to any order.
+
+    Parameters
+    ----------
+    func : callable
+        Takes tensors, or nests of tuples, lists and dictionaries of them, and returns a Tensor or a nest of them.
+    primals : sequence
+        Its arguments, where the path begins: floating point or complex numbers, arrays, tensors, or nests of them.
+    series : sequence of sequences
+        For each argument the derivatives of the path, of its form and shapes: the first, the second, and so on.  They are not
+        divided by factorials.  All have one length, the order.
+
+    Returns
+    -------
+    primals_out : Tensor or nest
+        What `func` returns.
+    series_out : list of Tensor, or nest of lists
+        The derivatives of the result along the path, as many as `series` has.
+
+    Raises
+    ------
+    ValueError
+        Series of different lengths, or of other shapes than the primals.
+    TypeError
+        A primal that holds whole numbers.
+    RuntimeError
+        The function asks for a number (`x.item()`), writes a series into a tensor that has no coefficients, calls
+        `backward()` or a custom Function, or takes a gradient inside of a `vmap` that is inside of the jet.
+
+    Notes ----- Linear operators act on each coefficient, products on pairs of coefficients, quotients and the solutions of
+    linear equations coefficient by coefficient.  Any other operator y = f(x) has y' = jvp(x, y; x'), which gives coefficient
+    n of y from those of x and y before it (Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).  At order K a
+    product costs (K + 1)(K + 2)/2 products, the elementary functions a multiple of that.  Operators whose jvp leads to ever
+    new functions cost up to K**4 (the incomplete gamma and beta functions by all of their arguments), and `det`, `logsumexp`
+    and `matrix_exp` double with each order: to order 8 they are quick.
+
+    Comparisons, rounding and indices follow the value on the path's beginning, as in every derivative.  Writes in place and
+    views are right; they change the function's own tensors, never those that were given.  `jet` nests and goes inside of
+    `grad`, `jvp`, `vmap` and `compile`; `grad`, `jvp`, `vmap` and `laplacian` go inside of it.
+
+    The third derivative along v is `jet(func, (x,), ([v, 0 * v, 0 * v],))[1][2]`.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> value, derivatives = gs.func.jet(gs.sin, (0.0,), ([1.0, 0.0, 0.0],))
+    >>> value.item(), [d.item() for d in derivatives]
+    (0.0, [1.0, 0.0, -1.0])
+    >>> x, v, zero = gs.asarray([1.0, 2.0]), gs.asarray([1.0, 0.5]), gs.zeros(2)
+    >>> gs.func.jet(lambda x: (x**3).sum(), (x,), ([v, zero, zero],))[1][2].item()
+    6.75
+    """
+    primals, series = tuple(primals), tuple(series)
+    if len(primals) != len(series):
+        raise CallValueError(f"jet: {len(primals)} primals and {len(series)} series; there is one series for each of them")
+    orders = {len(terms) for terms in series}
+    if len(orders) != 1:
+        raise CallValueError(f"jet: jet terms have inconsistent order: the series have "
+                             f"{', '.join(map(str, sorted(orders)))} terms; fill the shorter ones up with zeros")  # fmt: skip
+    with opened(orders.pop()) as level:
+        args = [_path(level, i, primal, terms) for i, (primal, terms) in enumerate(zip(primals, series))]
+        leaves, form = flatten(func(*args))
+        found = [_derivatives(level, leaf) for leaf in leaves]
+    return rebuild(form, [value for value, _ in found]), rebuild(form, [terms for _, terms in found])
+
+
+def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """The sum of the second derivatives by each element of an argument, by a forward Laplacian.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor of any shape, or a nest of them.
+    argnum : int
+        Which positional argument: a number, an ndarray or a Tensor of any shape, of floating point or complex numbers.  The
+        others, and keyword arguments, are passed on as they are.
+
+    Returns
+    -------
+    callable
+        Takes what `func` takes, and gives the Laplacian of each element of what it returns, in the same form.
+
+    Raises
+    ------
+    TypeError
+        The argument is no array of floating point or complex numbers.
+    RuntimeError
+        As for `jet`.
+
+    Notes ----- The value, the derivatives along all axes, as one batch, and their Laplacian go through the function together
+    (Li et al., A computational framework for neural network-based variational Monte Carlo with Forward Laplacian, Nature
+    Machine Intelligence 2024): a `jet` of second order along all axes at once, whose second coefficients are summed as soon
+    as they arise, because all that follows is linear in them (Dangel et al., Collapsing Taylor mode automatic
+    differentiation, 2025).  With n elements the work is that of about n + 2 calls, and the memory that of n + 2 values; no
+    Hessian is made.
+
+    For each point of a batch write `vmap(laplacian(f))(points)`.  The result is differentiable, as in losses of
+    physics-informed networks.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.func.laplacian(lambda x: (x**3).sum())(gs.asarray([1.0, 2.0])).item()
+    18.0
+    >>> gs.func.grad(gs.func.laplacian(lambda x: (x**3).sum()))(gs.asarray([1.0, 2.0])).tolist()
+    [6.0, 6.0]
+    """
+    both = value_and_laplacian(func, argnum)
+
+    @wraps(func)
+    def second(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+
+    return second
+
+
+def value_and_laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
+    """What a function returns and its Laplacian, at the price of the Laplacian.
+
+    Parameters
+    ----------
+    func, argnum
+        As for `laplacian`.
+
+    Returns
+    -------
+    callable
+        Gives (value, Laplacian).
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> value, second = gs.func.value_and_laplacian(lambda x: (x * x).sum())(gs.asarray([1.0, 2.0]))
+    >>> value.item(), second.item()
+    (5.0, 4.0)
+    """
+    if not callable(func):
+        raise CallTypeError(f"laplacian: the first argument must be a function, got {type(func).__name__}")
+
+    @wraps(func)
+    def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        (place,), _ = positions("laplacian", argnum, len(args))
+        if not isinstance(args[place], (Tensor, np.ndarray, np.generic, float, complex)):
+            raise CallTypeError(f"laplacian: argument {place} must be an array, got {type(args[place]).__name__}")
+        x = ops.copy(asarray(args[place]))
+        if x.dtype.kind not in "fc":
+            raise CallTypeError(f"laplacian: argument {place} must hold floating point or complex numbers, got {x.dtype}")
+        with opened(2, x.size) as level:
+            terms = [x, None, None]
+            if level.summed is not None:
+                terms[1] = batched(ops.reshape(ops.eye(x.size, dtype=x.dtype), (x.size, *x.shape)), level.summed)
+            leaves, form = flatten(func(*args[:place], as_series(terms, level, x), *args[place + 1 :], **kwargs))
+            found = [_derivatives(level, leaf, 2) for leaf in leaves]
+        return rebuild(form, [value for value, _ in found]), rebuild(form, [terms[-1] for _, terms in found])
+
+    return both
+
+
+def _path(level: Order, place: int, primal: Any, terms: Sequence[Any]) -> Any:
+    """An argument as series, leaf by leaf."""
+    leaves, form = flatten(primal)
+    values = [ops.copy(asarray(leaf)) for leaf in leaves]
+    found: list[list[Any]] = [[value] for value in values]
+    for number, term in enumerate(terms, 1):
+        given, _ = flatten(term)
+        if len(given) != len(values):
+            raise CallValueError(f"jet: term {number} of series {place} has {len(given)} arrays, and the primal {len(values)}")
+        for value, coefficients, leaf in zip(values, found, given):
+            if value.dtype.kind not in "fc":
+                raise CallTypeError(f"jet: argument {place} must hold floating point or complex numbers, got {value.dtype}")
+            coefficient = asarray(leaf, dtype=value.dtype)
+            if coefficient.shape != value.shape:
+                raise CallValueError(f"jet: term {number} of series {place} has the shape {coefficient.shape}, and the primal "
+                                     f"{value.shape}")  # fmt: skip
+            coefficients.append(ops.multiply(coefficient, 1 / factorial(number)))
+    return rebuild(form, [as_series(coefficients, level, value) for value, coefficients in zip(values, found)])
+
+
+def _derivatives(level: Order, value: Any, first: int = 1) -> tuple[Any, list]:
+    """The value of a result, and its derivatives from a first one on."""
+    if not is_series(value, level):
+        value = asarray(value)
+        return value, [ops.zeros_like(value) for _ in range(first, level.order + 1)]
+    value.complete()
+    found = [value.known(number) for number in range(first, level.order + 1)]
+    return value.known(0), [ops.multiply(term, float(factorial(number))) for number, term in enumerate(found, first)]

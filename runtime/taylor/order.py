@@ -1,0 +1,294 @@
+"""Order: an open jet, and what it makes of what is done with its series.
+
+Owns how an operator, a write, a pass and a tangent act on coefficients.  Operators are told by the same point of the wrappers
+at which a vmap stands; levels of both kinds nest.  In the gradient of a function of series, coefficient m by coefficient j is
+coefficient m - j: one pass from all coefficients, with those of the cotangent in reverse order, gives all coefficients of the
+gradient.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from ..batching.batched import Level, batched, inside_of, is_row, spread
+from ..batching.mapping import Mapping
+from ..batching.passes import everywhere
+from ..core.events import current_mapping, set_mapping
+from ..engine import backward as engine
+from ..engine.backward import GradientEdge, get_gradient_edge
+from ..generated.series import SERIES
+from ..generated.tensor import Tensor
+from ..methods.dual_level import make_dual, unpack_dual
+from ..support.dispatch import ops
+from .series import Series, first_of, flat, is_series, is_view, series
+from .ways import WAYS, key_of
+
+
+class Order:
+    """One open jet.
+
+    Attributes
+    ----------
+    order : int
+        Of the last coefficient that is kept.
+    number : int
+        Counted from the outermost level of the thread, which has 1.
+    summed : Level or None
+        A vmap whose rows are summed in the last coefficient.
+    memo : dict or None
+        What has been computed for one operator of the function: while it is there, coefficients wait until they are asked for.
+    is_open : bool
+    alive : int
+        How many tensors are series of it.
+    """
+
+    def __init__(self, order: int, number: int, summed: Level | None = None) -> None:
+        self.order, self.number, self.summed, self.is_open, self.alive = order, number, summed, True, 0
+        self.memo: dict[Any, Any] | None = None
+        self.given_back: tuple[list, int] | None = None  # of a solution whose own formula runs: operands, place of the right side
+
+    # Operators.
+
+    def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
+        """What an operator gives where an operand is a series."""
+        if not self.is_open:
+            raise RuntimeError(f"{name}: a tensor of a jet was used when that jet had ended: inside it stands for a series; "
+                               "return it from the function, and use what jet returns")  # fmt: skip
+        if name.endswith("_"):
+            return self.written(name, wrapper, inputs)
+        if name.endswith(".out"):
+            out = inputs[-1]
+            ops.copy_(out, getattr(ops, name[:-4])(*inputs[:-1]))
+            return out
+        way, places = SERIES.get(name, ("refused", ()))
+        if way == "parts":
+            return wrapper.parts(*inputs)
+        inputs = tuple([arg if i in places else first_of(arg, self) for i, arg in enumerate(inputs)])
+        if self.memo is not None:
+            if not any(is_series(value, self) for value in flat(inputs)):
+                return wrapper(*inputs)
+            if self.given_back is not None and way == "solution":
+                operands, place = self.given_back
+                if place == places[0] and all(inputs[i] is one for i, one in zip(places[1:], operands, strict=True)):
+                    return inputs[place]
+            return self.remembered(name, inputs, lambda: WAYS[way](self, places, wrapper, inputs))
+        used = [value for value in flat(inputs) if is_series(value, self)]
+        if not used or way == "constant" or way != "terms" and all(value.is_constant() for value in used):
+            return self.whole(wrapper(*first_of(inputs, self)))
+        self.memo = {}
+        try:
+            result = WAYS[way](self, places, wrapper, inputs)
+            views = [item for item in flat((result,)) if isinstance(item, Series) and is_view(item)]
+            for value in used if views else ():
+                value.terms[:] = value.all_known()  # a write to a view is one to its base
+            return self.whole(result)
+        finally:
+            for made in self.memo.values():
+                for item in flat((made[0],)):
+                    if isinstance(item, Series):
+                        item.rule = None
+            self.memo = None
+
+    def remembered(self, name: str, inputs: tuple, compute: Any) -> Any:
+        """What a formula asks for: the same operator of the same operands is there already."""
+        assert self.memo is not None
+        key = (name, *map(key_of, inputs))
+        if key not in self.memo:
+            self.memo[key] = compute(), inputs  # which keep the addresses that the key holds
+        return self.memo[key][0]
+
+    def whole(self, result: Any) -> Any:
+        """A result with all coefficients; numbers that none depends on are the first of zeros, so that they may be written to."""
+        if isinstance(result, (tuple, list)):
+            found = [self.whole(item) for item in result]
+            return type(result)(*found) if hasattr(result, "_fields") else type(result)(found)
+        if is_series(result, self):
+            return result.complete()
+        if isinstance(result, Tensor) and result.dtype.kind in "fc":
+            return series([result], self, result).complete()
+        return result
+
+    def lifted(self, value: Any, outer: Sequence[Any]) -> Series:
+        """A value as a series, all of whose coefficients may require grad."""
+        outer = [level for level in outer if level is not self.summed]
+        if not is_series(value, self):
+            return series([everywhere(value, outer)], self, value).complete()
+        found = [everywhere(term, outer) for term in value.all_known()]
+        if any(term.requires_grad for term in found):
+            found = [term if term.requires_grad else ops.copy(term).requires_grad_() for term in found]
+        return series(found, self, value)
+
+    # Writes.
+
+    def written(self, name: str, wrapper: Any, inputs: tuple) -> Any:
+        """An operator in place: each coefficient is written to."""
+        target = inputs[0]
+        if not is_series(target, self) or self.memo is not None:
+            raise RuntimeError(f"jet: {name} is not possible, because it writes a series into a tensor without "
+                               "coefficients. Use the operator that is not in place, or begin with a series: zeros_like(x) of an x "
+                               "that jet was given")  # fmt: skip
+        way, places = SERIES.get(name, ("", ()))
+        if way == "terms":
+            for number in range(self.order + 1):
+                wrapper(target.known(number), *[self.part(arg, number, i in places) for i, arg in enumerate(inputs) if i])
+            return target
+        if way:
+            wrapper(*first_of(inputs, self))
+            for number in range(1, self.order + 1):
+                if target.terms[number] is not None:
+                    ops.zero_(target.terms[number])
+            return target
+        value = getattr(ops, name[:-1])(*inputs)
+        if value.shape != target.shape:
+            raise RuntimeError(f"jet: {name} would give a series the shape {value.shape} in place of {target.shape}; use "
+                               "the operator that is not in place")  # fmt: skip
+        self.store(target, value)
+        return target
+
+    def store(self, target: Series, value: Any) -> None:
+        """Write all coefficients; one that is not there yet has no views."""
+        for number in range(self.order + 1):
+            term = value.term(number) if is_series(value, self) else value if number == 0 else None
+            if target.terms[number] is None:
+                target.terms[number] = None if term is None else ops.astype(ops.copy(term), target.dtype)
+            elif term is None:
+                ops.zero_(target.terms[number])
+            else:
+                ops.copy_(target.terms[number], term)
+
+    def part(self, arg: Any, number: int, moves: bool) -> Any:
+        """What an operand that is written is in a coefficient."""
+        if not moves or number == 0:
+            return first_of(arg, self)
+        if is_series(arg, self):
+            return arg.known(number)
+        return ops.zeros_like(arg) if isinstance(arg, Tensor) else 0.0
+
+    # Passes.
+
+    def insides(self, value: Any) -> list:
+        return list(current_mapping().insides([term for term in value.terms if term is not None]))
+
+    def gradient_edge(self, tensor: Any) -> Any:
+        edges = [get_gradient_edge(term) for term in tensor.all_known()]
+        found = SeriesEdge(*edges[-1])
+        found.level, found.edges, found.like = self, edges, tensor
+        return found
+
+    def grad(self, outputs: Sequence[Any], inputs: Sequence[Any], grads: Sequence[Any] | None, retain_graph: Any,
+             create_graph: bool, unused: bool, is_grads_batched: bool, materialize_grads: bool) -> Any:  # fmt: skip
+        """Gradients by series, one pass for all coefficients."""
+        roots, cotangents = [], []
+        for i, output in enumerate(outputs):
+            grad = ops.ones_like(first_of(output, self)) if grads is None or grads[i] is None else grads[i]
+            terms = output.complete().terms if is_series(output, self) else [output]
+            for number, term in enumerate(terms):
+                value = grad.term(self.order - number) if is_series(grad, self) else grad if number == self.order else None
+                if term is not None and term.requires_grad and value is not None:
+                    roots.append(inside_of(term, self.summed))
+                    cotangents.append(self.beside(value, term))
+        targets: list[Any] = []
+        for i, value in enumerate(inputs):
+            if not is_series(value, self) and not isinstance(value, SeriesEdge):
+                raise RuntimeError(f"jet: input {i} of grad() has no coefficients, and the output has: its gradient would be "
+                                   "that of the last one. Use gs.grad(function), or make it an argument of it")  # fmt: skip
+            if isinstance(value, SeriesEdge):
+                targets += value.edges
+            else:
+                targets += [inside_of(term, self.summed) for term in value.all_known()]
+        if roots:
+            found = engine.grad(roots, targets, cotangents, retain_graph, create_graph, True, is_grads_batched)
+        else:
+            found = [None] * len(targets)
+        results = []
+        for i, value in enumerate(inputs):
+            terms = list(found[i * (self.order + 1) : (i + 1) * (self.order + 1)])[::-1]
+            like = value.like if isinstance(value, SeriesEdge) else value
+            results.append(self.gathered(terms, like, unused, materialize_grads))
+        return tuple(results)
+
+    def beside(self, value: Any, term: Any) -> Any:
+        """A cotangent without the summed vmap, whose rows are an axis where the coefficient that it belongs to has them."""
+        if is_row(term, self.summed):
+            return spread(value, self.summed).inside
+        return ops.sum(value.inside, 0) if is_row(value, self.summed) else value
+
+    def gathered(self, terms: list, like: Any, unused: bool, materialize: bool) -> Any:
+        """The gradient by one input."""
+        if all(term is None for term in terms):
+            if not (unused or materialize):
+                raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
+                                   "allow_unused=True if this is the desired behavior.")  # fmt: skip
+            return ops.zeros_like(like) if materialize else None
+        if self.summed is not None:
+            terms = [batched(term, self.summed) if term is not None and 0 < number < self.order else term
+                     for number, term in enumerate(terms)]  # fmt: skip
+        return series(terms, self, next(term for term in terms if term is not None))
+
+    # Forward mode.
+
+    def make_dual(self, primal: Any, tangent: Any, level: Any) -> Any:
+        return self.joined(primal, tangent, lambda one, other: make_dual(one, other, level=level))
+
+    def push(self, dual_level: Any, primal: Any, tangents: Any) -> Any:
+        return self.joined(primal, tangents, dual_level.push)
+
+    def joined(self, primal: Any, tangent: Any, join: Any) -> Series:
+        """Coefficients that have those of a tangent."""
+        primal, tangent = (x if is_series(x, self) else series([x], self, x).complete() for x in (primal, tangent))
+        pairs = [(primal.terms[i] if other is None else primal.known(i), other) for i, other in enumerate(tangent.terms)]
+        return series([one if other is None else join(one, other) for one, other in pairs], self, primal)
+
+    def unpack_dual(self, tensor: Any, level: Any) -> Any:
+        return self.parted(tensor, lambda term: unpack_dual(term, level=level))
+
+    def pushed(self, dual_level: Any, tensor: Any) -> Any:
+        return self.parted(tensor, dual_level.pushed)
+
+    def parted(self, tensor: Any, part: Any) -> Any:
+        """Coefficients without their tangents, and those of the tangent."""
+        found = [(None, None) if term is None else tuple(part(term)) for term in tensor.complete().terms]
+        tangents = [tangent for _, tangent in found]
+        like = next((tangent for tangent in tangents if tangent is not None), None)
+        return series([primal for primal, _ in found], self, tensor), None if like is None else series(tangents, self, like)
+
+    # What is refused.
+
+    def refuse(self, what: str, way: str) -> NoReturn:
+        raise RuntimeError(f"jet: {what} is not possible, because inside of jet a tensor stands for the coefficients of a "
+                           f"series; {way}")  # fmt: skip
+
+    def refuse_left(self, method: str) -> NoReturn:
+        raise RuntimeError(f"jet: {method}() of a tensor would lose its coefficients; write operators on the tensor itself. A "
+                           "comparison gives a plain tensor, so `if x > 0` works")  # fmt: skip
+
+
+class SeriesEdge(GradientEdge):
+    """Where the gradient of a series goes."""
+
+    level: Order
+    edges: list
+    like: Any
+
+
+@contextmanager
+def opened(order: int, rows: int = 0) -> Iterator[Order]:
+    """A jet that is open inside of the levels that are; with `rows`, along so many paths at once, which are summed at the end."""
+    mapping = current_mapping()
+    if mapping is None:
+        mapping = Mapping()
+        set_mapping(mapping)
+    summed = Level(rows, len(mapping.levels) + 1, "error") if rows else None
+    own: list[Any] = [summed] if summed else []
+    level = Order(order, len(mapping.levels) + len(own) + 1, summed)
+    own.append(level)
+    mapping.levels.extend(own)
+    try:
+        yield level
+    finally:
+        for one in own:
+            mapping.levels.remove(one)
+            one.is_open = False
+        mapping.left = [one for one in (*mapping.left, *own) if one.alive]
+        if not mapping.levels and not mapping.left:
+            set_mapping(None)

@@ -1,0 +1,212 @@
+"""Series: a tensor that stands for the Taylor coefficients of a path.
+
+Owns how a series looks from inside: as its value on the path's beginning, whose shape and dtype are known.  Where its numbers
+are asked for it refuses.  The coefficients are tensors of the levels further out; a gradient or a tangent that they have is
+theirs.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..batching.batched import STANDS, batched, inside_of, is_row
+from ..core.told import shell
+from ..generated.tensor import Tensor
+from ..support.dispatch import ops
+from ..support.errors import CallTypeError
+
+_UNKNOWN: dict[Any, np.ndarray] = {}  # dtype -> one element in whose place no number is known
+
+
+class Series(Tensor):
+    """The coefficients of a power series in one variable, of which the first is the value.
+
+    Attributes
+    ----------
+    terms : list of Tensor or None
+        As far as they are known; None is zero.
+    rule : callable or None
+        Gives a coefficient that is not known yet, by its number.
+    degree : int
+        Of the path's variable in the first coefficient: 1 for a derivative.
+    """
+
+    __slots__ = ("degree", "level", "rule", "terms")
+
+    def __del__(self) -> None:
+        self.level.alive -= 1
+
+    def term(self, number: int) -> Any:
+        """A coefficient, None where it is zero."""
+        terms = self.terms
+        while len(terms) <= number:
+            terms.append(None if self.rule is None else self.rule(len(terms)))
+        return terms[number]
+
+    def is_zero(self, number: int) -> bool:
+        """Whether a coefficient is known to be zero, without asking for it."""
+        return number < len(self.terms) and self.terms[number] is None
+
+    def known(self, number: int) -> Any:
+        """A coefficient as a tensor, zeros where it is zero; a tensor of the function keeps it, as views and writes share it."""
+        found = self.term(number)
+        if found is None:
+            found = zeros(self, number)
+            if self.level.memo is None:
+                self.terms[number] = found
+        return found
+
+    def complete(self) -> "Series":
+        """All coefficients are known."""
+        self.term(self.level.order)
+        self.rule = None
+        return self
+
+    def all_known(self) -> list:
+        """All coefficients, as tensors."""
+        return [self.known(i) for i in range(self.level.order + 1)]
+
+    def is_constant(self) -> bool:
+        """Whether only the value is not zero, as far as is known."""
+        return self.rule is None and not any(term is not None for term in self.terms[1:])
+
+    def each(self, change: Callable[[Any], Any]) -> "Series":
+        """The series of what becomes of each coefficient that is not zero."""
+        return series([term if term is None else change(term) for term in self.complete().terms], self.level, self)
+
+    @property
+    def requires_grad(self) -> bool:
+        return any(term is not None and term.requires_grad for term in self.terms)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        for term in self.all_known():
+            term.requires_grad = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Series":
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        return all(term is None or term.is_leaf for term in self.terms)
+
+    @property
+    def grad_fn(self) -> Any:
+        return next((term.grad_fn for term in self.terms if term is not None and term.grad_fn is not None), None)
+
+    @property
+    def grad(self) -> None:
+        return None
+
+    _version = property(lambda self: self.known(0)._version)
+    _base = property(lambda self: refuse_hidden("_base"))
+    data = property(lambda self: self.detach())
+
+    def detach(self) -> "Series":
+        return self.each(lambda term: term.detach())
+
+    def is_inference(self) -> bool:
+        return self.known(0).is_inference()
+
+    def __repr__(self) -> str:
+        return f"Series(order={self.level.order}, shape={self.shape}, dtype={self.dtype})"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __copy__(self) -> Any:
+        return ops.copy(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return ops.copy(self)
+
+
+def _hide(name: str) -> None:
+    def hidden(self: Series, *args: Any, **keywords: Any) -> NoReturn:
+        refuse_hidden(name)
+
+    setattr(Series, name, hidden)
+
+
+for _name in ("backward", "detach_", "register_hook", "register_post_accumulate_grad_hook", "resize_", "retain_grad", "set_",
+              "__dlpack__", "__reduce_ex__"):  # fmt: skip
+    _hide(_name)
+
+STANDS.add(Series)
+
+
+def refuse_hidden(what: str) -> NoReturn:
+    raise CallTypeError(f"{what}: inside of jet a tensor stands for the coefficients of a series, so this cannot be had")
+
+
+def series(terms: list, level: Any, like: Any, rule: Any = None, degree: int = 0) -> Series:
+    """A series at a level, of the shape and dtype of a tensor."""
+    shape, dtype = like.shape, like.dtype
+    unknown = _UNKNOWN.get(dtype)
+    if unknown is None:
+        unknown = _UNKNOWN[dtype] = np.array(np.nan if dtype.kind in "fc" else 0, dtype)
+        unknown.flags.writeable = False
+    found = shell(Series, np.ndarray(shape, dtype, unknown, 0, (0,) * len(shape)))
+    found.terms, found.level, found.rule, found.degree = terms, level, rule, degree
+    level.alive += 1
+    return found
+
+
+def zeros(value: Series, number: int) -> Any:
+    """Zeros in the place of a coefficient; of all rows where it has a value for each row of a batch."""
+    summed = value.level.summed
+    if summed is not None and 0 < value.degree + number < value.level.order:
+        return batched(ops.zeros((summed.size, *value.shape), dtype=value.dtype), summed)
+    return ops.zeros(value.shape, dtype=value.dtype)
+
+
+def is_series(value: Any, level: Any) -> bool:
+    """Whether a value is a series at a level; any other one is constant there."""
+    return type(value) is Series and value.level is level
+
+
+def first_of(value: Any, level: Any) -> Any:
+    """The value of a series at a level, also in sequences and slices; any other value as it is."""
+    kind = type(value)
+    if kind is Series:
+        return value.known(0) if value.level is level else value
+    if kind is tuple or kind is list:
+        return kind([first_of(item, level) for item in value])
+    if kind is slice:
+        return slice(*[first_of(item, level) for item in (value.start, value.stop, value.step)])
+    return value
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """The items of nested sequences."""
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from flat(value)
+        else:
+            yield value
+
+
+def is_view(value: Any) -> bool:
+    """Whether what a tensor stands for shares memory with another tensor."""
+    while type(value) in STANDS:
+        value = value.known(0) if type(value) is Series else value.inside
+    return value._base is not None
+
+
+def total(level: Any, degree: int, parts: list) -> Any:
+    """The sum of the parts of a coefficient, None where there are none.
+
+    Of the last coefficient, where the level says so, the rows of a batch are summed: operators are linear in it, so
+    that the sum over all paths goes on alone.
+    """
+    parts = [part for part in parts if part is not None]
+    if level.summed is not None and degree == level.order:
+        parts = [ops.sum(inside_of(part, level.summed), 0) if is_row(part, level.summed) else part for part in parts]
+    found = parts[0] if parts else None
+    for part in parts[1:]:
+        found = ops.add(found, part)
+    return found

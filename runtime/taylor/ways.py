@@ -1,0 +1,302 @@
+"""The ways in which operators take series.
+
+Owns how the coefficients of a result follow from those of the operands, by the way that the operator's entry has.  Each
+function here gets the level, the operator and its arguments, and gives series whose coefficients are computed when they are
+asked for.  A nonlinear operator has the derivative y' = jvp(x, y; x'), which is its jvp formula on series: coefficient n of y
+is coefficient n - 1 of that, divided by n.  The formula's operators come here again; equal ones of equal operands are one, so
+that sine and cosine, or a quotient and its divisor, are a closed system, and the cost is a polynomial of the order.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..batching.batched import STANDS, Batched
+from ..core.forward_ad import formula_of
+from ..generated.tensor import Tensor
+from ..support.dispatch import ops
+from .series import first_of, flat, is_series, series, total
+
+
+def constant(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """The value alone."""
+    return call(*first_of(args, level))
+
+
+def terms(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """The operator on each coefficient."""
+    if len(places) > 1 or type(args[places[0]]) in (tuple, list):
+        return _joint(level, places, call, args)
+    place = places[0]
+    x, others = args[place], first_of(args, level)
+
+    def on(value: Any) -> Any:
+        return call(*others[:place], value, *others[place + 1 :])
+
+    def coefficient(number: int) -> Any:
+        value = x.term(number)
+        return None if value is None else on(value)
+
+    return _built(level, on(x.known(0)), coefficient, x.degree, x.is_zero(0))
+
+
+def _joint(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """The same of several operands, of which some have no coefficients: by the jvp, which is the operator on tangents."""
+    first, formula = _formula(level, call, args)
+    if formula is None:
+        return first
+    primals = first_of(_given(args, formula.inputs), level)
+
+    def coefficient(number: int) -> Any:
+        values = tuple([_tangent(level, arg, number) for arg in args])
+        if all(value is None for value in values):
+            return None
+        return _unpacked(formula(formula.outputs, primals, values), first)
+
+    degrees = {value.degree for value in flat(args) if is_series(value, level)}
+    if len(degrees) > 1 and level.summed is not None:
+        raise RuntimeError("laplacian: an operator whose derivative is that of a larger one, as matrix_exp, cannot be a part of it; "
+                           "use the trace of hessian(function)")  # fmt: skip
+    return _built(level, first, coefficient, max(degrees))
+
+
+def _tangent(level: Any, value: Any, number: int) -> Any:
+    """A coefficient of an operand, or of several, of which absent ones are zeros."""
+    if type(value) is tuple or type(value) is list:
+        if not any(is_series(item, level) and item.term(number) is not None for item in value):
+            return None
+        return [item.known(number) if is_series(item, level) else ops.zeros_like(item) for item in value]
+    return value.term(number) if is_series(value, level) else None
+
+
+def products(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """Sums over pairs of coefficients."""
+    factors = [place for place in places if is_series(args[place], level)]
+    others = list(first_of(args, level))
+    degree = sum(args[place].degree for place in factors)
+
+    def coefficient(number: int) -> Any:
+        return total(level, degree + number, [on(split) for split in _splits(number, len(factors))])
+
+    def on(split: tuple) -> Any:
+        if any(args[place].is_zero(number) for place, number in zip(factors, split)):
+            return None
+        found = list(others)
+        for place, number in zip(factors, split):
+            found[place] = args[place].term(number)
+            if found[place] is None:
+                return None
+        return call(*found)
+
+    return _built(level, call(*others), coefficient, degree, any(args[place].is_zero(0) for place in factors))
+
+
+def _splits(number: int, count: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write a number as a sum."""
+    if count == 1:
+        yield (number,)
+        return
+    for first in range(number + 1):
+        for rest in _splits(number - first, count - 1):
+            yield (first, *rest)
+
+
+def recurrence(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """The jvp formula on series, order by order."""
+    first, formula = _formula(level, call, args)
+    if formula is None:
+        return first
+    degree, slopes = _degree(level, args), []  # the derivatives of the outputs, when they are asked for
+
+    def slope() -> Any:
+        if not slopes:
+            tangents = tuple([_derivative(level, arg) for arg in args])
+            outputs = tuple(result) if isinstance(result, tuple) else (result,)
+            slopes.append(_unpacked(formula(outputs, _given(args, formula.inputs), tangents), first))
+        return slopes[0]
+
+    def coefficient(number: int) -> Any:
+        return _each(slope(), lambda found: _divided(level, found, number))
+
+    result = _built(level, first, coefficient, degree)  # which its own derivative may name
+    return result
+
+
+def solution(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """The operator on what is left of each coefficient of its first place.
+
+    y = F(b, z) solves M(b, y) = z, where M is linear in both, so that F(b, .) of what the coefficients before leave of z is
+    the next one.  The jvp in b is - F(b, M(b_t, y)).  It is asked with b less its first coefficient in the place of b_t, and
+    while it runs F(b, .) gives what it is given.
+    """
+    place = places[0]
+    z, others = args[place], list(first_of(args, level))
+    first, formula = _formula(level, call, args)
+    degree, moved = _degree(level, args), []
+
+    def coefficient(number: int) -> Any:
+        if not moved:
+            rests = tuple([None if i == place or i not in places else _without_first(level, arg) for i, arg in enumerate(args)])
+            if any(rest is not None for rest in rests):
+                given = _given(args, formula.inputs)
+                level.given_back = [given[i] for i in places[1:]], place
+                try:
+                    moved.append(formula((result,), given, rests)[0])
+                finally:
+                    level.given_back = None
+            else:
+                moved.append(None)
+        rest = moved[0].term(number) if moved[0] is not None else None
+        left = total(level, degree + number, [z.term(number) if is_series(z, level) else None, rest])
+        return None if left is None else call(*others[:place], left, *others[place + 1 :])
+
+    result = _built(level, first, coefficient, degree)
+    return result
+
+
+def _without_first(level: Any, value: Any) -> Any:
+    """A series whose first coefficient is zero."""
+    if not is_series(value, level):
+        return None
+    return series([None], level, value, value.term, value.degree)
+
+
+def _divided(level: Any, slope: Any, number: int) -> Any:
+    """Coefficient `number` of what has a derivative."""
+    if not is_series(slope, level):
+        return slope if number == 1 else None
+    found = slope.term(number - 1)
+    return found if found is None or number == 1 else ops.multiply(found, 1 / number)
+
+
+def _derivative(level: Any, value: Any) -> Any:
+    """The derivative of an operand, or of several, of which absent ones are zeros."""
+    if type(value) is tuple or type(value) is list:
+        if not any(is_series(item, level) for item in value):
+            return None
+        return [_derivative(level, item) if is_series(item, level) else ops.zeros_like(item) for item in value]
+    if not is_series(value, level):
+        return None
+
+
+    def rule(number: int) -> Any:
+        term = value.term(number + 1)
+        return term if term is None or not number else ops.multiply(term, number + 1)
+
+    return level.remembered("derivative", (value,), lambda: series([], level, value, rule, value.degree + 1))
+
+
+def _formula(level: Any, call: Any, args: tuple) -> tuple[Any, Any]:
+    """What the operator gives for the first coefficients, and its jvp formula."""
+    primals = first_of(args, level)
+    if not any(type(value) in STANDS for value in flat(primals)):
+        return formula_of(call, primals)
+    return call(*primals), formula_of(call, _plain(primals))[1]
+
+
+def _plain(value: Any) -> Any:
+    """The first row in the place of each batch, and the first coefficient in that of each series of other levels: what the
+    formula is asked of, and how the arguments are converted."""
+    if type(value) is tuple or type(value) is list:
+        return type(value)([_plain(item) for item in value])
+    rows = 0
+    while type(value) in STANDS:
+        if type(value) is Batched:
+            value, rows = value.inside, rows + 1
+        else:
+            value = value.known(0)
+    return value.detach()[(0,) * rows] if rows else value
+
+
+def _given(args: tuple, converted: tuple) -> tuple:
+    """The arguments as the operator converts them, the tensors as they are."""
+    return tuple([_mixed(arg, found) for arg, found in zip(args, converted)])
+
+
+def _mixed(arg: Any, found: Any) -> Any:
+    if isinstance(arg, Tensor):
+        return arg
+    if type(arg) in (tuple, list) and type(found) in (tuple, list) and len(arg) == len(found):
+        return type(found)([_mixed(one, other) for one, other in zip(arg, found)])
+    return found
+
+
+def _degree(level: Any, args: tuple) -> int:
+    """The degree of the first coefficient: operands of degree 1 and more stand where the operator is linear in each of them."""
+    return sum(value.degree for value in flat(args) if is_series(value, level))
+
+
+def _unpacked(found: tuple, like: Any) -> Any:
+    """The tangents of outputs as the operator returns those: one of them, a list, or several."""
+    return found if isinstance(like, tuple) else found[0]
+
+
+def _each(found: Any, change: Callable[[Any], Any]) -> Any:
+    return [change(item) for item in found] if isinstance(found, (tuple, list)) else change(found)
+
+
+def _built(level: Any, first: Any, coefficient: Callable[[int], Any], degree: int, is_zero: bool = False) -> Any:
+    """Results whose first coefficients are known, and the others by a rule that gives those of all results.
+
+    Where the first ones are known to be zero that is kept, as a solution must not be asked for the coefficient that they
+    multiply.
+    """
+    if isinstance(first, Tensor):
+        if first.dtype.kind not in "fc":
+            return first
+        first = total(level, degree, [first])
+        return series([None if is_zero else first], level, first, lambda number: _fitted(coefficient(number), first), degree)
+    if not isinstance(first, (tuple, list)):
+        return first
+    known: dict[int, Any] = {}
+
+    def of(place: int, number: int) -> Any:
+        if number not in known:
+            known[number] = coefficient(number)
+        return None if known[number] is None else _fitted(known[number][place], first[place])
+
+    found = [
+        series([None if is_zero else total(level, degree, [item])], level, item, lambda number, place=i: of(place, number), degree)
+        if isinstance(item, Tensor) and item.dtype.kind in "fc" else item
+        for i, item in enumerate(first)
+    ]  # fmt: skip
+    return _like(first, found)
+
+
+def _like(first: Any, found: list) -> Any:
+    """A sequence of results in the class of another one, also a named tuple."""
+    if type(first) is list:
+        return found
+    return tuple(found) if type(first) is tuple else type(first)(*found)
+
+
+def _fitted(value: Any, like: Any) -> Any:
+    """A coefficient in the shape and dtype of the value."""
+    if value is None:
+        return None
+    if value.shape != like.shape:
+        value = ops.broadcast_to(value, like.shape)
+    if value.dtype != like.dtype:
+        value = ops.astype(ops.real(value) if value.dtype.kind == "c" and like.dtype.kind != "c" else value, like.dtype)
+    return value
+
+
+WAYS = {way.__name__: way for way in (constant, products, recurrence, solution, terms)}
+WAYS["refused"] = recurrence  # the operator says what it lacks when it is asked for its formula
+
+
+def key_of(value: Any) -> Any:
+    """What tells operands from others: tensors by themselves, anything else by its value."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return (kind, *map(key_of, value))
+    if kind is slice:
+        return (kind, key_of(value.start), key_of(value.stop), key_of(value.step))
+    if isinstance(value, (Tensor, np.ndarray)):
+        return id(value)
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return (kind, value, str(value)) if kind is float else (kind, value)
