@@ -45,7 +45,7 @@ from .api.ranges import arange as arange, full as full, full_like as full_like  
 from .api.ranges import gradient as gradient, linspace as linspace, logspace as logspace, pad as pad  # as well
 from .api.serialization import load, save
 from .api.spectrum import istft, multinomial, stft
-from . import batching  # which is private, and would be seen if it was imported later
+from . import batching, taylor  # which are private, and would be seen if they were imported later
 from .tracing import trace as trace  # around the operator of that name
 from .support import constants
 from .support.constants import *
@@ -70,7 +70,7 @@ _func = (
     "hessian_operator", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd", "jacobian",
     "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
     "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
-    "sparse_hessian", "sparse_jacobian", "sparse_plan", "sparsity", "stop_gradient", "switch", "value_and_grad",
+    "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stop_gradient", "switch", "value_and_grad",
     "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
 _sparse = "sparse_coo_tensor", "sparse_csr_tensor"

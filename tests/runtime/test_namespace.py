@@ -19,8 +19,8 @@ NAMESPACES = sorted(path.stem for path in (ROOT / "generated/namespaces").glob("
 STUBS = {gs: "generated/__init__.pyi"} | {
     importlib.import_module(f"gradspec.{name}"): f"generated/namespaces/{name}.pyi" for name in NAMESPACES
 }
-MODULES = {"autograd", "checkpoint", "debug", "extend", "forward_ad", "func", "functional", "graph", "lr_scheduler", "nested", "nn", "optim", "profiler", "profiler_util", "random", "replay", "scipy",
-           "signal", "sparse", "special", "test_util", "tree_util", "utils", *NAMESPACES} - {"_nn", "_random", "_special"}
+MODULES = {"autograd", "checkpoint", "debug", "extend", "forward_ad", "func", "functional", "graph", "init", "lr_scheduler", "modules", "nested", "nn", "optim",
+           "parameter", "profiler", "profiler_util", "random", "replay", "scipy", "signal", "swa_utils", "sparse", "special", "test_util", "tree_util", "utils", *NAMESPACES} - {"_nn", "_random", "_special"}
 DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 
 
