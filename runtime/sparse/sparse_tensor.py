@@ -338,9 +338,15 @@ def of_scipy(array: Any) -> SparseTensor:
     """The elements that a `scipy.sparse` array or matrix stores, in the memory in which they are if its format allows."""
     if array.ndim != 2:
         raise ValueError(f"gs.sparse has matrices alone, got a sparse array of shape {array.shape}")
-    found = array.tocoo()
-    rows, columns = (np.asarray(places, np.intp) for places in (found.row, found.col))
-    return SparseTensor(asarray(found.data), rows, columns, found.shape, "csr" if array.format == "csr" else "coo")
+    if array.format in ("csr", "csc"):
+        count = array.indptr[-1]  # there may be memory behind the last element
+        along = np.repeat(np.arange(len(array.indptr) - 1), np.diff(array.indptr))
+        places, data = (along, array.indices[:count].astype(np.intp)), array.data[:count]
+        rows, columns = places if array.format == "csr" else places[::-1]
+    else:
+        found = array.tocoo()
+        rows, columns, data = found.row.astype(np.intp), found.col.astype(np.intp), found.data
+    return SparseTensor(asarray(data), rows, columns, array.shape, "csr" if array.format == "csr" else "coo")
 
 
 def add(a: SparseTensor, other: Any) -> Any:

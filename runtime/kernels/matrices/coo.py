@@ -5,7 +5,7 @@ Owns what is refused, the loop over a batch, and the NumPy expressions for dtype
 
 import numpy as np
 
-from .coo_loops import add_stored, sample_stored
+from .coo_loops import add_stored, outside, sample_stored
 
 __all__ = ["coo_matmul", "coo_sampled_matmul"]
 
@@ -83,10 +83,10 @@ def _places(count, rows, columns, m, n):
             raise TypeError(f"the {name}s of stored elements are integers, got {places.dtype}")
         if places.shape[-1] != count:
             raise ValueError(f"{count} stored elements have {name}s of the shape {places.shape}")
-        if places.size and not 0 <= places.min() <= places.max() < size:
-            wrong = places.min() if places.min() < 0 else places.max()
-            raise IndexError(f"the {name} {wrong} of a stored element is not one of {size} {name}s")
-        found.append(places.astype(np.intp, copy=False))
+        places = np.ascontiguousarray(places, np.intp)
+        if (wrong := outside(places, size)) >= 0:
+            raise IndexError(f"the {name} {places.flat[wrong]} of a stored element is not one of {size} {name}s")
+        found.append(places)
     return found
 
 

@@ -6,7 +6,7 @@ matrix: the module `coo` has looked.  What stands twice counts twice, in the ord
 """
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_TYPE, ndarray, npy_intp
+from ...support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
 from ..loops.wide cimport real
 
 cnp.import_array()
@@ -26,6 +26,10 @@ cdef void add_products(Job* job, real* values, real* x, real* y) noexcept nogil:
     cdef real value
     cdef real* source
     cdef real* target
+    if length == 1:
+        for e in range(job.count):
+            y[job.rows[e]] += values[e] * x[job.columns[e]]
+        return
     for e in range(job.count):
         value, source, target = values[e], x + job.columns[e] * length, y + job.rows[e] * length
         for j in range(length):
@@ -50,6 +54,10 @@ cdef void sample_products(Job* job, real* values, real* a, real* b) noexcept nog
     cdef double total
     cdef real* left
     cdef real* right
+    if length == 1:
+        for e in range(job.count):
+            values[e] = a[job.rows[e]] * b[job.columns[e]]
+        return
     for e in range(job.count):
         left, right, total = a + job.rows[e] * length, b + job.columns[e] * length, 0
         for j in range(length):
@@ -68,6 +76,24 @@ cdef void sample_complex_products(Job* job, real* values, real* a, real* b) noex
             first += <double> left[j] * right[j] - <double> left[j + 1] * right[j + 1]
             second += <double> left[j] * right[j + 1] + <double> left[j + 1] * right[j]
         values[2 * e], values[2 * e + 1] = <real> first, <real> second
+
+
+cdef npy_intp first_outside(npy_intp* places, npy_intp count, npy_intp size) noexcept nogil:
+    cdef npy_intp e
+    cdef size_t highest = 0, place
+    for e in range(count):
+        place = <size_t> places[e]  # a negative one is beyond all others
+        highest = place if place > highest else highest
+    if count and highest >= <size_t> size:
+        for e in range(count):
+            if not 0 <= places[e] < size:
+                return e
+    return -1
+
+
+def outside(ndarray places, npy_intp size):
+    """Where the first of `places` stands, contiguous and of intp, that is not one of `size` places; -1 of none."""
+    return first_outside(<npy_intp*> PyArray_BYTES(places), PyArray_SIZE(places), size)
 
 
 cdef Job job_of(ndarray values, ndarray rows, ndarray columns, ndarray a, ndarray b):
