@@ -82,7 +82,8 @@ def exact(op, given, z):
     on_axis = 0 in (z.real, z.imag)
     with mp.workdps(1900 if on_axis else 1200):
         try:
-            return [settled(*pair) for pair in zip(*map(beside, BESIDE if on_axis else BESIDE[:1] * 2))]
+            found = [beside(distance) for distance in (BESIDE if on_axis else BESIDE[:1])]
+            return [settled(*pair) for pair in zip(found[0], found[-1])]
         except (ZeroDivisionError, ValueError, OverflowError):
             return None
 
