@@ -236,6 +236,7 @@ class Compiled(Calls):
         Parameters
         ----------
         path : str or path-like
+            Where it ends in `.py`, the file is `python(numpy=True)`: the latest recording, for a process that has NumPy alone.
 
         Raises
         ------
@@ -244,7 +245,42 @@ class Compiled(Calls):
         """
         from .loaded import save
 
-        save(self, path)
+        if os.fspath(path).endswith(".py"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.python(numpy=True))
+        else:
+            save(self, path)
+
+    def python(self, numpy: bool = False) -> str:
+        """The latest recording as the text of a Python module, whose function `program` takes what the function took.
+
+        What the function holds are arrays of the module, with the numbers that they have now; calls of `program` write to them
+        where the function does.
+
+        Parameters
+        ----------
+        numpy : bool
+            Whether it is to be of NumPy alone (and of SciPy where an operator is SciPy's): it takes and returns arrays.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        RuntimeError
+            There is no recording, or one leaves a `.grad`, calls back or draws.
+        TypeError
+            An operator has no text over NumPy.
+        """
+        from .written import text_of
+
+        program = self.program
+        if program is None:
+            raise Unfit("python: there is no recording; call the function first")
+        if self.dynamic is not None:
+            raise Unfit("python: a dynamic number is no array; compile without dynamic=, and pass an array of shape ()")
+        return text_of(program, numpy)
 
     def complain(self, reason: str) -> None:
         name = getattr(self.function, "__qualname__", repr(self.function))

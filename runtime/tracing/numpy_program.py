@@ -15,7 +15,7 @@ from ..generated.op_info import OpInfo
 from .definitions import FORWARDS, Definitions, module, refusal
 from .entries import entry_of
 from .inlining import WORD, filled, template
-from .instructions import Instruction
+from .instructions import GUARD, Instruction
 from .literals import array_literal, literal
 from .program import entrance, is_default, parameters_text, target_text
 from .sizes import Size
@@ -30,6 +30,10 @@ class Writer:
 
     def lines(self, line: Instruction) -> list[str]:
         """The statements of an instruction."""
+        if line.name == GUARD:
+            value, wanted = line.arguments
+            return [f"if {value.name}.tobytes() != {wanted!r}:",
+                    "    raise ValueError('program: a value sends the call another way than was recorded')"]  # fmt: skip
         if line.name == "tensor":
             values, dtype = line.arguments
             return [f"{line.outputs.name} = np.array({literal(values)}, {literal(dtype)})"]
@@ -131,12 +135,13 @@ def numpy_text(trace: Any) -> str:
         body.append(f"{name} = default_rng() if {name} is None else {name}")
     written = {line.target.memory for line in trace.instructions if line.target is not None}
     for value in trace.constants:
-        body.append(f"{value.name} = _{value.name}{'.copy()' if value in written else ''}")
+        body.append(f"{value.name} = _{value.name}{'.copy()' if value in written - trace.lasting else ''}")
     for line in trace.instructions:
         body += writer.lines(line)
     body.append(f"return {literal(trace.results)}")
     text = "\n".join(f"    {line}" for line in body)
-    numbers = "".join(f"_{value.name} = {array_literal(value.data)}\n" for value in trace.constants)
+    numbers = "".join(f"_{value.name} = {array_literal(value.data)}{'.copy()' if value in trace.lasting else ''}\n"
+                      for value in trace.constants)  # fmt: skip
     head = [line for line in writer.definitions.imports if line != "import numpy as np"]
     if "b64decode(" in text or "b64decode(" in numbers:
         head.append("from base64 import b64decode")

@@ -107,7 +107,7 @@ def program_text(trace: Any) -> str:
     body = entrance(trace, "gs")
     written = {line.target.memory for line in trace.instructions if line.target is not None}
     for value in trace.constants:
-        body.append(f"{value.name} = gs.asarray(_{value.name}{'.copy()' if value in written else ''})")
+        body.append(f"{value.name} = gs.asarray(_{value.name}{'.copy()' if value in written - trace.lasting else ''})")
     body += [line_text(line) for line in trace.instructions]
     body.append(f"return {literal(trace.results)}")
     text = "\n".join(f"    {line}" for line in body)

@@ -53,6 +53,7 @@ class Trace:
         self.notes: list[str] = recorded["notes"]
         self.arguments: tuple = recorded["arguments"]
         self.keywords: dict[str, Any] = recorded["keywords"]
+        self.lasting: set[Value] = set()  # constants that one run leaves to the next as it has written to them
         self.shapes: Mapping[str, tuple] = {}
         self.symbols: list[str] = []
         self.instructions: list[Instruction] = []

@@ -1,0 +1,109 @@
+"""Written out: a recording as the text of a Python module, over NumPy or over gradspec.
+
+Owns what of a call becomes what of a program: the arguments are its parameters, what the function held are arrays of the module,
+which later calls find as earlier ones left them.  How an operator reads there is the tracer's to say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.nest import flatten, places, rebuild
+from ..tracing.inputs import name_of, parameters_of
+from ..tracing.instructions import GUARD, renamed
+from ..tracing.literals import literal
+from ..tracing.needed import needed
+from ..tracing.traced import Trace
+from ..tracing.values import Value, copied, mapped, values_in
+from .callers import generators_of
+from .effects import CALLBACK, KEPT
+from .holdings import Unfit, array_held
+from .programs import Program
+
+
+class Place:
+    """Stands for a leaf of the arguments, by its number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def text_of(program: Program, numpy: bool) -> str:
+    """A module whose function `program` takes what the call took, and returns what it returned, in arrays.
+
+    Raises
+    ------
+    RuntimeError
+        The call leaves something that arrays cannot show, calls back, or draws.
+    TypeError
+        An operator has no text over NumPy.
+    """
+    taken, again = program.taken, program.again
+    if again is None or program.state is None:
+        raise Unfit("python: a program that was loaded has no text; write it where the function is")
+    if taken.gradients:
+        raise Unfit("python: the call leaves a .grad, which an array has not; return it")
+    for line in taken.lines:
+        if line.name in (CALLBACK, KEPT):
+            raise Unfit("python: the call calls back, and a file has no place for that function")
+        if generators_of(line):
+            raise Unfit("python: the call draws random numbers; gs.trace(f, ...).python() has a parameter for the generator")
+        if line.name == GUARD and not numpy:
+            raise Unfit("python: the call looks at values, which a program over gradspec does not; write it with numpy=True")
+    parameters, keywords, unpacked, fixed = arguments_of(program)
+    given = len(again.arrays)
+    held = {value: held_value(item) for value, (_, item) in zip(taken.inputs[given:], program.state.holdings.tensors)}
+    returned = values_in(taken.results)
+    lines = renamed(needed(taken.lines, returned), held)
+    results = mapped(taken.results, lambda item: held.get(item, item) if type(item) is Value else item)
+    check(lines, values_in(results), [value for value, _ in unpacked])
+    trace = Trace(again.function, lines, {
+        "inputs": [value for value, _ in unpacked], "parameters": parameters, "unpacked": unpacked, "fixed": fixed,
+        "results": results, "sources": [], "notes": [], "arguments": (), "keywords": dict.fromkeys(keywords),
+    })  # fmt: skip
+    trace.lasting = set(held.values())
+    return trace.python(numpy)
+
+
+def arguments_of(program: Program) -> tuple[list[str], list[str], list[tuple[Value, str]], list[tuple[str, str]]]:
+    """The names of the parameters by position and by keyword, where arrays stand among them, and what has to be as it was."""
+    taken, again = program.taken, program.again
+    args, named = rebuild(again.form, [Place(number) for number in range(len(again.leaves))])
+    parameters = parameters_of(again.function, len(args))
+    unpacked: list[tuple[Value, str]] = []
+    fixed: list[tuple[str, str]] = []
+    for parameter, argument in [*zip(parameters, args), *named.items()]:
+        leaves, form = flatten(argument)
+        for leaf, path in zip(leaves, places(form)):
+            if leaf.number in again.arrays:
+                value = taken.inputs[again.arrays.index(leaf.number)]
+                if all(other is not value for other, _ in unpacked):
+                    value.name = name_of(parameter, path)
+                unpacked.append((value, parameter + path))
+            else:
+                fixed.append((parameter + path, literal(again.leaves[leaf.number])))
+    return parameters, list(named), unpacked, fixed
+
+
+def held_value(item: Any) -> Value:
+    """An array of the module for what the function held, with the numbers that it has now."""
+    array = copied(array_held(item))
+    value = Value("constant", array)
+    value.data = array
+    return value
+
+
+def check(lines: list[Any], results: list[Value], inputs: list[Value]) -> None:
+    """Refuse a program that reads what nothing in it makes, or writes to memory that it has under several names."""
+    there = set(inputs)
+    written = {line.target.memory for line in lines if line.target is not None}
+    for value in inputs:
+        if value.memory is not value and value.memory in written:
+            raise Unfit("python: the call writes to arrays that share memory")
+    for line in lines:
+        for value in line.read:
+            if value not in there and value.data is None:
+                raise Unfit(f"python: {line.name} reads an array that no operator made: a .grad, or a part of what is held")
+        there.update(line.made)
+    if any(value not in there and value.data is None for value in results):
+        raise Unfit("python: a result is an array that no operator made")
