@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from ..support.generator import numpy_random
+
 DIRECT = 1 << 25  # elements of all results of runs on single elements
 BATCH = 1 << 20  # elements of the results of one batch of runs
 RUNS = 256  # on groups of elements
@@ -78,7 +80,7 @@ def structure(run, shape, dtype, pairs=None):
         One for each result.
     """
     size = math.prod(shape)
-    random = np.random.default_rng(0)
+    random = numpy_random().default_rng(0)
     first, second = (_numbers(random, (1, *shape), dtype) for _ in range(2))
     ones = run(first)
     if pairs is not None:

@@ -16,6 +16,7 @@ from ..core.grad_mode import no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+from ..support.generator import numpy_random
 from ..tracing.calling import by_keyword
 from ..tracing.values import Source, Value, held, mapped, values_in
 from .batching import vmap
@@ -215,7 +216,7 @@ class Run:
 
     def substitute(self, values):
         """Numbers as good as any in the place of some operands."""
-        random = np.random.default_rng(1)
+        random = numpy_random().default_rng(1)
         for value in values:
             self.numbers[value] = asarray((1 + random.random(value.layout.shape)).astype(value.layout.dtype))
 
@@ -235,7 +236,7 @@ class Run:
 
     def once(self):
         """The results of random numbers."""
-        random = np.random.default_rng(2)
+        random = numpy_random().default_rng(2)
         shape, dtype = self.value.layout.shape, self.value.layout.dtype
         return [y[0] for y in self((1 + random.random((1, *shape))).astype(dtype))]
 
