@@ -25,9 +25,28 @@ class Generator(Holder):
 
     Parameters
     ----------
-    generator : numpy.random.Generator
-        Where the numbers come from; it is the attribute `generator`.
+    generator : numpy.random.Generator or numpy.random.BitGenerator, optional
+        Where the numbers come from; it is the attribute `generator`.  Without it a new one, seeded by the operating system.
     """
+
+    def __init__(self, generator: Any = None) -> None:
+        super().__init__(numpy_random().default_rng(generator))
+
+    def manual_seed(self, seed: Any) -> "Generator":
+        """Start anew from a seed, as `torch.Generator` does.
+
+        Parameters
+        ----------
+        seed : int
+            Whatever `numpy.random.default_rng` takes.
+
+        Returns
+        -------
+        Generator
+            This one.
+        """
+        self.generator = numpy_random().default_rng(seed)
+        return self
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in _random.__all__:

@@ -86,6 +86,17 @@ def test_a_generator_moves_on_and_serves_every_random_operator():
         rng.nomal()
 
 
+def test_a_generator_is_made_without_arguments_and_seeded_as_pytorchs():
+    rng = gs.random.Generator().manual_seed(3)
+    np.testing.assert_array_equal(gs.randn(4, generator=rng).numpy(), np.random.default_rng(3).standard_normal(4))
+    assert rng.manual_seed(3) is rng
+    np.testing.assert_array_equal(rng.normal(size=4).numpy(), np.random.default_rng(3).normal(size=4))
+    assert not np.array_equal(gs.random.Generator().normal(size=4), gs.random.Generator().normal(size=4))
+    np.testing.assert_array_equal(
+        gs.random.Generator(np.random.PCG64(5)).normal(size=3), np.random.Generator(np.random.PCG64(5)).normal(size=3)
+    )
+
+
 def test_manual_seed_starts_the_default_anew():
     gs.manual_seed(4)
     first = gs.randn(3).numpy()
