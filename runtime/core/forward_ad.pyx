@@ -1,10 +1,9 @@
 """Forward mode: dual levels that nest, and the tangents that tensors carry.
 
-Owns which tensor has which tangent at which level.  An operator computes its result once, then, from the outermost level
-to the innermost, evaluates its jvp formula on operands that carry the tangents of the levels further out only: so a
-tangent can itself hold tangents and a graph, and levels cannot be confused.  At a batched level each tensor has many tangents
-at once, the rows of a leading axis: an operator whose formula acts on each row by itself takes them whole, any other row by
-row.  Knows no formulas.
+Owns which tensor has which tangent at which level.  An operator computes its result once, then, from the outermost level to the
+innermost, evaluates its jvp formula on operands that carry the tangents of the levels further out only: so a tangent can itself
+hold tangents and a graph, and levels cannot be confused.  At a batched level each tensor has many tangents at once, the rows of
+a leading axis: an operator whose formula acts on each row by itself takes them whole, any other row by row.  Knows no formulas.
 """
 
 cimport cython
@@ -14,11 +13,12 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from ..support cimport capi as cnp
 from ..support.dispatch import ops
 from .events cimport Event, begin_event, end_event
-from .grad_mode cimport BATCHED, DUAL, FORWARD_DISABLED, LISTENING, ThreadState, thread_objects, thread_state
+from .grad_mode cimport BATCHED, FORWARD_DISABLED, LISTENING, ThreadState, thread_objects, thread_state
 from ..kernels.loops.axes cimport row_view
 from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, TensorExtra, is_inexact, wrap
 
 cnp.import_array()
+formulas = {}  # DualLevel that asks for the formula in the place of tangents -> what it was told
 
 cdef class DualLevel:
     """One open level; it forgets its tangents when it is left."""
@@ -173,7 +173,7 @@ cdef int push(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, bint linear) exce
         if tangents is None:
             continue
         if state.flags & BATCHED and batch_of(level) < 0:
-            (<FormulaLevel> thread_objects().dual_levels[level - 1]).keep(jvp, outputs, inputs)
+            formulas[thread_objects().dual_levels[level - 1]] = formula(jvp, primals_at(outputs, level), primals_at(inputs, level))
             continue
         if state.flags & LISTENING:
             results = push_heard(state, jvp, whole, outputs, inputs, tangents, linear, level)
@@ -190,81 +190,18 @@ cdef int push(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, bint linear) exce
 
 
 cdef class Formula:
-    """The jvp formula of one call, for those who evaluate it on values of their own.
-
-    Attributes
-    ----------
-    outputs, inputs : tuple
-        What the operator gave and took, converted, without tangents.
-    """
-
+    """The jvp formula of a call, and what the operator gave and took, converted and without tangents."""
     cdef Jvp jvp
-    cdef readonly tuple outputs
-    cdef readonly tuple inputs
+    cdef readonly tuple outputs, inputs
 
     def __call__(self, tuple outputs, tuple inputs, tuple tangents):
-        """The tangents of the outputs, None where there is none."""
         return self.jvp(outputs, inputs, tangents)
 
 
-cdef class FormulaLevel(DualLevel):
-    """A level at which no tangent is computed: the formula that would do so is kept."""
-
-    cdef Formula found
-
-    cdef int keep(self, Jvp jvp, tuple outputs, tuple inputs) except -1:
-        self.found = Formula.__new__(Formula)
-        self.found.jvp, self.found.outputs, self.found.inputs = jvp, primals_at(outputs, self.index), primals_at(inputs, self.index)
-        return 0
-
-
-def formula_of(wrapper, tuple inputs):
-    """Call an operator, and find its jvp formula.
-
-    Parameters
-    ----------
-    wrapper : callable
-        The operator, as `call` of a mapping gets it; no composite one.
-    inputs : tuple
-        Its arguments.
-
-    Returns
-    -------
-    result : object
-        What the operator gives.
-    formula : Formula or None
-        None where it is not differentiable.
-    """
-    cdef ThreadState* state = thread_state()
-    cdef list levels = thread_objects().dual_levels
-    cdef FormulaLevel level = FormulaLevel.__new__(FormulaLevel)
-    cdef unsigned int bits = state.flags & (DUAL | BATCHED | FORWARD_DISABLED)
-    level.index, level.batch = len(levels) + 1, -2  # no batch, and not the mark of an error
-    levels.append(level)
-    state.dual_level = level.index
-    state.flags = state.flags & ~<unsigned int> FORWARD_DISABLED | DUAL | BATCHED
-    try:
-        result = wrapper(*[carrying(value, level.index, bits & FORWARD_DISABLED) for value in inputs])
-    finally:
-        levels.pop()
-        level.leave()
-        state.dual_level = len(levels)
-        state.flags = state.flags & ~<unsigned int> (DUAL | BATCHED | FORWARD_DISABLED) | bits
-    return result, level.found
-
-
-cdef object carrying(object value, int level, bint alone):
-    """An operand, or several, with some tangent at a level; `alone`, with none at others."""
-    cdef TensorBase dual
-    if is_sequence(value):
-        return type(value)([carrying(item, level, alone) for item in value])
-    if not isinstance(value, TensorBase) or not is_inexact((<TensorBase> value).array):
-        return value
-    dual = (<TensorBase> value).alias_with_history()
-    if has_tangent(value) and not alone:
-        take_tangents(dual, value)
-    set_tangent(dual, level, value)
-    return dual
+cdef Formula formula(Jvp jvp, tuple outputs, tuple inputs):
+    cdef Formula found = Formula()
+    found.jvp, found.outputs, found.inputs = jvp, outputs, inputs
+    return found
 
 
 cdef inline tuple push_level(ThreadState* state, Jvp jvp, Jvp whole, tuple outputs, tuple inputs, tuple tangents, bint linear,

@@ -8,9 +8,10 @@ import numpy as np
 from ..support cimport capi as cnp
 from ..support.dispatch import ops
 from ..support.errors import NotBatched
+from ..core.forward_ad import formulas
 from ..core.told cimport tell_of_copy
 from ..core.forward_ad cimport DualLevel, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
-from ..core.grad_mode cimport BATCHED, DUAL, MAPPED, thread_objects, thread_state
+from ..core.grad_mode cimport BATCHED, DUAL, FORWARD_DISABLED, MAPPED, thread_objects, thread_state
 from ..support.named_result import named
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
 from ..saved.view cimport attach_dual
@@ -109,6 +110,38 @@ class batched_level(dual_level):
         if thread_state().flags & MAPPED and (found := thread_objects().mapping.pushed(self, tensor)) is not NotImplemented:
             return found
         return unpacked(tensor, self.level + 1)
+
+
+class formula_level(dual_level):
+    """A dual level at which no tangent is computed: the jvp formula of the operator that is called is found instead."""
+
+    def __enter__(self):
+        self.flags = thread_state().flags & FORWARD_DISABLED
+        self.level = enter(-2) - 1  # no batch, and not the mark of an error
+        thread_state().flags &= ~<unsigned int> FORWARD_DISABLED
+        return self
+
+    def __exit__(self, *exc_info):
+        formulas.pop(thread_objects().dual_levels[self.level], None)
+        exit_dual_level(level=self.level)
+        thread_state().flags |= <unsigned int> self.flags
+
+    def carrying(self, value):
+        """An operand, or several, with some tangent at this level; with those of others, unless they are turned off."""
+        cdef TensorBase dual
+        if type(value) is tuple or type(value) is list:
+            return type(value)([self.carrying(item) for item in value])
+        if not isinstance(value, TensorBase) or not is_inexact((<TensorBase> value).array):
+            return value
+        dual = (<TensorBase> value).alias_with_history()
+        if has_tangent(value) and not self.flags:
+            take_tangents(dual, value)
+        set_tangent(dual, self.level + 1, value)
+        return dual
+
+    def found(self):
+        """What is called with outputs, inputs and tangents, and has `outputs` and `inputs`; None where there is no derivative."""
+        return formulas.get(thread_objects().dual_levels[self.level])
 
 
 def innermost_level():

@@ -20,7 +20,7 @@ from ..generated.series import SERIES
 from ..generated.tensor import Tensor
 from ..methods.dual_level import make_dual, unpack_dual
 from ..support.dispatch import ops
-from .series import Series, first_of, flat, is_series, is_view, series
+from .series import Series, first_of, flat, is_read_only, is_series, series, share_memory
 from .ways import WAYS, key_of
 
 
@@ -78,10 +78,14 @@ class Order:
         self.memo = {}
         try:
             result = WAYS[way](self, places, wrapper, inputs)
-            views = [item for item in flat((result,)) if isinstance(item, Series) and is_view(item)]
-            for value in used if views else ():
+            found = [item for item in flat((result,)) if is_series(item, self)]
+            shares = any(share_memory(item.known(0), value.known(0)) for item in found for value in used)
+            for value in used if shares else ():
                 value.terms[:] = value.all_known()  # a write to a view is one to its base
-            return self.whole(result)
+            result = self.whole(result)
+            if not shares:
+                self.part_memory(found, used)
+            return result
         finally:
             for made in self.memo.values():
                 for item in flat((made[0],)):
@@ -108,6 +112,13 @@ class Order:
             return series([result], self, result).complete()
         return result
 
+    def part_memory(self, found: list, used: list) -> None:
+        """Results that are no views have memory of their own, also where a coefficient is that of an operand."""
+        for value in found:
+            for number, term in enumerate(value.terms):
+                if term is not None and (is_read_only(term) or any(share_memory(term, one.terms[number]) for one in used)):
+                    value.terms[number] = ops.copy(term)
+
     def lifted(self, value: Any, outer: Sequence[Any]) -> Series:
         """A value as a series, all of whose coefficients may require grad."""
         outer = [level for level in outer if level is not self.summed]
@@ -125,8 +136,8 @@ class Order:
         target = inputs[0]
         if not is_series(target, self) or self.memo is not None:
             raise RuntimeError(f"jet: {name} is not possible, because it writes a series into a tensor without "
-                               "coefficients. Use the operator that is not in place, or begin with a series: zeros_like(x) of an x "
-                               "that jet was given")  # fmt: skip
+                               "coefficients. Use the operator that is not in place, or begin with a series: zeros_like(x) of an "
+                               "x that jet was given")  # fmt: skip
         way, places = SERIES.get(name, ("", ()))
         if way == "terms":
             for number in range(self.order + 1):

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..batching.batched import STANDS, batched, inside_of, is_row
-from ..core.told import shell
+from ..core.told import array_of, shell
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
@@ -190,11 +190,21 @@ def flat(values: Any) -> Iterator[Any]:
             yield value
 
 
-def is_view(value: Any) -> bool:
-    """Whether what a tensor stands for shares memory with another tensor."""
+def memory(value: Any) -> np.ndarray:
+    """The array of the first of all tensors that one stands for."""
     while type(value) in STANDS:
         value = value.known(0) if type(value) is Series else value.inside
-    return value._base is not None
+    return array_of(value)
+
+
+def share_memory(one: Any, other: Any) -> bool:
+    """Whether a write to one tensor may be one to the other, where None is no tensor."""
+    return one is not None and other is not None and np.may_share_memory(memory(one), memory(other))
+
+
+def is_read_only(value: Any) -> bool:
+    """Whether elements share a place, as after broadcasting."""
+    return not memory(value).flags.writeable
 
 
 def total(level: Any, degree: int, parts: list) -> Any:

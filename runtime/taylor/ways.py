@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..batching.batched import STANDS, Batched
-from ..core.forward_ad import formula_of
 from ..generated.tensor import Tensor
+from ..methods.dual_level import formula_level
 from ..support.dispatch import ops
 from .series import first_of, flat, is_series, series, total
 
@@ -56,8 +56,8 @@ def _joint(level: Any, places: tuple, call: Any, args: tuple) -> Any:
 
     degrees = {value.degree for value in flat(args) if is_series(value, level)}
     if len(degrees) > 1 and level.summed is not None:
-        raise RuntimeError("laplacian: an operator whose derivative is that of a larger one, as matrix_exp, cannot be a part of it; "
-                           "use the trace of hessian(function)")  # fmt: skip
+        raise RuntimeError("laplacian: an operator whose derivative is that of a larger one, as matrix_exp, cannot be a part of "
+                           "it; use the trace of hessian(function)")  # fmt: skip
     return _built(level, first, coefficient, max(degrees))
 
 
@@ -191,8 +191,13 @@ def _formula(level: Any, call: Any, args: tuple) -> tuple[Any, Any]:
     """What the operator gives for the first coefficients, and its jvp formula."""
     primals = first_of(args, level)
     if not any(type(value) in STANDS for value in flat(primals)):
-        return formula_of(call, primals)
-    return call(*primals), formula_of(call, _plain(primals))[1]
+        return _asked(call, primals)
+    return call(*primals), _asked(call, _plain(primals))[1]
+
+
+def _asked(call: Any, primals: tuple) -> tuple[Any, Any]:
+    with formula_level() as level:
+        return call(*map(level.carrying, primals)), level.found()
 
 
 def _plain(value: Any) -> Any:
@@ -257,7 +262,7 @@ def _built(level: Any, first: Any, coefficient: Callable[[int], Any], degree: in
         return None if known[number] is None else _fitted(known[number][place], first[place])
 
     found = [
-        series([None if is_zero else total(level, degree, [item])], level, item, lambda number, place=i: of(place, number), degree)
+        series([None if is_zero else total(level, degree, [item])], level, item, lambda number, at=i: of(at, number), degree)
         if isinstance(item, Tensor) and item.dtype.kind in "fc" else item
         for i, item in enumerate(first)
     ]  # fmt: skip

@@ -113,7 +113,16 @@ def written(x):
     return gs.exp(out) + gs.concat([x[1:], x[:1]])
 
 
-@each("function", [written, lambda x: gs.linalg.solve(gs.outer(x, x) + gs.eye(2), x), lambda x: gs.softmax(x) * x.max(),
+def with_memory_of_their_own(x):
+    y = x + 1
+    y *= 2
+    z = x[:, None] + gs.ones((2, 3))
+    z += y[:, None]
+    z[0] = 0
+    return x * y + z.sum(1)
+
+
+@each("function", [written, with_memory_of_their_own, lambda x: gs.linalg.solve(gs.outer(x, x) + gs.eye(2), x), lambda x: gs.softmax(x) * x.max(),
                    lambda x: gs.where(x > 0.35, x, gs.sin(x)).cumsum(0), lambda x: gs.sort(x**2)[::-1] / gs.std(x)])  # fmt: skip
 def test_functions_as_by_nested_levels(function):
     x, terms = np.array([0.3, 0.4]), [np.array([1.0, 2.0]), np.array([0.5, -1.0]), np.array([0.1, 0.3])]
@@ -252,7 +261,7 @@ def test_laplacians_of_each_output_in_each_other_and_of_gradients():
     np.testing.assert_allclose(gs.compile(laplacian(q))(x).item(), 3 * q(x).item())
 
 
-@each("function", [written, lambda x: gs.linalg.inv(gs.outer(x, x) + gs.eye(2)), lambda x: gs.linalg.norm(x) * gs.softmax(x)])
+@each("function", [written, with_memory_of_their_own, lambda x: gs.linalg.inv(gs.outer(x, x) + gs.eye(2)), lambda x: gs.linalg.norm(x) * gs.softmax(x)])
 def test_laplacians_as_second_derivatives_along_each_axis(function):
     wanted = sum(along(function, X, axis, 0 * axis)[1] for axis in np.eye(2))
     np.testing.assert_allclose(laplacian(function)(gs.asarray(X)).numpy(), wanted, rtol=1e-10, atol=1e-12)
