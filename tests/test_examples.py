@@ -31,6 +31,11 @@ def test_linear_regression():
     assert [float(value) for value in ours] == pytest.approx([float(value) for value in exact], abs=1e-3)
 
 
+def test_modules():
+    text = run("modules.py")
+    assert ")  # " in text and number(r"learning rate 0\.0000\n", text) > 0.97
+
+
 def test_poisson():
     assert number("largest error:", run("poisson.py")) < 0.02
 

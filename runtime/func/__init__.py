@@ -8,6 +8,8 @@ rules of one's own, and classes of one's own as arguments.  Sparse Jacobians and
 SciPy.
 """
 
+from typing import TYPE_CHECKING
+
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
@@ -29,19 +31,24 @@ from .primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, defvj
 from .products import hvp, jvp, linearize, vjp
 from .registered import register_nest
 from .rerun import checkpoint
-from ..support.later import answer
+from ..support.later import later
+
+if TYPE_CHECKING:
+    from .modules import functional_call as functional_call
+    from .modules import stack_module_state as stack_module_state
+else:
+    __getattr__ = later(__name__, {"modules": ("functional_call", "stack_module_state")})  # `nn` is imported with them
 
 __all__ = [
     "associative_scan", "checkpoint", "cond", "custom_jvp", "custom_vjp", "custom_vmap", "def_linear", "defjvp",
     "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "elementwise_grad", "fisher_operator",
-    "fori_loop", "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian",
-    "hessian_operator", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd", "jacobian",
-    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
-    "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
-    "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stop_gradient", "switch", "value_and_grad",
-    "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "fori_loop", "functional_call", "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named",
+    "hessian", "hessian_operator", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd",
+    "jacobian", "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
+    "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
+    "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state", "stop_gradient",
+    "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
-answer(__name__)
 
 
 def __dir__() -> list[str]:

@@ -134,7 +134,7 @@ NAMES = {
     "write gs.nn.Buffer, or register_buffer in a gs.nn.Module": "BufferDict",
     "not there yet; write vmap over a gs.nn.Module in evaluation": "replace_all_batch_norm_modules_",
     "not there yet; write the function of the weights: gs.nn.functional.linear(x, f(weight))": (
-        "functional_call stack_module_state parametrize parametrizations stateless skip_init"
+        "parametrize parametrizations stateless skip_init"
     ),
     "write gs.nn.MultiheadAttention, or gs.nn.scaled_dot_product_attention(q, k, v)": "dot_product_attention attention",
     "write gs.nn.local_response_norm(x, size)": "CrossMapLRN2d",

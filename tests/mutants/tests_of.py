@@ -111,6 +111,7 @@ ELSEWHERE = {
     "runtime/func/batching.py": ["tests/runtime/test_vmap.py"],
     "runtime/func/gradients.py": ["tests/runtime/test_func.py"],
     "runtime/func/matrices.py": ["tests/runtime/test_func.py"],
+    "runtime/func/modules.py": ["tests/runtime/test_modules_as_functions.py"],
     "runtime/func/named.py": ["tests/runtime/test_func.py"],
     "runtime/func/nests.py": ["tests/runtime/test_loops.py", "tests/runtime/test_branches.py"],
     "runtime/func/point.py": ["tests/runtime/test_func.py"],

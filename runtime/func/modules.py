@@ -1,0 +1,139 @@
+"""Modules as functions of their parameters: functional_call, and the parameters of several models as one batch.
+
+Owns the exchange of what a module holds for the time of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import gradspec as gs
+
+from ..nn import Module
+
+State = Mapping[str, Any]
+
+
+def functional_call(
+    module: Module,
+    parameter_and_buffer_dicts: State | Sequence[State],
+    args: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other parameters and buffers than its own.
+
+    Parameters
+    ----------
+    module : Module
+        It holds its own again when the call ends.
+    parameter_and_buffer_dicts : mapping of str to Tensor, or sequence of these
+        Tensors by their paths, as `named_parameters` has them; what is not named stays the module's own.
+    args : object or tuple of objects
+        What the module is called with.
+    kwargs : mapping, optional
+    tie_weights : bool
+        Whether a tensor that the module holds under several names is replaced under all of them.
+    strict : bool
+        Whether every parameter and buffer has to be named.
+
+    Returns
+    -------
+    object
+        What the module returns.
+
+    Raises
+    ------
+    KeyError
+        Where the module has nothing of a name.
+    RuntimeError
+        Where a name is missing and `strict`.
+
+    Examples
+    --------
+    >>> net = gs.nn.Linear(2, 1)
+    >>> gs.func.functional_call(net, {"weight": gs.ones((1, 2)), "bias": gs.zeros(1)}, gs.ones((1, 2))).tolist()
+    [[2.0]]
+    """
+    dicts = [parameter_and_buffer_dicts] if isinstance(parameter_and_buffer_dicts, Mapping) else list(parameter_and_buffer_dicts)
+    given: dict[str, Any] = {}
+    for one in dicts:
+        if twice := sorted(given.keys() & one.keys()):
+            raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+        given |= one
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _holding(module, given, tie_weights, strict):
+        return module(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _holding(module: Module, given: State, tie_weights: bool, strict: bool) -> Iterator[None]:
+    """The module with other tensors, while the context is open."""
+    places = {}
+    for path, holder in module.named_modules(remove_duplicate=False):
+        for group in (holder._parameters, holder._buffers):
+            for name, value in group.items():
+                places[f"{path}.{name}" if path else name] = (group, name, value)
+    if unknown := [name for name in given if name not in places]:
+        raise KeyError(f"functional_call: {type(module).__name__} has no parameter or buffer {', '.join(map(repr, unknown))}")
+    if missing := [name for name, (_, _, value) in places.items() if name not in given and value is not None] if strict else []:
+        raise RuntimeError(f"Missing key(s): {', '.join(map(repr, missing))}.")
+    changed = dict(given)
+    if tie_weights:
+        of = {id(places[name][2]): value for name, value in given.items() if places[name][2] is not None}
+        changed |= {name: of[id(value)] for name, (_, _, value) in places.items() if name not in given and id(value) in of}
+    written: dict[tuple[int, str], Any] = {}
+    try:
+        for path, value in changed.items():
+            group, name, own = places[path]
+            written.setdefault((id(group), name), (group, name, own))
+            group[name] = value
+        yield
+    finally:
+        for group, name, own in written.values():
+            group[name] = own
+
+
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, gs.Tensor], dict[str, gs.Tensor]]:
+    """The parameters and the buffers of several models of one class, stacked, for `vmap` over them with functional_call.
+
+    Parameters
+    ----------
+    models : sequence of Module
+
+    Returns
+    -------
+    params, buffers : dict of str to Tensor
+        A batch of each, with the models along axis 0; the parameters are leaves that require grad as the models' do.
+
+    Examples
+    --------
+    >>> models = [gs.nn.Linear(2, 1) for _ in range(3)]
+    >>> params, buffers = gs.func.stack_module_state(models)
+    >>> params["weight"].shape, buffers
+    ((3, 1, 2), {})
+    """
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if any(model.training != models[0].training for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if any(type(model) is not type(models[0]) for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    params, buffers = {}, {}
+    for name, first in models[0].named_parameters():
+        values = [model.get_parameter(name) for model in models]
+        if any(value.requires_grad != first.requires_grad for value in values):
+            raise RuntimeError(f"stack_module_state: expected parameter {name!r} of all models to require grad, or of none")
+        params[name] = gs.stack([value.detach() for value in values]).requires_grad_(first.requires_grad)
+    for name, _ in models[0].named_buffers():
+        buffers[name] = gs.stack([model.get_buffer(name).detach() for model in models])
+    return params, buffers
+
+
+def __dir__() -> list[str]:
+    return ["functional_call", "stack_module_state"]
