@@ -149,7 +149,7 @@ def filled(values, variables):
     return [ops.zeros_like(x) if value is None else value for value, x in zip(values, variables)]
 
 
-def push(function, variables, tangents, count=0):
+def push(function, variables, tangents, count=0, strict=False):
     """The outputs at `variables`, and their tangents; an input without one has None.  Not 0, `count` says of how many rows
     tangents are batches.  In the forward of a custom Function, too, where no tangents of levels from outside propagate."""
     if count:
@@ -161,6 +161,10 @@ def push(function, variables, tangents, count=0):
             duals = [x if t is None else make_dual(x, t) for x, t in zip(variables, tangents)]
             pairs = [unpack_dual(output) for output in function(duals)]
     outputs = [primal for primal, _ in pairs]
+    for i, (_, tangent) in enumerate(pairs if strict else ()):
+        if tangent is None:
+            raise RuntimeError(f"{function.caller}: output {i} of the user-provided function is independent of the inputs."
+                               f"{NOT_STRICT}")  # fmt: skip
     shape = (count,) if count else ()
     return outputs, [ops.zeros(shape + y.shape, dtype=y.dtype) if t is None else t for y, t in pairs]
 
@@ -200,19 +204,20 @@ def push_transposed(outputs, cotangents, found, tangents, create_graph, retain_g
     return filled(pushed, outputs)
 
 
-def rows(outputs, variables, create_graph, whole=False):
+def rows(outputs, variables, create_graph, whole=False, chunk=None):
     """The blocks of a Jacobian, a list for each output, by batched backward passes, a row for each element of the outputs.
 
-    With `whole` one pass takes all rows of an output; otherwise as many at a time as keep a batch in the cache.
+    With `whole` one pass takes all rows of an output, with `chunk` so many at a time; otherwise as many as keep a batch in the
+    cache.
     """
-    return [_rows(output, variables, create_graph, whole) for output in outputs]
+    return [_rows(output, variables, create_graph, whole, chunk) for output in outputs]
 
 
-def _rows(output, variables, create_graph, whole):
+def _rows(output, variables, create_graph, whole, chunk):
     if not output.requires_grad or not output.size:
         return [ops.zeros(output.shape + x.shape, dtype=x.dtype) for x in variables]
     width = max(output.size, *(x.size for x in variables)) if variables else 1
-    step = output.size if whole else max(1, IN_CACHE // max(1, width))
+    step = output.size if whole else chunk or max(1, IN_CACHE // max(1, width))
     parts = []
     for start in range(0, output.size, step):
         units = np.zeros((min(step, output.size - start), output.size), output.dtype)
@@ -225,7 +230,7 @@ def _rows(output, variables, create_graph, whole):
     return [ops.reshape(block, output.shape + x.shape) for block, x in zip(blocks, variables)]
 
 
-def columns(function, push_some, whole=False):
+def columns(function, push_some, whole=False, chunk=None):
     """The blocks of a Jacobian, a list for each output, by forward mode, a column for each element of the inputs.
 
     Parameters
@@ -236,9 +241,11 @@ def columns(function, push_some, whole=False):
         From tangents of the inputs, and of how many rows they are batches, 0 for no batches, to outputs and their tangents.
     whole : bool
         Push all columns in one pass; otherwise as many at a time as keep a batch in the cache.
+    chunk : int, optional
+        How many at a time.
     """
     total = sum(x.size for x in function.inputs)
-    step = total if whole else max(1, IN_CACHE // max(1, *(x.size for x in function.inputs))) if function.inputs else 1
+    step = total if whole else chunk or max(1, IN_CACHE // max(1, *(x.size for x in function.inputs))) if function.inputs else 1
     parts = []
     try:
         for start in range(0, total, step):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Level, batched, inside_of, is_row, spread
+from .batched import Level, batched, each, innermost, inside_of, is_row, spread
 
 
 class VmapInfo(NamedTuple):
@@ -32,16 +32,25 @@ def called(cls: Any, level: Level, args: tuple, mapping: Any) -> Any:
     if not own:
         raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
                            "implement the vmap staticmethod or set generate_vmap_rule=True.")  # fmt: skip
-    found = cls.vmap(VmapInfo(level.size, level.randomness), tuple([0 if is_mine else None for is_mine in mine]), *whole)
+    dims: list = [0 if is_mine else None for is_mine in mine]
+    for i, arg in enumerate(args):
+        if type(arg) in (tuple, list) and innermost((arg,)) is level:
+            whole[i] = each(arg, lambda tensor: inside_of(tensor, level))
+            dims[i] = each(arg, lambda tensor: 0 if is_row(tensor, level) else None)
+    with mapping.without(level):
+        found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(dims), *whole)
     if not isinstance(found, tuple) or len(found) != 2:
-        raise RuntimeError(f"{cls.__name__}.vmap must return a tuple of 2: the output, and along which axis of it the batch lies")
-    outputs, dims = found
-    if not isinstance(outputs, tuple):
-        return _moved(outputs, dims, level)
-    dims = dims if isinstance(dims, tuple) else (dims,) * len(outputs)
-    if len(dims) != len(outputs):
-        raise RuntimeError(f"{cls.__name__}.vmap: {len(dims)} out_dims for {len(outputs)} outputs")
-    return tuple([_moved(output, dim, level) for output, dim in zip(outputs, dims)])
+        raise RuntimeError(f"Expected {cls.__name__}.vmap to have two returns: the output, and along which axis of it the batch "
+                           "lies")  # fmt: skip
+    outputs, out_dims = found
+    several, listed = isinstance(outputs, (tuple, list)), isinstance(out_dims, (tuple, list))
+    if listed and (not several or type(out_dims) is not type(outputs) or len(out_dims) != len(outputs)):
+        raise RuntimeError(f"{cls.__name__}.vmap returned an incompatible (output, out_dims): out_dims {out_dims!r} for "
+                           f"{f'a {type(outputs).__name__} of {len(outputs)}' if several else 'one output'}")  # fmt: skip
+    if not several:
+        return _moved(outputs, out_dims, level)
+    every = out_dims if listed else [out_dims] * len(outputs)
+    return type(outputs)([_moved(output, dim, level) for output, dim in zip(outputs, every)])
 
 
 def _moved(output: Any, dim: Any, level: Level) -> Any:

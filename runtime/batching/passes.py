@@ -13,10 +13,11 @@ from typing import Any
 from ..core.events import current_mapping, set_mapping
 from ..engine import backward as engine
 from ..engine.backward import GradientEdge, as_sequence, get_gradient_edge
+from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..methods.dual_level import make_dual, unpack_dual
 from ..support.dispatch import ops
-from .batched import STANDS, Batched, Level, batched, is_other, is_row, spread
+from .batched import STANDS, Batched, Level, batched, innermost, is_other, is_row, spread
 from .functions import called
 
 
@@ -170,7 +171,7 @@ class Passes:
     def function(self, cls: Any, args: tuple) -> Any:
         if other := other_level([arg for arg in args if isinstance(arg, Tensor)]):
             other.refuse(f"{cls.__name__}.apply", "write it with operators")
-        level = max((arg.level for arg in args if type(arg) is Batched), key=_number, default=None)
+        level = innermost(args if cls.vmap is not Function.vmap else [arg for arg in args if isinstance(arg, Tensor)])
         return NotImplemented if level is None else called(cls, level, args, self)
 
     def again(self) -> Any:

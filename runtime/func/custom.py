@@ -11,7 +11,7 @@ from typing import Any
 
 from ..autograd import Function
 from ..autograd import grad as gradients
-from ..autograd.nest import flatten, rebuild
+from ..autograd.nest import flatten, rebuild, without_leaves
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -266,7 +266,7 @@ def applied(kind: Any, owner: Any, fixed: Any, variables: list) -> Any:
     """Call a function by its rule, on nests."""
     leaves, form = flatten(variables)
     found: list = []
-    outputs = kind.apply(owner, fixed, form, found, *leaves)
+    outputs = kind.apply(owner, fixed, without_leaves(form), found, *leaves)
     return rebuild(found[0], outputs)
 
 

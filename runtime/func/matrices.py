@@ -10,11 +10,14 @@ from typing import Any
 from ..autograd.nest import LEAF, rebuild
 from ..autograd.passes import columns, filled, gradients, rows
 from ..core.grad_mode import enable_grad
+from ..support.errors import CallValueError
 from .point import Point, chosen
 from .products import pushed
 
 
-def jacrev(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacrev(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, chunk_size: int | None = None
+) -> Callable[..., Any]:
     """The Jacobian of a function, row by row in reverse mode, as a function of the same arguments.
 
     Parameters
@@ -25,6 +28,8 @@ def jacrev(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
         Which positional arguments to differentiate by.
     has_aux : bool
         `func` returns a pair (output, aux); the Jacobian comes with aux, as a pair.
+    chunk_size : int, optional
+        How many rows to compute at a time; as many as keep a batch in the processor's cache by default.
 
     Returns
     -------
@@ -38,10 +43,12 @@ def jacrev(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
     >>> gs.func.jacrev(lambda x: x[:1] * x)(gs.asarray([2.0, 3.0])).tolist()
     [[4.0, 0.0], [3.0, 2.0]]
     """
-    return _jacobian("jacrev", func, argnums, has_aux, _rows)
+    return _jacobian("jacrev", func, argnums, has_aux, _rows, chunk_size)
 
 
-def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacfwd(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, chunk_size: int | None = None
+) -> Callable[..., Any]:
     """`jacrev`, by columns in forward mode, all of them in one call of the function: less work where there are more outputs
     than inputs.
 
@@ -49,6 +56,8 @@ def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
     ----------
     func, argnums, has_aux
         As for `jacrev`.
+    chunk_size : int, optional
+        How many columns to compute at a time.
 
     Returns
     -------
@@ -60,7 +69,7 @@ def jacfwd(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux
     >>> gs.func.jacfwd(lambda t: gs.stack([gs.cos(t), gs.sin(t)]))(0.0).tolist()
     [-0.0, 1.0]
     """
-    return _jacobian("jacfwd", func, argnums, has_aux, _columns)
+    return _jacobian("jacfwd", func, argnums, has_aux, _columns, chunk_size)
 
 
 def jacobian(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
@@ -111,28 +120,30 @@ def hessian(
     return matrix
 
 
-def _jacobian(caller, func, argnums, has_aux, blocks_of):
+def _jacobian(caller, func, argnums, has_aux, blocks_of, chunk=None):
     argnums = chosen(caller, func, argnums)
+    if chunk is not None and not chunk > 0:
+        raise CallValueError(f"{caller}: `chunk_size` should be greater than 0.")
 
     @wraps(func)
     def matrix(*args: Any, **kwargs: Any) -> Any:
         point = Point(caller, func, args, kwargs, argnums, has_aux)
-        blocks = blocks_of(point)
+        blocks = blocks_of(point, chunk)
         found = rebuild(point.outputs_form, [_row(point, row) for row in blocks])
         return (found, point.auxiliary()) if has_aux else found
 
     return matrix
 
 
-def _rows(point):
+def _rows(point, chunk):
     with enable_grad():
-        blocks = rows(point.record(), point.values, point.recorded)
+        blocks = rows(point.record(), point.values, point.recorded, chunk=chunk)
         point.freeze()
     return blocks
 
 
-def _columns(point):
-    return columns(point, lambda *tangents: pushed(point, *tangents))
+def _columns(point, chunk):
+    return columns(point, lambda *tangents: pushed(point, *tangents), chunk=chunk)
 
 
 def _row(point, row):

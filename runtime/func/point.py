@@ -21,6 +21,11 @@ from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 
+CALLED = {
+    "grad": "grad_and_value(f)(*args)", "value_and_grad": "grad_and_value(f)(*args)", "vjp": "vjp(f, *primals)",
+    "jacrev": "vjp(f, *primals): jacrev", "jvp": "jvp(f, primals, tangents)", "jacfwd": "jvp(f, primals, tangents): jacfwd",
+}  # fmt: skip
+
 
 def chosen(caller, func, argnums, argnum=None):
     """`argnums`, for which HIPS autograd says `argnum`; an error where the call is one of PyTorch's functions of that name."""
@@ -45,13 +50,15 @@ def positions(caller, argnums, count):
         try:
             i = operator.index(number)
         except TypeError:
-            raise CallTypeError(f"{caller}: argnums must be an int or a tuple of ints, got {argnums!r}") from None
+            raise CallTypeError(f"{caller}: argnums must be int or Tuple of ints, got {argnums!r}") from None
         if not -count <= i < count:
-            raise CallValueError(f"{caller}: argnums names argument {i}, and the function was called with {count} positional "
-                                 f"argument{'s' * (count != 1)}; a keyword argument is never differentiated")  # fmt: skip
+            raise CallValueError(f"{caller}: argnums names argument {i}, but only {count} positional inputs were given; a "
+                                 "keyword argument is never differentiated")  # fmt: skip
         found.append(i % count)
     if len(set(found)) != len(found):
-        raise CallValueError(f"{caller}: argnums names an argument twice: {argnums!r}")
+        raise CallValueError(f"{caller}: argnums must be unique, and they name an argument twice: {argnums!r}")
+    if not found:
+        raise CallValueError(f"{caller}: argnums must be non-empty: there is nothing to differentiate by")
     return found, single
 
 
@@ -89,16 +96,22 @@ class Point(UserFunction):
         if not self.has_aux:
             return value
         if not isinstance(value, tuple) or len(value) != 2:
-            raise CallTypeError(f"{self.caller}: with has_aux=True the function must return a pair (output, aux), and it "
+            raise CallTypeError(f"{self.called}: output of function f should be a tuple: (output, aux) if has_aux=True, and it "
                                 f"returned {f'a tuple of {len(value)}' if isinstance(value, tuple) else type(value).__name__}"
                                 )  # fmt: skip
         value, self.aux = value
         return value
 
     def tensors(self, nest, what):
-        if what.startswith("outputs"):
-            return super().tensors(nest, what)
         leaves, form = flatten(nest)
+        if what.startswith("outputs"):
+            if nest is None or not leaves:
+                raise CallTypeError(f"{self.called}: Expected f to be a function that has non-empty output, got {nest!r}")
+            for leaf, place in zip(leaves, places(form)):
+                if not isinstance(leaf, TensorBase):  # an array has lost its graph
+                    raise CallTypeError(f"{self.called}: expected f(*primals) to return only tensors, got type {type(leaf)}"
+                                        f"{place and f' at {place}'}; what is no output goes with has_aux=True")  # fmt: skip
+            return leaves, form
         return [self.variable(leaf, what, place) for leaf, place in zip(leaves, places(form))], form
 
     def variable(self, leaf, what, place):
@@ -123,6 +136,11 @@ class Point(UserFunction):
                             )  # fmt: skip
 
     # The variables.
+
+    @property
+    def called(self):
+        """The call as messages show it: PyTorch's words."""
+        return CALLED.get(self.caller, f"{self.caller}(f)(*args)")
 
     def record(self):
         """Call the function on variables; its outputs.  Afterwards `kept` says whether results keep their graph."""

@@ -63,7 +63,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     return (value, pullback, point.auxiliary()) if has_aux else (value, pullback)
 
 
-def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> tuple[Any, ...]:
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> tuple[Any, ...]:
     """What a function returns, and the product of its Jacobian with a vector, by one pass in forward mode.
 
     Parameters
@@ -74,6 +76,8 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
         A tuple holds the arguments of `func`; anything else is its only argument.
     tangents
         Of the form and the shapes of `primals`.
+    strict : bool
+        Refuse an output that does not depend on the arguments, whose tangent is 0 otherwise.
     has_aux : bool
         `func` returns a pair (output, aux).
 
@@ -102,7 +106,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     args = primals if isinstance(primals, tuple) else (primals,)
     point = _at("jvp", func, args, has_aux)
     directions = _tangents(point, tangents if isinstance(primals, tuple) else (tangents,))
-    outputs, found = pushed(point, directions)
+    outputs, found = pushed(point, directions, 0, strict)
     form = point.outputs_form
     results = point.result(outputs, form), point.result(found, form)
     return (*results, point.auxiliary()) if has_aux else results
@@ -190,10 +194,10 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     return nest if several else nest[0]
 
 
-def pushed(point, tangents, count=0):
+def pushed(point, tangents, count=0, strict=False):
     """The outputs of a function and their tangents, as forward mode gives them, or reverse mode twice where that does not."""
     try:
-        outputs, found = push(point, [ops.copy(x) if count else point.shared(x) for x in point.inputs], tangents, count)
+        outputs, found = push(point, [ops.copy(x) if count else point.shared(x) for x in point.inputs], tangents, count, strict)
     except NotImplementedError:
         if count:
             raise NotBatched from None
@@ -209,7 +213,8 @@ def pushed(point, tangents, count=0):
 
 def _at(caller, func, primals, has_aux=False):
     if not primals:
-        raise CallTypeError(f"{caller}: there is nothing to differentiate by: give the arguments of the function")
+        raise CallTypeError(f"{caller}: there is nothing to differentiate by: give the arguments of the function, at least one "
+                            "Tensor or number")  # fmt: skip
     numbers = 0 if len(primals) == 1 else tuple(range(len(primals)))
     return Point(caller, func, primals, None, numbers, has_aux)
 
@@ -217,10 +222,12 @@ def _at(caller, func, primals, has_aux=False):
 def _tangents(point, tangents):
     count = len(point.args)
     if not isinstance(tangents, (tuple, list)):
-        raise CallTypeError(f"{point.caller}: the arguments are a tuple of {count}, so the tangents must be one, too, with one "
-                            f"for each; got {type(tangents).__name__}")  # fmt: skip
+        raise CallTypeError(f"{point.caller}: Expected primals and tangents to have the same python structure: the arguments are "
+                            f"a tuple of {count}, so the tangents must be one, too, with one for each; got "
+                            f"{type(tangents).__name__}")  # fmt: skip
     if len(tangents) != count:
-        raise CallTypeError(f"{point.caller}: expected {count} tangents, one for each argument, got {len(tangents)}")
+        raise CallTypeError(f"{point.caller}: Expected primals and tangents to have the same python structure: expected {count} "
+                            f"tangents, one for each argument, got {len(tangents)}")  # fmt: skip
     return point.vector(tangents, point.inputs, point.inputs_form, "tangents")
 
 
