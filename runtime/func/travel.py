@@ -9,7 +9,6 @@ import warnings
 from copy import deepcopy
 
 import numpy as np
-import numpy.random
 
 from ..batching.mapping import record_of
 from ..core.grad_mode import no_grad
