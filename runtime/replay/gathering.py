@@ -81,13 +81,14 @@ def gathered(slots: list[Slot], steps: list[Step]) -> list[Step]:
         elif run.loops:
             run.wait(step)
         else:
-            found += run.closed()
             found.append(step)
     return found + run.closed()
 
 
 def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
     """The steps, with blocks of scratch memory for what only the loops of one group use."""
+    if all(step.kind != "blocks" for step in steps):
+        return steps
     group = -1
     users: dict[int, set[int]] = {}
     inside = 0

@@ -40,9 +40,9 @@ class Speller:
     def parts(self, line: Instruction) -> list[Instruction]:
         """The loops that an instruction is, or the instruction."""
         entry, out = line.entry, line.outputs
-        if entry is None or line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
+        if entry is None or not entry.program and not any([value.dtype == BOOL for value in line.read]):
             return [line]
-        if not entry.program and all(value.dtype != BOOL for value in line.read):
+        if line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
             return [line]
         if out.memory is not out or not out.layout.c_contiguous or not out.layout.count or not line.read:
             return [line]
