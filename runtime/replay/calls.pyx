@@ -222,14 +222,14 @@ cpdef list hooks_of(TensorBase tensor):
 
 cdef int needs_of(object item) except -1:
     """What of a tensor's history a recording hangs on."""
-    cdef TensorBase tensor
+    cdef TensorBase tensor = item if is_tensor(item) else None
     cdef int needs = GRAD_OFF if thread_state().flags & GRAD_DISABLED else 0
-    if not is_tensor(item):
+    if tensor is None:
         return needs
-    tensor = item
     if tensor.flags & REQUIRES_GRAD:
         needs |= NEEDS_GRAD
-        if (tensor.extra is not None or tensor.grad_fn_ is not None) and hooks_of(tensor):
+        if tensor.extra is not None and tensor.extra.attributes and "grad_dtype" in tensor.extra.attributes or (
+                (tensor.extra is not None or tensor.grad_fn_ is not None) and hooks_of(tensor)):
             needs |= HOOKED
     if tensor.grad_fn_ is None:
         needs |= LEAF

@@ -316,7 +316,8 @@ def kind_of_array(item: Any, array: np.ndarray) -> tuple:
     """What of an array a recording hangs on, all but its numbers."""
     flags = None
     if isinstance(item, TensorBase) and item.requires_grad:
-        flags = item.is_leaf, item.is_leaf and item.grad is None, tuple(hooks_of(item))
+        wanted = item.grad_dtype if item.is_leaf else None
+        flags = item.is_leaf, item.is_leaf and item.grad is None, wanted is not None and wanted.num, tuple(hooks_of(item))
     return array.dtype, array.shape, array.strides, array.flags.num & 0x500, flags
 
 

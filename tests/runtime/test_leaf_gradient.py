@@ -157,6 +157,22 @@ def test_who_has_the_setting_and_who_has_not():
     assert y.grad.dtype == np.float64
 
 
+def test_a_recording_ends_where_the_setting_changes():
+    x = leaf(1.0, 2.0)
+
+    @gs.compile
+    def step(factor):
+        x.grad = None
+        (x * factor).sum().backward()
+        return x.sum()
+
+    for wanted in (np.float64, np.float32, None, np.float64):
+        x.grad, x.grad_dtype = None, wanted
+        for factor in (2.0, 3.0, 4.0):
+            step(gs.tensor([factor, 1.0]))
+            assert x.grad.dtype == (wanted or np.float64) and x.grad.tolist() == [factor, 1.0]
+
+
 def test_memory_order_in_another_dtype():
     x = gs.asarray(np.arange(12.0).reshape(3, 4).T).requires_grad_()
     x.grad_dtype = np.float32
