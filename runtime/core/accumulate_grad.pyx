@@ -70,7 +70,7 @@ cdef class AccumulateGrad(Node):
         self.output.type_num = type_of_gradient(self.leaf, array)
         return 0
 
-    def dtype_of_output(self, output_nr):
+    cdef object dtype_of_output(self, int output_nr):
         return (<object> self.leaf.array).dtype
 
     cdef object apply(self, object grad, Wanted wanted):

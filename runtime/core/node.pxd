@@ -63,6 +63,7 @@ cdef class Node:
     cdef bint takes_undefined(self)
     cdef bint takes_batch(self)
     cdef bint takes_deferred(self)
+    cdef object dtype_of_output(self, int output_nr)
 
     cdef inline PyObject* edge(self, Py_ssize_t i) noexcept:
         """What made input `i`, borrowed."""

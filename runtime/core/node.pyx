@@ -229,7 +229,7 @@ cdef class Node:
         """A dictionary for the user's own notes."""
         return self.ensure_hooks().metadata
 
-    def dtype_of_output(self, output_nr):
+    cdef object dtype_of_output(self, int output_nr):
         """The dtype of an output."""
         return cnp.PyArray_DescrFromType(self.metadata(output_nr).type_num)
 
