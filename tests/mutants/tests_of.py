@@ -36,6 +36,7 @@ ELSEWHERE = {
     "codegen/write/files.py": ["tests/test_generated.py"],
     "codegen/write/modes.py": ["tests/ops/test_modes.py"],
     "codegen/write/op_info.py": ["tests/test_generated.py"],
+    "codegen/write/series.py": ["tests/ops/test_series.py"],
     "codegen/write/spelling.py": ["tests/codegen/test_emitted.py"],
     "codegen/write/stubs.py": ["tests/test_types.py"],
     "codegen/write/wrapper.py": ["tests/codegen/test_emitted.py"],
