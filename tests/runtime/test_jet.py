@@ -137,7 +137,7 @@ def test_branches_follow_the_value():
 
 
 def test_as_jax():
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="compares with JAX's Taylor coefficients, and JAX is not installed")
     jet_module = pytest.importorskip("jax.experimental.jet")
     before = jax.config.jax_enable_x64
     jax.config.update("jax_enable_x64", True)

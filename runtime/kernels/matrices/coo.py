@@ -5,7 +5,7 @@ Owns what is refused, the loop over a batch, and the NumPy expressions for dtype
 
 import numpy as np
 
-from .coo_loops import add_stored, outside, sample_stored
+from . import coo_loops
 
 __all__ = ["coo_matmul", "coo_sampled_matmul"]
 
@@ -32,9 +32,9 @@ def coo_matmul(values, rows, columns, x, m):
     y = np.zeros((*lead, m, x.shape[-1]), dtype)
     for place, row, column, value, part in _batch(lead, rows, columns, (values, 1, dtype), (x, 2, dtype)):
         if dtype.char in "fdFD":
-            add_stored(value, row, column, part, y[place])
+            coo_loops.add_stored(value, row, column, part, y[place])
         else:
-            np.add.at(y[place], row, value[:, None] * part[column])
+            add_stored(value, row, column, part, y[place])
     return y
 
 
@@ -61,10 +61,26 @@ def coo_sampled_matmul(a, b, rows, columns):
     values = np.empty((*lead, rows.shape[-1]), dtype)
     for place, row, column, left, right in _batch(lead, rows, columns, (a, 2, dtype), (b, 2, dtype)):
         if dtype.char in "fdFD":
-            sample_stored(values[place], row, column, left, right)
+            coo_loops.sample_stored(values[place], row, column, left, right)
         else:
-            values[place] = (left[row] * right[column]).sum(-1)
+            sample_stored(values[place], row, column, left, right)
     return values
+
+
+def add_stored(values, rows, columns, x, y):
+    """``y[rows[e]] += values[e] * x[columns[e]]`` for each e."""
+    np.add.at(y, rows, values[:, None] * x[columns])
+
+
+def sample_stored(values, rows, columns, a, b):
+    """``values[e] = sum(a[rows[e]] * b[columns[e]])`` for each e."""
+    values[...] = (a[rows] * b[columns]).sum(-1)
+
+
+def outside(places, size):
+    """Where the first of `places` stands that is not one of `size` places; -1 of none."""
+    wrong = np.flatnonzero((places < 0) | (places >= size))
+    return wrong[0] if wrong.size else -1
 
 
 def _at_least(x, ndim):
@@ -84,7 +100,7 @@ def _places(count, rows, columns, m, n):
         if places.shape[-1] != count:
             raise ValueError(f"{count} stored elements have {name}s of the shape {places.shape}")
         places = np.ascontiguousarray(places, np.intp)
-        if (wrong := outside(places, size)) >= 0:
+        if (wrong := coo_loops.outside(places, size)) >= 0:
             raise IndexError(f"the {name} {places.flat[wrong]} of a stored element is not one of {size} {name}s")
         found.append(places)
     return found
