@@ -78,7 +78,7 @@ ELSEWHERE = {
     "runtime/replay/calls.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/callers.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/capture.py": ["tests/runtime/test_compiled.py"],
-    "runtime/replay/forwards.pyx": ["tests/runtime/test_offers.py"],
+    "runtime/replay/forwards.pyx": ["tests/kernels/test_offers.py"],
     "runtime/replay/frames.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/gathering.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/layouts.py": ["tests/runtime/test_compiled.py"],
