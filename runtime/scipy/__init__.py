@@ -1,16 +1,26 @@
-"""Arguments for SciPy's functions, made of differentiable functions.
+"""SciPy's verbs with derivatives: gradspec.scipy, with SciPy's own submodules and names.
 
-Owns the names.  A function that needs SciPy imports it when it is called.
+Owns the names.  A function that needs SciPy imports it when it is called, a submodule is imported when it is asked for.
 """
+
+from typing import TYPE_CHECKING
 
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from .objective import Objective, objective
-from ..support.later import answer
+from ..support.later import later
 
-__all__ = ["Objective", "objective"]
-answer(__name__)
+# SciPy's submodules, one a line.
+_modules: tuple[str, ...] = (
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    pass
+else:
+    __getattr__ = later(__name__, {"": _modules})
+
+__all__ = ["Objective", "objective", *_modules]
 
 
 def __dir__() -> list[str]:
