@@ -6,6 +6,7 @@ there is no circle.  A module that is in no row is an error: a new folder has to
 
 import ast
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -75,8 +76,13 @@ def module_of(path):
     return parts
 
 
+@cache
 def imported(path):
     """Names of the modules that a file imports, as (line, dots, module, names)."""
+    return list(imports_of(path))
+
+
+def imports_of(path):
     text = path.read_text()
     if path.suffix == ".py":
         for node in ast.walk(skip_type_checking(ast.parse(text))):
@@ -107,8 +113,13 @@ def skip_type_checking(tree):
     return tree
 
 
+@cache
 def sources(folders):
     """Every source file of some folders, with its dotted name inside the package as a list."""
+    return list(files_of(folders))
+
+
+def files_of(folders):
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.p*")):
             if path.suffix in (".py", ".pyx", ".pxd") and "__pycache__" not in path.parts:
