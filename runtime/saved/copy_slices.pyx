@@ -27,13 +27,10 @@ from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, 
 from ..core.node cimport Node, Wanted
 from ..core cimport tensor as tensor_module
 from ..core.tensor cimport PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT, TensorBase, TensorExtra, check_view, is_inexact, wrap
+from .modes cimport put_back
 from .view cimport ViewStep, adopt, array_view, base_of, dual_base_of, refuse, replayed, steps_of
 
 cnp.import_array()
-
-cdef enum:
-    SWITCHED = GRAD_DISABLED | FORWARD_DISABLED | INFERENCE  # and restored; that no vmap is open any more an operator finds inside
-
 
 cdef class OfView(Node):
     """What knows the steps from a base to one of its views."""
@@ -249,7 +246,7 @@ cdef int refresh(TensorBase view) except -1:
             fresh = replayed(extra.steps, steps_of(dual), dual)
             take_tangents(view, fresh)
     finally:
-        state.flags = state.flags & ~<unsigned int> SWITCHED | flags & SWITCHED
+        put_back(state, flags)
     return 0
 
 
@@ -270,7 +267,7 @@ cdef int pass_by(ThreadState* state, TensorBase view, TensorBase alias) except -
     try:
         fresh = taken_again(state, view, base_of(view), flags)
     finally:
-        state.flags = state.flags & ~<unsigned int> SWITCHED | flags & SWITCHED
+        put_back(state, flags)
     alias.grad_fn_, alias.output_nr_ = fresh.grad_fn_, fresh.output_nr_
     return 0
 

@@ -22,13 +22,10 @@ from ..core.node cimport Node
 from ..core.operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
 from .snapshot cimport begin_write
 from ..core.tensor cimport INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap
+from .modes cimport put_back
 from .view cimport ViewStep, adopt, check_inplace, replayed
 
 cnp.import_array()
-
-cdef enum:
-    SWITCHED = GRAD_DISABLED | FORWARD_DISABLED | INFERENCE  # and restored; that no vmap is open any more an operator finds inside
-
 
 cdef inline object operand(Ufunc ufunc, int i, object value, str op):
     """Operand `i` as the operator takes it; an error names `op`."""
@@ -200,7 +197,7 @@ cdef TensorBase recorded_look(ThreadState* state, TensorBase target, TensorBase 
     try:
         return replayed(last, last.previous, value_before(target, False))
     finally:
-        state.flags = state.flags & ~<unsigned int> SWITCHED | flags & SWITCHED
+        put_back(state, flags)
 
 
 cdef TensorBase become_view(TensorBase target, TensorBase view):

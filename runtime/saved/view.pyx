@@ -18,6 +18,7 @@ from ..core.tensor cimport (
     FOREIGN, IN_INFERENCE, IN_NO_GRAD, INFERENCE_TENSOR, ONE_OF_SEVERAL, PLAIN, REQUIRES_GRAD, RETAINS_GRAD, TANGENT,
     VIEW, Creation, TensorBase, TensorExtra, check_view, is_inexact, wrap,
 )
+from .modes cimport put_back
 
 cnp.import_array()
 
@@ -182,8 +183,8 @@ cdef ndarray array_view(ViewStep last, ViewStep stop, ndarray base):
     state.flags |= GRAD_DISABLED | FORWARD_DISABLED
     try:
         view = replayed(last, stop, wrap(base))
-    finally:  # an operator may find that no vmap is open any more
-        state.flags = state.flags & ~<unsigned int> (GRAD_DISABLED | FORWARD_DISABLED) | flags & (GRAD_DISABLED | FORWARD_DISABLED)
+    finally:
+        put_back(state, flags)
     if owner_of(view.array) is not owner_of(base):
         raise RuntimeError("a view cannot be taken again: of memory in another order its operator makes a copy")
     return view.array
