@@ -64,12 +64,13 @@ _namespaces = (
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
 _func = (
-    "associative_scan", "checkpoint", "cond", "custom_jvp", "custom_vjp", "custom_vmap", "def_linear", "defjvp",
-    "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "elementwise_grad", "fisher_operator",
-    "fori_loop", "functional_call", "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named",
-    "hessian", "hessian_operator", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd",
-    "jacobian", "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
-    "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
+    "associative_scan", "checkpoint", "closure_convert", "cond", "custom_jvp", "custom_linear_solve", "custom_root",
+    "custom_vjp", "custom_vmap", "def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum",
+    "defvjp_argnums", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
+    "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_operator",
+    "hessian_tensor_product", "hessian_vector_product", "hvp", "implicit", "io_callback", "jacfwd", "jacobian",
+    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
+    "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
     "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state", "stop_gradient",
     "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip

@@ -35,6 +35,10 @@ class Passes:
         self.left: list[Level] = []  # that are closed, and had tensors then
         self.away = 0  # how many calls have put levels aside
 
+    def read(self, tensor: Any) -> Any:
+        """What is read where a tensor is named."""
+        return tensor
+
     def insides(self, values: Sequence[Any]) -> list:
         found: list[Any] = []
         for value in values:
@@ -213,6 +217,7 @@ def of_every_row(value: Tensor) -> Tensor:
     mapping = current_mapping()
     if mapping is None:
         return value
+    value = mapping.read(value)
     if any(is_other(level) for level in mapping.levels):
         return everywhere(value, mapping.levels)
     return stood(aligned(value, mapping.levels), mapping.levels)

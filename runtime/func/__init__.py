@@ -16,10 +16,12 @@ import gradspec.autograd  # noqa: F401 (as well)
 from .batching import vmap
 from .branches import cond, switch
 from .callbacks import io_callback, pure, pure_callback
+from .closures import closure_convert
 from .compressed import SparsePlan, sparse_hessian, sparse_jacobian, sparse_plan
 from .custom import custom_jvp, custom_vjp, stop_gradient
 from .custom_batching import custom_vmap, sequential_vmap
 from .gradients import elementwise_grad, grad, grad_and_aux, grad_and_value, value_and_grad
+from .implicit import custom_linear_solve, custom_root, fixed_point, implicit
 from .jet import jet, laplacian, value_and_laplacian
 from .linear_operators import fisher_operator, gauss_newton_operator, hessian_operator, jacobian_operator
 from .loops import associative_scan, fori_loop, map, scan, while_loop
@@ -40,12 +42,13 @@ else:
     __getattr__ = later(__name__, {"modules": ("functional_call", "stack_module_state")})  # `nn` is imported with them
 
 __all__ = [
-    "associative_scan", "checkpoint", "cond", "custom_jvp", "custom_vjp", "custom_vmap", "def_linear", "defjvp",
-    "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "elementwise_grad", "fisher_operator",
-    "fori_loop", "functional_call", "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named",
-    "hessian", "hessian_operator", "hessian_tensor_product", "hessian_vector_product", "hvp", "io_callback", "jacfwd",
-    "jacobian", "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp",
-    "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
+    "associative_scan", "checkpoint", "closure_convert", "cond", "custom_jvp", "custom_linear_solve", "custom_root",
+    "custom_vjp", "custom_vmap", "def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum",
+    "defvjp_argnums", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
+    "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_operator",
+    "hessian_tensor_product", "hessian_vector_product", "hvp", "implicit", "io_callback", "jacfwd", "jacobian",
+    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
+    "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
     "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state", "stop_gradient",
     "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

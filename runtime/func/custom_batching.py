@@ -121,7 +121,11 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
         results, out_form = [], None
         for i in range(axis_size):
             row = [ops.getitem(leaf, i) if is_batch else leaf for leaf, is_batch in zip(leaves, which)]
-            found, out_form = flatten(f(*rebuild(form, row)))
+            found, out_form = flatten(function(*rebuild(form, row)))  # rows of an outer vmap, too
+            level = innermost(found)
+            if level is not None and level not in current_mapping().levels:
+                raise RuntimeError(f"sequential_vmap: {getattr(f, '__name__', repr(f))} closes over a row of the vmap that calls "
+                                   "it for each row; make that an argument of it")  # fmt: skip
             results.append(found)
         whole = [ops.stack([asarray(item) for item in column]) for column in zip(*results)]
         return rebuild(out_form, whole), rebuild(out_form, [True] * len(whole))

@@ -44,7 +44,7 @@ NAMES = {
     # Transformations and control flow.
     "write gs.vmap(f): one process holds the whole batch": "pmap smap shard_map",
     "not there yet, and nothing is traced; write f itself": (
-        "compiler closure_convert eval_shape ensure_compile_time_eval no_tracing "
+        "compiler eval_shape ensure_compile_time_eval no_tracing "
         "named_call named_scope functionalize stages fx disable_jit export freeze dce_sink stage optimization_barrier after_all "
         "create_token composite explain_cache_misses"
     ),
@@ -59,7 +59,7 @@ NAMES = {
     "write if and else: what Python runs is what is recorded": "platform_dependent",
     "write a subclass of gs.autograd.Function, with forward and backward": (
         "custom_gradient custom_derivatives notrace_primitive register_notrace library function "
-        "NestedIOFunction softmax_custom_jvp custom_root custom_linear_solve fwd_and_bwd"
+        "NestedIOFunction softmax_custom_jvp fwd_and_bwd"
     ),
     "write gs.func.custom_vmap": "custom_batching",
     "write x.detach()": "detach_copy",
@@ -110,7 +110,7 @@ NAMES = {
     "not there yet; write the steps in a loop: they are recorded": "odeint solve_ivp integrate",
     "write gs.scipy.objective, which scipy.optimize.minimize and its kin take": "minimize OptimizeResults optimize root",
     "write gs.tree_util.ravel_pytree for flatten, gs.optim for the optimizers": "misc",
-    "not there yet; write Newton's steps in a loop, which are recorded, or a gs.autograd.Function": "fixed_points fixed_point",
+    "write gs.func.fixed_point": "fixed_points",
     "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optimizers optax",
     "not there yet; write gs.nn.conv2d, or SciPy's function of x.detach().numpy(), without a gradient": "ndimage image cluster",
     "write gs.sparse.matmul(A, x)": "spmm smm hsmm hspmm dsmm",

@@ -220,6 +220,7 @@ ELSEWHERE = {
     "runtime/kernels/matrices/coo_loops.pyx": ["tests/kernels/test_coo.py"],
     "runtime/nested/construction.py": ["tests/runtime/test_nested.py"],
     "runtime/nested/nested_tensor.py": ["tests/runtime/test_nested.py"],
+    "runtime/func/solutions.py": ["tests/runtime/test_implicit.py"],
     "runtime/nested/products.py": ["tests/runtime/test_nested.py"],
     "runtime/nested/segments.py": ["tests/runtime/test_nested.py"],
     "runtime/sparse/construction.py": ["tests/runtime/test_sparse.py"],

@@ -1,0 +1,291 @@
+"""Closures: the tensors that a function reads without being given them, as further arguments.
+
+Owns how they are found (by a call) and how a later call reads other tensors in their place.  It stands where `vmap` stands, in
+front of each wrapper, so it sees the rows of an open vmap as well.  Rules that call a function again need both: a gradient by a
+tensor that a function closes over is otherwise lost, or found twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..autograd.nest import flatten, rebuild
+from ..batching.batched import STANDS
+from ..batching.mapping import Mapping
+from ..batching.passes import suspended
+from ..core.events import current_mapping, set_mapping
+from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad
+from ..core.operand import tensor
+from ..core.tensor import TensorBase
+from ..engine import backward as engine
+from ..methods.dual_level import innermost_level, make_dual, unpack_dual
+from ..support.dispatch import ops
+
+__all__ = ["closed_over", "closure_convert", "with_closed"]
+
+
+class Reading(Mapping):
+    """What operators are given, with other tensors in the place of some; vmaps that are open stay open.
+
+    Attributes
+    ----------
+    table : dict of int to (Tensor, Tensor)
+        By the address of a tensor the tensor itself, and what is read in its place.
+    outer : Reading or None
+        That was there before, and reads on.
+    finding : Finding or None
+        The innermost one around.
+    """
+
+    alive = 1  # Mapping asks it of `left`: this one is not unset when the levels inside of it are closed
+
+    def __init__(self, outer: Any, table: dict) -> None:
+        super().__init__([] if outer is None else list(outer.levels))
+        self.table = table
+        self.outer = outer if isinstance(outer, Reading) else None
+        self.finding: Any = None if self.outer is None else self.outer.finding
+        self.left: list[Any] = [self]
+        self.again_asked = False
+
+    def read(self, tensor: Any) -> Any:
+        found = self.table.get(id(tensor))
+        value = tensor if found is None else found[1]
+        return value if self.outer is None else self.outer.read(value)
+
+    def swapped(self, value: Any) -> Any:
+        """A value with what is read in the place of its tensors; the value itself where there is nothing to replace."""
+        if isinstance(value, TensorBase):
+            return self.read(value)
+        if type(value) is tuple or type(value) is list:
+            parts = [self.swapped(item) for item in value]
+            if any(new is not old for new, old in zip(parts, value)):
+                return type(value)(parts)
+        elif type(value) is slice:
+            ends = (value.start, value.stop, value.step)
+            parts = [self.swapped(end) for end in ends]
+            if any(new is not old for new, old in zip(parts, ends)):
+                return slice(*parts)
+        return value
+
+    def asked(self, values: Any) -> Any:
+        """`swapped` of what a wrapper, or a pass, asks with; it asks again with what it gets, and that is as it should be."""
+        if self.again_asked:
+            self.again_asked = False
+            return values
+        given = self.swapped(values)
+        self.again_asked = given is not values
+        return given
+
+    def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
+        given = self.asked(inputs)
+        if given is not inputs:
+            try:
+                return wrapper(*given)
+            finally:
+                self.again_asked = False  # whatever became of it
+        call = super().call
+        return call(name, wrapper, inputs) if self.finding is None else self.finding.noted(call, name, wrapper, inputs)
+
+    def function(self, cls: Any, args: tuple) -> Any:
+        given = self.asked(args)
+        if given is not args:
+            return cls.apply(*given)
+        return super().function(cls, args) if self.finding is None else self.finding.noted(super().function, cls, args)
+
+    # A function may differentiate inside by what it closes over.
+
+    def gradient_edge(self, tensor: Any) -> Any:
+        given = self.asked(tensor)
+        return super().gradient_edge(tensor) if given is tensor else engine.get_gradient_edge(given)
+
+    def backward(self, tensors: Any, grads: Any, retain_graph: Any, create_graph: bool, inputs: Any) -> Any:
+        values = (tensors, grads, inputs)
+        given = self.asked(values)
+        if given is values:
+            return super().backward(tensors, grads, retain_graph, create_graph, inputs)
+        return engine.backward(given[0], given[1], retain_graph, create_graph, given[2])
+
+    def grad(self, outputs: Any, inputs: Any, grads: Any, *how: Any) -> Any:
+        values = (outputs, inputs, grads)
+        given = self.asked(values)
+        if given is values:
+            return super().grad(outputs, inputs, grads, *how)
+        return engine.grad(*given, *how)
+
+    def make_dual(self, primal: Any, tangent: Any, level: Any) -> Any:
+        values = (primal, tangent)
+        given = self.asked(values)
+        if given is values:
+            return super().make_dual(primal, tangent, level)
+        return make_dual(*given, level=level)
+
+    def unpack_dual(self, tensor: Any, level: Any) -> Any:
+        given = self.asked(tensor)
+        return super().unpack_dual(tensor, level) if given is tensor else unpack_dual(given, level=level)
+
+    def push(self, dual_level: Any, primal: Any, tangents: Any) -> Any:
+        values = (primal, tangents)
+        given = self.asked(values)
+        if given is values:
+            return super().push(dual_level, primal, tangents)
+        return dual_level.push(*given)
+
+    def again(self) -> Any:
+        levels, outer = super().again(), self.outer
+
+        @contextmanager
+        def context() -> Iterator[None]:
+            with levels() if outer is None else outer.again()(), _reading(Reading(current_mapping(), self.table)):
+                yield
+
+        return context
+
+
+@contextmanager
+def _reading(mapping: Any) -> Iterator[Any]:
+    before = set_mapping(mapping)
+    try:
+        yield mapping
+    finally:
+        set_mapping(before)
+        mapping.left = []
+
+
+class Finding(Reading):
+    """A call whose tensors are looked at: `found` has those that it was not given, by their addresses."""
+
+    def __init__(self, outer: Any, given: Iterable[Any]) -> None:
+        super().__init__(outer, {})
+        self.found: dict[int, Any] = {}
+        self.looking, self.finding = True, self
+        with suspended(), enable_grad():
+            self.first = ops.copy(tensor(0.0, requires_grad=True)).grad_fn._sequence_nr()
+        self.made = list(given)  # keeps them: an address belongs to whatever lives there
+        self.known = {id(tensor) for tensor in self.made}
+
+    def read(self, tensor: Any) -> Any:
+        if id(tensor) in self.known:
+            return tensor
+        value = super().read(tensor)
+        if self.looking:
+            with self.aside():
+                if is_wanted(value) and not self.is_new(value):
+                    self.found[id(tensor)] = tensor
+        if value is not tensor:
+            self.known.add(id(value))
+            self.made.append(value)
+        return value
+
+    def is_new(self, tensor: Any) -> bool:
+        """Whether a tensor was computed since the call began: functions may differentiate inside."""
+        return tensor.grad_fn is not None and tensor.grad_fn._sequence_nr() >= self.first
+
+    @contextmanager
+    def aside(self) -> Iterator[bool]:
+        """Look at nothing."""
+        before, self.looking = self.looking, False
+        try:
+            yield before
+        finally:
+            self.looking = before
+
+    def noted(self, call: Any, *args: Any) -> Any:
+        """What a call on rows gives, which the function has made itself; what the call is made of is not looked at."""
+        with self.aside() as before:
+            outputs = call(*args)
+        for leaf in flatten(outputs)[0] if before and outputs is not NotImplemented else ():
+            if type(leaf) in STANDS:
+                self.made.append(leaf)
+                self.known.add(id(leaf))
+        return outputs
+
+
+def is_wanted(tensor: Any) -> bool:
+    """Whether something can be differentiated by a tensor, or it is a row of a vmap that is open."""
+    if type(tensor) in STANDS:
+        return tensor.level.is_open
+    if tensor.dtype.kind not in "fc":
+        return False
+    if tensor.requires_grad:
+        return True
+    return any(unpack_dual(tensor, level=level).tangent is not None for level in range(innermost_level()))
+
+
+def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
+    """Call a function, and find the tensors that it reads beside its arguments and that something can be differentiated by.
+
+    Parameters
+    ----------
+    f : callable
+        Is called once, without tangents.
+    *args
+        Nests of tensors, arrays and numbers, whose tensors it gets detached; those that require grad as leaves.
+
+    Returns
+    -------
+    result : nest
+        What `f` returned.
+    tensors : list of Tensor
+        Those that require grad or have a tangent, and the rows of vmaps that are open; each once, in the order in which they are
+        read.
+    """
+    leaves, form = flatten(args)
+    given = [leaf.detach().requires_grad_(leaf.requires_grad) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+    finding = Finding(current_mapping(), [x for x in given if isinstance(x, TensorBase)])
+    with enable_grad(), _set_fwd_grad_enabled(False), _reading(finding):
+        result = f(*rebuild(form, given))
+        finding.swapped(flatten(result)[0])  # what is returned as it was read
+    return result, [tensor for tensor in finding.found.values() if is_wanted(finding.read(tensor))]
+
+
+def with_closed(f: Callable[..., Any], closed: list) -> Callable[..., Any]:
+    """A function that takes, after its arguments, what is to be read in the place of `closed`: a tensor for each, of its shape
+    and dtype."""
+
+    def converted(*args: Any) -> Any:
+        given, others = args[: len(args) - len(closed)], args[len(args) - len(closed) :]
+        table = {id(old): (old, new) for old, new in zip(closed, others) if old is not new}
+        if not table:
+            return f(*given)
+        with _reading(Reading(current_mapping(), table)) as reading:
+            leaves, form = flatten(f(*given))
+            return rebuild(form, [reading.swapped(leaf) for leaf in leaves])
+
+    return converted
+
+
+def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list]:
+    """A function that takes as arguments what another one closes over, as JAX has it.
+
+    Parameters
+    ----------
+    fun : callable
+        Is called once to see what it reads.
+    *example_args
+        Nests of tensors, arrays and numbers.
+
+    Returns
+    -------
+    converted : callable
+        Takes the arguments of `fun`, and after them a tensor for each of `closed`.
+    closed : list of Tensor
+        The tensors that `fun` reads without being given them, and that require grad or have a tangent; the rows of vmaps that are
+        open.  Any other is a constant, and is read as it is.
+
+    Notes
+    -----
+    A tensor that the function reads as numbers only (`c.item()`, `c.numpy()`) or detached is a constant.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> c = gs.tensor(3.0, requires_grad=True)
+    >>> converted, closed = gs.func.closure_convert(lambda x: c * x, 1.0)
+    >>> closed[0] is c, converted(2.0, gs.tensor(5.0)).item()
+    (True, 10.0)
+    """
+    _, closed = closed_over(fun, *example_args)
+
+    return with_closed(fun, closed), closed

@@ -1,0 +1,214 @@
+"""Solutions: the leaves of what a solver finds as functions of all that its condition depends on.
+
+Owns the node of a solution, whose rules call the condition again at the solution itself, which has that node for its history:
+so derivatives of all orders are right.  Owns the linear equation of a derivative as a matrix.  Does not know how anything
+is solved.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..autograd.nest import flatten, places, rebuild, without_leaves
+from ..core.events import current_mapping
+from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..methods.dual_level import innermost_level
+from ..support.dispatch import ops
+from ..support.errors import CallTypeError, CallValueError
+from .closures import closed_over, with_closed
+from .custom import Rule
+from .custom_batching import sequential_vmap
+from .matrices import jacrev
+from .nests import as_tensors
+from .products import jvp, vjp
+
+__all__ = ["Linear", "by_matrix", "solved"]
+
+Linear = Callable[..., Any]
+
+
+def solved(
+    caller: str, solver: Callable[..., Any], condition: Callable[..., Any], args: tuple, linear: Linear, has_aux: bool = False,
+    example: Any = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """What a solver finds, attached to what it depends on, and aux.
+
+    Parameters
+    ----------
+    caller : str
+        For messages.
+    solver, condition, args, has_aux
+        As for `implicit`.
+    linear : callable
+        Solves the linear equation of a derivative: takes the residual as a function of the leaves of the solution, these, its
+        right-hand side, whether the Jacobian is to be transposed, and the form of the solution.
+    example : nest, optional
+        Something of the form of the solution: then the solver may close over rows of a vmap as the condition does.
+    """
+    leaves, form = flatten(args)
+    leaves = [asarray(leaf) if isinstance(leaf, (float, complex, np.generic, np.ndarray)) else leaf for leaf in leaves]
+    args = rebuild(form, leaves)
+    closed: list = []
+    if example is not None:
+        _, closed = closed_over(condition, as_tensors(example, caller, "x"), *args)
+    problem = _Problem(caller, condition, closed, linear, without_leaves(form), len(leaves))
+    with no_grad(), _set_fwd_grad_enabled(False):
+        outputs = problem.solve(solver, has_aux, [*leaves, *closed])
+    xs, aux = outputs[: problem.count], rebuild(problem.aux_form, outputs[problem.count :])
+    if example is None and (is_grad_enabled() or innermost_level()):
+        _, problem.closed = closed_over(condition, problem.nest(xs), *args)
+    found = _Solved.apply(problem, *xs, *leaves, *problem.closed)
+    return problem.nest(found), aux
+
+
+class _Problem:
+    """A condition, and what is known of its solution."""
+
+    def __init__(self, caller: str, condition: Any, closed: list, linear: Linear, form: Any, given: int) -> None:
+        self.caller, self.condition, self.closed, self.linear = caller, condition, closed, linear
+        self.form, self.given = form, given
+        self.x_form: Any = None
+        self.aux_form: Any = None
+        self.count = 0
+
+    def nest(self, xs: Any) -> Any:
+        return rebuild(self.x_form, list(xs))
+
+    def solve(self, solver: Any, has_aux: bool, leaves: list) -> list:
+        """The leaves of the solution and of aux; inside of vmap each row is solved by itself."""
+
+        def run(*values: Any) -> Any:
+            found = with_closed(solver, self.closed)(*rebuild(self.form, list(values[: self.given])), *values[self.given :])
+            if has_aux and (not isinstance(found, (tuple, list)) or len(found) != 2):
+                raise CallTypeError(f"{self.caller}: with has_aux=True the solver must return a pair (solution, aux), got "
+                                    f"{type(found).__name__}")  # fmt: skip
+            x, aux = found if has_aux else (found, ())
+            xs, self.x_form = flatten(x)
+            others, self.aux_form = flatten(aux)
+            self.count = len(xs)
+            return [self.unknown(leaf) for leaf in xs] + [asarray(leaf) for leaf in others]
+
+        values = [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        return (run if current_mapping() is None else sequential_vmap(run))(*values)
+
+    def unknown(self, leaf: Any) -> Any:
+        try:
+            value = asarray(leaf).detach()
+        except (TypeError, ValueError):
+            value = None
+        if value is None or value.dtype.kind not in "fc":
+            raise CallTypeError(f"{self.caller}: the solver must return real or complex arrays, in tuples, lists and "
+                                f"dictionaries, got {type(leaf).__name__ if value is None else value.dtype}")  # fmt: skip
+        return value
+
+    def residual(self, xs: Any, leaves: Any) -> list:
+        """The leaves of the condition at a solution and parameters."""
+        condition = with_closed(self.condition, self.closed)
+        found, form = flatten(condition(self.nest(xs), *rebuild(self.form, list(leaves[: self.given])), *leaves[self.given :]))
+        for leaf, place in zip(found, places(form)):
+            if not isinstance(leaf, TensorBase):
+                raise CallTypeError(f"{self.caller}: the condition must return tensors, but its result{place} is of type "
+                                    f"{type(leaf).__name__}: what is not computed with tensors has no derivative")  # fmt: skip
+        if sum(map(_reals, found)) != sum(map(_reals, xs)):
+            raise CallValueError(f"{self.caller}: the condition gives {sum(map(_reals, found))} real numbers for "
+                                 f"{sum(map(_reals, xs))} unknowns; as many are needed")  # fmt: skip
+        return found
+
+
+class _Solved(Rule):
+    """The leaves of a solution as functions of those of the parameters, and of what the condition closes over."""
+
+    @staticmethod
+    def forward(ctx, problem, *values):
+        xs, leaves = values[: problem.count], values[problem.count :]
+        ctx.set_materialize_grads(False)
+        return Rule.keep(ctx, problem, None, None, [], leaves, [ops.copy(x) for x in xs], too=True)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        problem = ctx.owner
+        leaves, xs = Rule.leaves(ctx)
+        first = 1 + problem.count
+        chosen = [i for i, needed in enumerate(ctx.needs_input_grad[first:]) if needed]
+        if not chosen or all(grad is None for grad in grads):
+            return (None,) * (first + len(leaves))
+        filled = [ops.zeros_like(x) if grad is None else grad for x, grad in zip(xs, grads)]
+        factor = problem.linear(lambda *xs: problem.residual(xs, leaves), xs, filled, True, problem.x_form)
+        _, pullback = vjp(lambda *some: problem.residual(xs, _with(leaves, chosen, some)), *[leaves[i] for i in chosen])
+        found = dict(zip(chosen, pullback([-value for value in factor])))
+        return (None,) * first + tuple([found.get(i) for i in range(len(leaves))])
+
+    @staticmethod
+    def jvp(ctx, *tangents):
+        problem = ctx.owner
+        leaves, xs = Rule.leaves(ctx)
+        given = tangents[1 + problem.count :]
+        chosen = [i for i, tangent in enumerate(given) if tangent is not None]
+        if not chosen:
+            return (None,) * problem.count
+        _, moved = jvp(lambda *some: problem.residual(xs, _with(leaves, chosen, some)), tuple([leaves[i] for i in chosen]),
+                       tuple([given[i] for i in chosen]))  # fmt: skip
+        found = problem.linear(lambda *xs: problem.residual(xs, leaves), xs, [-value for value in moved], False, problem.x_form)
+        return tuple(found)
+
+
+def _with(leaves: list, places: list, values: Any) -> list:
+    changed = list(leaves)
+    for place, value in zip(places, values):
+        changed[place] = value
+    return changed
+
+
+# The linear equation of a derivative: J y = b, or J^T y = b where `transposed`.
+
+
+def by_matrix(residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
+    """With the Jacobian as a matrix."""
+    found: list = []
+
+    def vector_of(vector: Any) -> Any:
+        found[:] = residual(*_parted(vector, xs))
+        return _joined(found)
+
+    matrix = jacrev(vector_of)(_joined(xs))
+    matrix = ops.where(_is_regular(matrix), matrix, np.nan)
+    y = ops.solve(ops.mT(matrix) if transposed else matrix, _joined(b))
+    return _parted(y, found if transposed else xs)
+
+
+def _is_regular(matrix: Any) -> Any:
+    """Whether a matrix whose rows and columns are scaled to a largest element of 1 has full rank to working precision."""
+    if not matrix.size:
+        return np.True_
+    scaled = matrix.detach()
+    with np.errstate(all="ignore"):  # a row of zeros becomes one of NaN
+        for axis in (1, 0):
+            scaled = scaled / ops.max(ops.absolute(scaled), axis=axis, keepdims=True)
+    diagonal = ops.absolute(ops.diagonal(ops.qr(scaled)[1]))
+    return ops.min(diagonal) > 4 * len(scaled) * np.finfo(scaled.dtype).eps * ops.max(diagonal)
+
+
+# Leaves and vectors of real numbers.
+
+
+def _reals(leaf: Any) -> int:
+    return leaf.size * (2 if leaf.dtype.kind == "c" else 1)
+
+
+def _joined(leaves: list) -> Any:
+    real = [ops.view_as_real(leaf) if leaf.dtype.kind == "c" else leaf for leaf in leaves]
+    return ops.concat([ops.reshape(leaf, (-1,)) for leaf in real])
+
+
+def _parted(vector: Any, leaves: list) -> list:
+    """A vector as arrays of the shapes and dtypes of some leaves."""
+    parts, start = [], 0
+    for leaf in leaves:
+        part, start = vector[start : start + _reals(leaf)], start + _reals(leaf)
+        if leaf.dtype.kind == "c":
+            part = ops.view_as_complex(ops.reshape(part, (*leaf.shape, 2)))
+        parts.append(ops.astype(ops.reshape(part, leaf.shape), leaf.dtype))
+    return parts

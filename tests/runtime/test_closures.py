@@ -1,0 +1,117 @@
+"""Closures: what a function reads without being given it is found, and later calls read something else."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.func.closures import closed_over, with_closed
+
+
+def test_what_is_read_is_found_once_and_in_order():
+    a, b, c = (gs.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))
+    data, other = gs.ones(2), gs.tensor(1.0, requires_grad=True)
+    derived = b * 2
+    converted, closed = gs.func.closure_convert(
+        lambda x, y: gs.stack([derived, x]).sum() + data * a * y + gs.concat([c[None], c[None]]), 1.0, a
+    )
+    assert [tensor is other for tensor, other in zip(closed, (derived, a, c), strict=True)] == [True] * 3
+    found = converted(1.0, 5.0, 10.0 * gs.ones(()), gs.tensor(20.0), gs.tensor(30.0))
+    assert found.tolist() == [10 + 1 + 20 * 5 + 30] * 2
+    assert not other.grad_fn
+
+
+def test_arguments_and_what_is_computed_inside_are_not_closed_over():
+    w, c = gs.tensor([1.0, 2.0], requires_grad=True), gs.tensor(3.0, requires_grad=True)
+    gradient = gs.grad(lambda x: (x**3).sum() * c)
+    _, closed = closed_over(lambda x: gradient(x) * 2 + gs.jvp(gs.sin, (x,), (x,))[1] + gs.vmap(lambda r: r * c)(x), w)
+    assert len(closed) == 1 and closed[0] is c
+
+
+def test_what_is_returned_as_it_was_read():
+    c = gs.tensor(3.0, requires_grad=True)
+    converted, closed = gs.func.closure_convert(lambda x: {"x": x, "c": c}, 1.0)
+    other = gs.tensor(4.0)
+    assert closed == [c] and converted(1.0, other)["c"] is other
+
+
+def test_a_function_that_differentiates_by_what_it_closes_over():
+    c = gs.tensor(3.0, requires_grad=True)
+    f = lambda x: gs.autograd.grad(c**2 * x, c, create_graph=True)[0]  # noqa: E731
+    x = gs.tensor(2.0, requires_grad=True)
+    converted, closed = gs.func.closure_convert(f, x)
+    assert closed == [c]
+    assert converted(x, gs.tensor(5.0, requires_grad=True)).item() == 20.0
+    assert gs.grad(converted, 1)(x, 5.0).item() == 4.0
+
+
+def test_tangents_and_custom_functions():
+    cube = gs.custom_vjp(lambda x: x**3)
+    cube.defjvp = None
+    cube.defvjp(lambda x: (x**3, x), lambda x, g: (g * 3 * x * x,))
+
+    def inner(c):
+        converted, closed = gs.func.closure_convert(lambda x: x * c**2, 1.0)
+        assert len(closed) == 1
+        return gs.jvp(converted, (2.0, closed[0].detach()), (0.0, 1.0))[1]
+
+    assert gs.jvp(inner, (3.0,), (1.0,))[0].item() == 12.0
+    c = gs.tensor(2.0, requires_grad=True)
+    converted, closed = gs.func.closure_convert(lambda x: cube(c) * x, 1.0)
+    assert closed == [c] and gs.grad(converted, 1)(1.0, 5.0).item() == 75.0
+
+
+def test_rows_of_a_vmap():
+    def f(c):
+        def g(x):
+            y = x * c
+            return gs.exp(y) + y
+
+        converted, closed = gs.func.closure_convert(g, 2.0)
+        assert len(closed) == 1 and closed[0] is c
+        return converted(2.0, c + 1)
+
+    c = np.array([0.5, 0.25])
+    np.testing.assert_allclose(gs.vmap(f)(c), np.exp(2 * c + 2) + 2 * c + 2)
+
+
+def test_inside_of_each_other():
+    a, b = gs.tensor(2.0, requires_grad=True), gs.tensor(3.0, requires_grad=True)
+
+    def outer(x):
+        converted, closed = gs.func.closure_convert(lambda y: y * a * b, x)
+        assert len(closed) == 2
+        return converted(x, closed[0], gs.tensor(7.0)) + a
+
+    converted, closed = gs.func.closure_convert(outer, 1.0)
+    assert closed == [a, b]
+    assert converted(1.0, gs.tensor(10.0, requires_grad=True), b).item() == 80.0
+
+
+def test_two_that_change_places():
+    a, b = gs.tensor(2.0, requires_grad=True), gs.tensor(3.0, requires_grad=True)
+    converted, closed = gs.func.closure_convert(lambda x: x * a - b, 1.0)
+    assert closed == [a, b] and converted(1.0, b, a).item() == 1.0
+    assert [slope.item() for slope in gs.autograd.grad(converted(2.0, b, a), [a, b])] == [-1.0, 2.0]
+
+
+def test_levels_that_close_inside_take_nothing_with_them():
+    a, b = gs.tensor(2.0, requires_grad=True), gs.tensor(3.0, requires_grad=True)
+    f = lambda x: gs.vmap(lambda row: row * a)(x).sum() + b  # noqa: E731
+    converted, closed = gs.func.closure_convert(f, gs.ones(2))
+    assert len(closed) == 2
+    assert converted(gs.ones(2), gs.tensor(5.0), gs.tensor(6.0)).item() == 16.0
+    assert (a * b).item() == 6.0
+
+
+def test_an_error_inside_leaves_nothing_behind():
+    c = gs.tensor(2.0, requires_grad=True)
+
+    def fail(x):
+        raise KeyError(x * c)
+
+    with pytest.raises(KeyError):
+        closed_over(fail, 1.0)
+    with pytest.raises(KeyError):
+        with_closed(fail, [c])(1.0, gs.tensor(3.0))
+    assert (c * 1).item() == 2.0
+    assert gs.vmap(lambda x: x * c)(gs.ones(2)).tolist() == [2.0, 2.0]

@@ -1,0 +1,197 @@
+"""Implicit derivatives: against exact values, the complex step of a solver, and differences of solutions."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import optimize
+
+import gradspec as gs
+from gradspec.func import custom_linear_solve, custom_root, fixed_point, implicit
+
+
+def differences(f, x, h=1e-4):
+    """The Jacobian of a function of NumPy arrays, by central differences of fourth order."""
+    x = np.asarray(x, float)
+    columns = []
+    for i in range(x.size):
+        e = np.zeros(x.size)
+        e[i] = h
+        e = e.reshape(x.shape)
+        columns.append((8 * (f(x + e) - f(x - e)) - (f(x + 2 * e) - f(x - 2 * e))) / (12 * h))
+    return np.moveaxis(np.array(columns), 0, -1).reshape(*np.shape(columns[0]), *x.shape)
+
+
+def cubic(a):
+    return np.array(optimize.brentq(lambda x: x**3 + x - float(a.numpy()), -10, 10, xtol=1e-15))
+
+
+def test_all_orders_in_both_modes_are_those_of_the_series():
+    """x**3 + x = a at a = 2: the derivatives of the inverse function, by mpmath."""
+    exact = [float(mpmath.diff(lambda a: mpmath.findroot(lambda x: x**3 + x - a, 1.0), 2.0, n)) for n in range(5)]
+    root = implicit(cubic, lambda x, a: x**3 + x - a)
+    c = gs.tensor(2.0, requires_grad=True)
+    closing = lambda s: implicit(lambda: cubic((c * s).detach()), lambda x: x**3 + x - c * s)()  # noqa: E731
+    push = lambda f: lambda a: gs.jvp(f, (a,), (1.0,))[1]  # noqa: E731
+    for f, scale in ((root, 1.0), (closing, 2.0)):
+        for ways in ("", "r", "f", "rr", "rf", "fr", "ff", "rrr", "ffr", "frf", "rfrr", "ffff", "frrf"):
+            derivative = f
+            for way in ways:
+                derivative = gs.grad(derivative) if way == "r" else push(derivative)
+            expected = exact[len(ways)] * scale ** len(ways)
+            np.testing.assert_allclose(derivative(2.0 / scale).item(), expected, rtol=1e-7, err_msg=ways)
+
+
+def system(x, p):
+    w, b = p["w"], p["b"]
+    return [gs.tanh(w @ x["u"]) + x["v"] * b.sum() - 1, x["v"] - (x["u"] * b).sum() / 4]
+
+
+def solve_system(p):
+    w, b = (np.asarray(p[k]) for k in "wb")
+
+    def f(z):
+        return np.concatenate([np.tanh(w @ z[:3]) + z[3] * b.sum() - 1, [z[3] - (z[:3] * b).sum() / 4]])
+
+    z = optimize.root(f, np.zeros(4), tol=1e-14).x
+    return {"u": z[:3], "v": z[3]}
+
+
+P = {"w": np.array([[2.0, 0.3, 0.1], [-0.2, 1.5, 0.4], [0.3, -0.1, 1.8]]), "b": np.array([0.5, 0.2, 0.1])}
+
+
+def test_nests_of_parameters_and_of_solutions():
+    solution = implicit(solve_system, system)
+
+    def f(b):
+        found = solve_system({"w": P["w"], "b": b})
+        return np.concatenate([found["u"], [found["v"]]])
+
+    joined = lambda b: (lambda x: gs.concat([x["u"], x["v"][None]]))(solution({"w": P["w"], "b": b}))  # noqa: E731
+    expected = differences(f, P["b"])
+    second = differences(lambda b: differences(f, b), P["b"], 1e-3)
+    for jacobian in (gs.jacrev, gs.jacfwd):
+        np.testing.assert_allclose(jacobian(joined)(P["b"]), expected, rtol=1e-7)
+        for outer in (gs.jacrev, gs.jacfwd):
+            np.testing.assert_allclose(outer(jacobian(joined))(P["b"]), second, rtol=1e-4, atol=1e-5)
+    gradient = gs.grad(lambda p: solution(p)["v"] ** 2)(P)
+    by_w = differences(lambda w: solve_system({"w": w, "b": P["b"]})["v"] ** 2, P["w"])
+    np.testing.assert_allclose(gradient["w"], by_w, rtol=1e-6, atol=1e-12)
+
+
+def test_what_the_condition_closes_over_is_differentiated_in_a_backward_pass():
+    w = gs.tensor(P["w"], requires_grad=True)
+    x = implicit(lambda b: solve_system({"w": w.numpy(), "b": b}), lambda x, b: system(x, {"w": w, "b": b}))(gs.tensor(P["b"]))
+    (x["v"] ** 2).backward()
+    by_w = differences(lambda w: solve_system({"w": w, "b": P["b"]})["v"] ** 2, P["w"])
+    np.testing.assert_allclose(w.grad, by_w, rtol=1e-6, atol=1e-12)
+
+
+def linear(a, b):
+    """A solution of a linear system by three ways of solving it, which all read `a` as a closure."""
+
+    def solve(matvec, b):
+        return optimize.newton_krylov(lambda x: matvec(gs.asarray(x)).numpy() - b.numpy(), np.zeros(b.shape), f_tol=1e-13)
+
+    plain = lambda: np.linalg.solve(*[gs.asarray(x).detach().numpy() for x in (a, b)])  # noqa: E731
+    yield custom_linear_solve(lambda x: a @ x, b, solve, solve)
+    yield custom_root(lambda x: a @ x - b, gs.zeros(b.shape), lambda f, x: plain(),
+                      lambda g, y: gs.linalg.solve(gs.jacfwd(g)(y), y))  # fmt: skip
+    yield implicit(plain, lambda x: a @ x - b, solve=solve)()
+    yield fixed_point(lambda a: lambda x: x + 0.3 * (b - a @ x), a, np.zeros(3), lambda x, y: abs(x - y).max(), 1e-14)
+
+
+def test_linear_solves_under_all_names_have_the_derivatives_of_the_operator():
+    a, b, v = P["w"], P["b"] + 1, np.array([1.0, -0.5, 2.0])
+
+    def derivatives(solve):
+        f = lambda a, b: (solve(a, b) ** 3 * v).sum()  # noqa: E731
+        first = gs.grad(f, (0, 1))
+        along = lambda a, b: first(a, b)[0][0, 1] + first(a, b)[1][2]  # noqa: E731
+        return [f(a, b), *first(a, b), *gs.grad(along, (0, 1))(a, b), gs.jvp(f, (a, b), (a * a, b * b))[1],
+                gs.jvp(along, (a, b), (a * a, b * b))[1], gs.grad(lambda a: gs.jvp(f, (a, b), (b * a, b * b))[1])(a)]  # fmt: skip
+
+    expected = derivatives(gs.linalg.solve)
+    for i in range(4):
+        for k, (found, wanted) in enumerate(zip(derivatives(lambda a, b: list(linear(a, b))[i]), expected)):
+            np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9, err_msg=f"{i} {k}")
+
+
+def test_inside_of_vmap_of_what_is_given_and_of_what_is_closed_over():
+    a, b = np.array([2.0, 10.0, 30.0]), np.array([1.0, 2.0])
+    root = implicit(lambda a, b: np.array(cubic(a / b)), lambda x, a, b: (x**3 + x) * b - a)
+    grid = gs.vmap(gs.vmap(root, (None, 0)), (0, None))
+    expected = np.array([[cubic(gs.tensor(i / j)) for j in b] for i in a])
+    np.testing.assert_allclose(grid(a, b), expected)
+    np.testing.assert_allclose(gs.vmap(gs.vmap(gs.grad(root), (None, 0)), (0, None))(a, b),
+                               [[gs.grad(root)(i, j).item() for j in b] for i in a])  # fmt: skip
+    weights = np.arange(6.0).reshape(3, 2)
+    found = gs.grad(lambda a, b: (grid(a, b) * weights).sum(), (0, 1))(a, b)
+    for i, (x, other) in enumerate(((a, b), (b, a))):
+
+        def total(x, i=i, other=other):
+            rows, columns = (other, x) if i else (x, other)
+            return (np.array([[cubic(gs.tensor(p / q)) for q in columns] for p in rows]) * weights).sum()
+
+        np.testing.assert_allclose(found[i], differences(total, x, 1e-3), rtol=1e-6)
+
+    def closing(a):
+        newton = lambda f, x: optimize.newton(lambda x: f(x).item(), x.item(), tol=1e-14)  # noqa: E731
+        return custom_root(lambda x: x**3 + x - a, 1.0, newton, lambda g, y: y / g(gs.ones_like(y)))
+
+    np.testing.assert_allclose(gs.vmap(gs.grad(closing))(a), 1 / (3 * expected[:, 0] ** 2 + 1))
+    np.testing.assert_allclose(gs.vmap(gs.grad(gs.grad(closing)))(a), -6 * expected[:, 0] / (3 * expected[:, 0] ** 2 + 1) ** 3)
+    np.testing.assert_allclose(gs.vmap(lambda a: gs.jvp(closing, (a,), (1.0,))[1])(a), 1 / (3 * expected[:, 0] ** 2 + 1))
+
+
+def test_inside_of_checkpoint_and_compile():
+    root = implicit(lambda a: cubic(a), lambda x, a: x**3 + x - a)
+    expected = gs.grad(lambda a: gs.sin(root(a * a)))(1.5).item()
+    assert gs.grad(gs.checkpoint(lambda a: gs.sin(root(a * a))))(1.5).item() == expected
+    compiled = gs.compile(gs.grad(lambda a: gs.sin(root(a * a))))
+    for a in (1.5, 1.5, 1.0, 2.0):
+        np.testing.assert_allclose(compiled(gs.tensor(a)).item(), gs.grad(lambda a: gs.sin(root(a * a)))(a).item())
+
+
+def test_complex_solutions():
+    """The complex root of z**2 + b z + c, as of two real functions of two real unknowns."""
+    solver = lambda b, c: (-b.numpy() + np.sqrt(b.numpy() ** 2 - 4 * c.numpy())) / 2  # noqa: E731
+    root = implicit(solver, lambda z, b, c: z * z + b * z + c)
+    b, c = 1.0 + 0.5j, 2.0 - 1.0j
+    z = complex(root(b, c).item())
+    found = gs.grad(lambda b, c: root(b, c).real, (0, 1))(b, c)
+    np.testing.assert_allclose([x.item() for x in found], np.conj([-z / (2 * z + b), -1 / (2 * z + b)]))
+    np.testing.assert_allclose(gs.jvp(root, (b, c), (1j, 0j))[1].item(), -1j * z / (2 * z + b))
+
+
+def test_a_singular_jacobian_gives_nan():
+    double = implicit(lambda a: np.array([1.0, 1.0]), lambda x, a: gs.stack([x.sum() - a, 2 * (x.sum() - a)]))
+    flat = implicit(lambda a: np.array(0.0), lambda x, a: x * x - a)
+    for f in (lambda a: double(a).sum(), flat):
+        assert np.isnan(gs.grad(f)(0.0).item()) and np.isnan(gs.jvp(f, (0.0,), (1.0,))[1].item())
+    scaled = implicit(lambda a: np.array([1e20, 1.0]), lambda x, a: gs.stack([x[0] * 1e-20 - a, x[1] - a]))
+    np.testing.assert_allclose(gs.jacrev(scaled)(1.0), [1e20, 1.0])  # badly scaled is not singular
+
+
+def test_aux_and_no_gradient():
+    root = implicit(lambda a: (np.sqrt(a.numpy()), {"steps": 3}), lambda x, a: x * x - a, has_aux=True)
+    x, aux = root(4.0)
+    assert x.item() == 2.0 and aux["steps"].item() == 3 and not x.requires_grad
+    (slope, aux) = gs.grad(root, has_aux=True)(4.0)
+    assert slope.item() == 0.25
+    x, _ = custom_root(lambda x: x - 1, 0.0, lambda f, x: (1.0, 7), lambda g, y: y / g(1.0), has_aux=True)
+    assert x.item() == 1.0
+
+
+@pytest.mark.parametrize(("make", "error", "words"), [
+    (lambda: implicit(lambda a: "x", lambda x, a: x)(1.0), TypeError, "must return real or complex arrays"),
+    (lambda: implicit(lambda a: np.array(1), lambda x, a: x)(1.0), TypeError, "got int64"),
+    (lambda: gs.jacrev(implicit(lambda a: np.ones(2), lambda x, a: x.sum() - a))(1.0), ValueError, "1 real numbers for 2 unknowns"),
+    (lambda: gs.grad(implicit(lambda a: 1.0, lambda x, a: np.zeros(())))(1.0), TypeError, "must return tensors"),
+    (lambda: implicit(lambda a: 1.0, lambda x, a: x, has_aux=True)(1.0), TypeError, "must return a pair"),
+    (lambda: gs.grad(lambda b: custom_linear_solve(lambda x: 2 * x, b, lambda m, b: b / 2))(1.0), TypeError, "symmetric=True"),
+    (lambda: gs.grad(lambda b: custom_linear_solve(lambda x: x[:1], b, lambda m, b: b).sum())(gs.ones(2)), TypeError, "match b"),
+    (lambda: gs.vmap(lambda a: implicit(lambda b: a * 2, lambda x, b: x - 2 * a)(a))(gs.ones(2)), RuntimeError, "closes over a row"),
+])  # fmt: skip
+def test_what_is_refused(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
