@@ -14,6 +14,7 @@ WAYS = {
     "terms": "the operator, which is linear, on each coefficient",
     "products": "sums of the operator on pairs of coefficients, as Cauchy has them",
     "solution": "coefficient by coefficient, as the solution of an equation that is linear in it",
+    "elementwise": "`recurrence`; in a Laplacian by the coefficients of f(x + t), which are the same for all paths",
     "recurrence": "the jvp on series gives the coefficients of the derivative, order by order",
     "constant": "the value alone, whose derivatives are zero",
     "refused": "it has a derivative, and the entry lacks it",
@@ -45,7 +46,9 @@ def _way(op: Op) -> str:
     slopes = [formula.expression for formula in op.partials.values()]
     if not op.differentiable or not op.signature.arrays or slopes and all(slope == Constant(0) for slope in slopes):
         return "constant"
-    return "terms" if slopes and all(isinstance(slope, Constant) for slope in slopes) else "recurrence"
+    if slopes and all(isinstance(slope, Constant) for slope in slopes):
+        return "terms"
+    return "elementwise" if slopes and len(op.signature.outputs) == 1 else "recurrence"
 
 
 def _is_product(op: Op) -> bool:

@@ -74,6 +74,8 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
         else:
             cores.append(core)
     loops = max(_rank(arg) - len(core) for (arg, _), core in zip(arrays, cores) if arg is not None)
+    if dropped and loops == 0 and _is_in_place(level, op, args, dropped):
+        return together(call(*[inside_of(arg, level) for arg in args]), level)
     found, place = [], 0
     for role, arg in zip(op.roles, args):
         if role == "a":
@@ -95,6 +97,14 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
         results = tuple([_without(value, dims, dropped) for value, dims in zip(results, there)])
         result = results if type(result) is tuple else results[0]
     return together(result, level)
+
+
+def _is_in_place(level: Level, op: Record, args: tuple, dropped: set[str]) -> bool:
+    """Whether the batch of one operand may stand where that has no axis, which is the first of all results: x @ w of rows x."""
+    gone = tuple(dropped)
+    mapped = [is_row(arg, level) for arg in args]
+    return (len(gone) == 1 and sum(mapped) == 1 and all(dims[:1] == gone for dims in op.results)
+            and all((dims[:1] == gone) is is_mapped for is_mapped, dims in zip(mapped, op.inputs, strict=True)))  # fmt: skip
 
 
 def _without(value: Any, dims: list[str], dropped: set[str]) -> Any:

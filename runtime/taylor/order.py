@@ -77,7 +77,7 @@ class Order:
             return self.whole(wrapper(*first_of(inputs, self)))
         self.memo = {}
         try:
-            result = WAYS[way](self, places, wrapper, inputs)
+            result = self.remembered(name, inputs, lambda: WAYS[way](self, places, wrapper, inputs))
             found = [item for item in flat((result,)) if is_series(item, self)]
             shares = any(share_memory(item.known(0), value.known(0)) for item in found for value in used)
             for value in used if shares else ():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import STANDS, Batched
+from ..batching.batched import STANDS, Batched, is_row
 from ..generated.tensor import Tensor
 from ..methods.dual_level import formula_level
 from ..support.dispatch import ops
@@ -123,6 +123,30 @@ def recurrence(level: Any, places: tuple, call: Any, args: tuple) -> Any:
     return result
 
 
+def elementwise(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """`recurrence`; in a Laplacian once for each value, and not for each value and path.
+
+    The coefficients c of f(x + t) in t are the same for all paths: f(x + t x1 + t^2 x2) has c1 x1, and c1 x2 + c2 x1^2, of which
+    the sum over the paths goes on.
+    """
+    movers = [arg for arg in args if is_series(arg, level)]
+    x = movers[0]
+    if len(movers) > 1 or x.rule is not None or x.dtype.kind != "f" or not is_row(x.term(1), level.summed):
+        return recurrence(level, places, call, args)
+    straight = level.remembered("straight", (x,), lambda: series([x.known(0), ops.ones_like(x.known(0))], level, x))
+    along = call(*[straight if arg is x else arg for arg in args])
+    if not is_series(along, level):
+        return along
+
+    def coefficient(number: int) -> Any:
+        parts = [(along.term(1), x.term(number))]
+        if number == 2:
+            parts.append((along.term(2), ops.sum(ops.square(x.term(1).inside), 0)))
+        return total(level, number, [ops.multiply(c, term) for c, term in parts if c is not None and term is not None])
+
+    return _built(level, along.known(0), coefficient, x.degree)
+
+
 def solution(level: Any, places: tuple, call: Any, args: tuple) -> Any:
     """The operator on what is left of each coefficient of its first place.
 
@@ -178,7 +202,6 @@ def _derivative(level: Any, value: Any) -> Any:
         return [_derivative(level, item) if is_series(item, level) else ops.zeros_like(item) for item in value]
     if not is_series(value, level):
         return None
-
 
     def rule(number: int) -> Any:
         term = value.term(number + 1)
@@ -287,7 +310,7 @@ def _fitted(value: Any, like: Any) -> Any:
     return value
 
 
-WAYS = {way.__name__: way for way in (constant, products, recurrence, solution, terms)}
+WAYS = {way.__name__: way for way in (constant, elementwise, products, recurrence, solution, terms)}
 WAYS["refused"] = recurrence  # the operator says what it lacks when it is asked for its formula
 
 

@@ -268,22 +268,25 @@ def test_laplacians_as_second_derivatives_along_each_axis(function):
 
 
 def test_the_work_of_a_laplacian():
-    """Products of matrices of n + 2 calls, and no other."""
+    """Products of matrices of n + 2 calls, and no other; functions of numbers once for each value, and not for each axis."""
 
     class Products(Listener):
         def __init__(self):
-            self.work = 0
+            self.work, self.numbers = 0, 0
 
         def begin(self, event):
             if event.kind == "operator" and event.name == "matmul":
                 a, b = event.inputs
                 self.work += a.size * b.shape[-1]
+            if event.kind == "operator" and event.name in ("tanh", "_tanh_slope"):
+                self.numbers += event.inputs[0].size
 
     with Products() as once:
         mlp(gs.ones(16))
     with Products() as found:
         laplacian(mlp)(gs.ones(16))
     assert found.work <= 18 * once.work
+    assert 0 < found.numbers <= 4 * once.numbers
 
 
 # What is refused.
