@@ -15,6 +15,7 @@ from . import extend as extend
 from . import func as func
 from . import fft as fft
 from . import linalg as linalg
+from . import distributed as distributed
 from . import nested as nested
 from . import nn as nn
 from . import optim as optim

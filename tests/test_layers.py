@@ -43,7 +43,7 @@ RUNTIME = [
     ["optim", "random", "tracing", "utils"],
     ["func"],
     ["debug", "tree_util"],
-    ["extend", "nested", "scipy", "sparse", "test_util"],
+    ["distributed", "extend", "nested", "scipy", "sparse", "test_util"],
     ["replay"],
     ["gradspec"],
 ]

@@ -5,15 +5,18 @@ Owns the exchange of what a module holds for the time of a call.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gradspec as gs
 
 from ..nn import Module
 
 State = Mapping[str, Any]
+_in_use: WeakKeyDictionary[Module, threading.RLock] = WeakKeyDictionary()  # a thread at a time holds other tensors in a module
 
 
 def functional_call(
@@ -30,7 +33,7 @@ def functional_call(
     Parameters
     ----------
     module : Module
-        It holds its own again when the call ends.
+        It holds its own again when the call ends.  Threads that call one module so do it one after another.
     parameter_and_buffer_dicts : mapping of str to Tensor, or sequence of these
         Tensors by their paths, as `named_parameters` has them; what is not named stays the module's own.
     args : object or tuple of objects
@@ -66,7 +69,7 @@ def functional_call(
             raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
         given |= one
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _holding(module, given, tie_weights, strict):
+    with _in_use.setdefault(module, threading.RLock()), _holding(module, given, tie_weights, strict):
         return module(*args, **(kwargs or {}))
 
 

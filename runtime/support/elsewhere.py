@@ -285,7 +285,7 @@ NAMES = {
         "array_garbage_collection_guard clear_caches"
     ),
     "no counterpart: there is one process and one device": (
-        "distributed NamedSharding sharding Shard P set_mesh make_mesh make_user_context auto_pcast reshard "
+        "NamedSharding sharding Shard P set_mesh make_mesh make_user_context auto_pcast reshard "
         "remove_size_one_mesh_axis_from_type make_array_from_* all_gather all_to_all axis_index axis_size pmax pmean pmin psum "
         "psum_scatter ppermute pshuffle pswapaxes pbroadcast pcast precv psend ragged_all_to_all with_sharding_constraint "
         "is_distributed futures fork wait multiprocessing prepare_multiprocessing_environment Future DistributedSampler"

@@ -41,7 +41,7 @@ KEYWORDS = {
 NAMESPACES = (
     "nn", "linalg", "special", "fft", "random", "func", "autograd", "optim", "utils", "signal.windows", "autograd.functional",
     "autograd.forward_ad", "autograd.graph", "autograd.checkpoint", "optim.lr_scheduler", "optim.swa_utils", "nn.init",
-    "nn.utils", "profiler", "autograd.profiler", "extend", "test_util", "tree_util", "sparse", "nested",
+    "nn.utils", "profiler", "autograd.profiler", "extend", "test_util", "tree_util", "sparse", "nested", "distributed",
 )  # fmt: skip
 
 

@@ -1,0 +1,19 @@
+"""Many processes and machines: sums over shards on an executor, and PyTorch's data parallel training over MPI.
+
+Owns the names.  The engines are other people's: `concurrent.futures`, Dask, Ray, mpi4py.
+"""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from .data_parallel import DistributedDataParallel
+from .join import Join
+from .shards import Step, value_and_grad
+from .zero import ZeroRedundancyOptimizer
+from ..support.later import answer
+
+__all__ = ["DistributedDataParallel", "Join", "Step", "ZeroRedundancyOptimizer", "value_and_grad"]
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

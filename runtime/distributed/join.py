@@ -1,0 +1,87 @@
+"""Join: ranks with less data than others take part in what the others still do.
+
+Owns the rounds: in each, every rank says whether it has data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from typing import Self
+
+Said = list["bool | None"]  # of each rank: whether this round ends in a sum of gradients; None of a rank without data
+
+
+class Joinable(Protocol):
+    """What talks to other ranks in each round."""
+
+    comm: Any
+    _join: Join | None
+
+    def _shadow(self, said: Said) -> None: ...  # what a rank without data does in a round
+    def _settle(self, root: int) -> None: ...  # what all do when nobody has data any more; `root` had some in the last round
+
+
+class Join:
+    """A context in which ranks may run out of data at different times; the last one ends it for all.
+
+    Parameters
+    ----------
+    joinables : sequence of DistributedDataParallel and ZeroRedundancyOptimizer
+        In the order in which a round uses them, a model first.
+    enable : bool
+        False does nothing: all ranks have equally many batches.
+    throw_on_early_termination : bool
+        Raise on all ranks when the first runs out of data.
+
+    Examples
+    --------
+    >>> with Join([model, optimizer]):                      # doctest: +SKIP
+    ...     for batch in batches_of_this_rank:
+    ...         optimizer.zero_grad()
+    ...         loss_of(model(batch)).backward()
+    ...         optimizer.step()
+    """
+
+    def __init__(self, joinables: Sequence[Joinable], enable: bool = True, throw_on_early_termination: bool = False) -> None:
+        if not joinables:
+            raise ValueError("Join: there is nothing that talks to other ranks; give it the model")
+        self.joinables, self.enable, self.throws = list(joinables), enable, throw_on_early_termination
+        self.comm = self.joinables[0].comm
+        self.last = 0
+
+    def round(self, mine: bool | None) -> Said:
+        """Say whether this rank has data, and hear it of all."""
+        said = list(self.comm.allgather(mine))
+        there = [rank for rank, sums in enumerate(said) if sums is not None]
+        if there:
+            self.last = there[-1]
+            if self.throws and len(there) < len(said):
+                without = [rank for rank, sums in enumerate(said) if sums is None]
+                raise RuntimeError(f"Join: rank {', '.join(map(str, without))} exhausted all inputs, and others have more")
+        return said
+
+    def __enter__(self) -> Self:
+        if self.enable:
+            for joinable in self.joinables:
+                if joinable._join is not None:
+                    raise RuntimeError("Join: a context of the same model or optimiser is open already")
+            for joinable in self.joinables:
+                joinable._join = self
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if not self.enable:
+            return
+        try:
+            if kind is None:
+                while (said := self.round(None)).count(None) < len(said):
+                    for joinable in self.joinables:
+                        joinable._shadow(said)
+                for joinable in self.joinables:
+                    joinable._settle(self.last)
+        finally:
+            for joinable in self.joinables:
+                joinable._join = None
