@@ -1,0 +1,145 @@
+"""Pickles as data: the instructions of a pickle, of which none imports or calls anything.
+
+Owns what a pickle may hold: numbers, text, nests of them, and what the caller makes of names and of references to other files.
+The words of an error are the caller's to finish with its path.
+"""
+
+from __future__ import annotations
+
+import pickletools
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+class Name:
+    """A name that a pickle would import; here it is a name."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+
+class Refused(ValueError):
+    """A pickle that holds something else than data."""
+
+
+_MARK = object()
+_FALSE_AND_TRUE = {"NEWFALSE": False, "NEWTRUE": True, "NONE": None}
+_NUMBERS = {"BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT"}
+_TEXT = {"BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8"}
+_EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_TUPLE": tuple, "EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_SET": set}
+_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+
+
+class Machine:
+    """The stack on which a pickle builds its value.
+
+    Parameters
+    ----------
+    known : mapping of str to callable or object
+        What names stand for: a function is called where the pickle calls the name, anything else is a value.
+    referred : callable
+        Makes a value of a reference (`BINPERSID`).
+    """
+
+    def __init__(self, known: Mapping[str, Any], referred: Callable[[Any], Any]) -> None:
+        self.known, self.referred = known, referred
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
+
+    def run(self, data: bytes) -> Any:
+        """The value of the pickle.
+
+        Raises
+        ------
+        Refused
+            Where it is no pickle of data.
+        """
+        try:
+            for opcode, argument, _ in pickletools.genops(data):
+                if opcode.name == "STOP":
+                    (value,) = self.stack
+                    return value
+                self.step(opcode.name, argument)
+        except Refused:
+            raise
+        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+            raise Refused(f"its pickle is damaged ({type(error).__name__}: {error})") from error
+        raise Refused("its pickle has no end")
+
+    def step(self, name: str, argument: Any) -> None:
+        stack = self.stack
+        if name in ("PROTO", "FRAME"):
+            return
+        if name in _FALSE_AND_TRUE:
+            stack.append(_FALSE_AND_TRUE[name])
+        elif name in _NUMBERS or name in _TEXT:
+            stack.append(argument)
+        elif name in _EMPTY:
+            stack.append(_EMPTY[name]())
+        elif name in ("BINPUT", "LONG_BINPUT"):
+            self.memo[argument] = stack[-1]
+        elif name == "MEMOIZE":
+            self.memo[len(self.memo)] = stack[-1]
+        elif name in ("BINGET", "LONG_BINGET"):
+            stack.append(self.memo[argument])
+        elif name == "MARK":
+            stack.append(_MARK)
+        elif name == "TUPLE":
+            stack.append(tuple(self.marked()))
+        elif name in _TUPLES:
+            count = _TUPLES[name]
+            stack[-count:] = [tuple(stack[-count:])]
+        elif name in ("APPEND", "APPENDS"):
+            values = [stack.pop()] if name == "APPEND" else self.marked()
+            self.top(list).extend(values)
+        elif name == "ADDITEMS":
+            values = self.marked()
+            self.top(set).update(values)
+        elif name in ("SETITEM", "SETITEMS"):
+            values = [stack.pop(-2), stack.pop()] if name == "SETITEM" else self.marked()
+            self.top(dict).update(zip(values[::2], values[1::2], strict=True))
+        elif name == "GLOBAL":
+            stack.append(self.found(argument.replace(" ", ".", 1)))
+        elif name == "STACK_GLOBAL":
+            last, first = stack.pop(), stack.pop()
+            stack.append(self.found(f"{first}.{last}"))
+        elif name == "REDUCE":
+            arguments, function = stack.pop(), stack.pop()
+            if not isinstance(function, Name) or not callable(self.known[function.path]):
+                raise Refused("it calls what is no function")
+            stack.append(self.known[function.path](*arguments))
+        elif name == "BUILD":
+            state = stack.pop()
+            if set(state) != {"_metadata"} or type(stack[-1]) is not OrderedDict:
+                raise Refused(f"it sets attributes of a {type(stack[-1]).__name__}")
+            stack[-1]._metadata = state["_metadata"]  # type: ignore[attr-defined]  # of a module's state: the versions of its layout
+        elif name == "BINPERSID":
+            stack.append(self.referred(stack.pop()))
+        else:
+            raise Refused(f"it holds {name}, which is no data")
+
+    def found(self, path: str) -> Any:
+        if path not in self.known:
+            raise Refused(f"it names {path}, and only tensors, numbers, text and nests of them are read")
+        value = self.known[path]
+        return Name(path) if callable(value) else value
+
+    def top(self, kind: type) -> Any:
+        """What values are put into."""
+        if not isinstance(self.stack[-1], kind):
+            raise Refused(f"it puts values into a {type(self.stack[-1]).__name__}")
+        return self.stack[-1]
+
+    def marked(self) -> list[Any]:
+        """What lies above the last mark, which are taken off."""
+        place = len(self.stack) - 1
+        while self.stack[place] is not _MARK:
+            place -= 1
+            if place < 0:
+                raise Refused("its pickle is damaged (no mark)")
+        values = self.stack[place + 1 :]
+        del self.stack[place:]
+        return values

@@ -1,0 +1,172 @@
+"""PyTorch's `.pt` files: what `torch.save` writes of tensors and nests of them, read without running code.
+
+Owns the layout of such a zip file, and the checks of what it says of its storages.  Brain floats become single precision.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections import OrderedDict
+from math import prod
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from ..core.operand import tensor
+from ..generated.tensor import Tensor
+from .pickled import Machine, Refused
+
+BRAIN = "bfloat16"
+STORAGES = {
+    "DoubleStorage": "f8", "FloatStorage": "f4", "HalfStorage": "f2", "BFloat16Storage": BRAIN, "LongStorage": "i8",
+    "IntStorage": "i4", "ShortStorage": "i2", "CharStorage": "i1", "ByteStorage": "u1", "BoolStorage": "?",
+    "ComplexDoubleStorage": "c16", "ComplexFloatStorage": "c8",
+}  # fmt: skip
+DTYPES = {
+    "float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": BRAIN, "int64": "i8", "int32": "i4", "int16": "i2",
+    "int8": "i1", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8", "bool": "?", "complex128": "c16", "complex64": "c8",
+}  # fmt: skip
+ROOM = 2**26  # bytes that tensors may have beyond four times those of the file: several may lie in one storage
+
+
+class Kind(NamedTuple):
+    """A dtype of PyTorch's, or the storage of one; None where a storage is of bytes."""
+
+    code: str | None
+
+
+class Storage(NamedTuple):
+    kind: Kind
+    data: bytes
+
+
+def read_pytorch(file: BinaryIO, path: str) -> Any:
+    """What `torch.save` has written.
+
+    Parameters
+    ----------
+    file : file
+    path : str
+        For messages.
+
+    Returns
+    -------
+    object
+        Nests as they were saved, with Tensors of their own memory.
+
+    Raises
+    ------
+    ValueError
+        Where the file is damaged, or holds something else than tensors, numbers, text and nests of them.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _File(archive, os.fstat(file.fileno()).st_size).value()
+    except Refused as error:
+        raise ValueError(f"load: {path!r} cannot be read as data: {error}; save a state_dict() of tensors") from error
+    except (zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"load: {path!r} is damaged: {error}") from error
+
+
+def is_pytorch(file: BinaryIO) -> bool:
+    """Whether a file is a zip file that `torch.save` has written."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return any(name.count("/") == 1 and name.endswith("/data.pkl") for name in archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False
+    finally:
+        file.seek(0)
+
+
+class _File:
+    """One open file."""
+
+    def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
+        self.archive, self.room = archive, 4 * size + ROOM
+        (pickled,) = [name for name in archive.namelist() if name.count("/") == 1 and name.endswith("/data.pkl")][:1]
+        self.root = pickled.removesuffix("data.pkl")
+        self.order = "<"
+        if f"{self.root}byteorder" in archive.namelist():
+            self.order = {b"little": "<", b"big": ">"}[self.member("byteorder")]
+        self.storages: dict[str, bytes] = {}
+
+    def member(self, name: str) -> bytes:
+        info = self.archive.getinfo(self.root + name)
+        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            raise Refused(f"{name} is compressed, which PyTorch's files are not")
+        return self.archive.read(info)
+
+    def value(self) -> Any:
+        known: dict[str, Any] = {f"torch.{name}": Kind(code) for name, code in (STORAGES | DTYPES).items()}
+        known |= {
+            "torch.storage.UntypedStorage": Kind(None),
+            "torch._utils._rebuild_tensor_v2": self.tensor,
+            "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
+            "torch._utils._rebuild_parameter": parameter,
+            "torch.Size": tuple,
+            "collections.OrderedDict": OrderedDict,
+            **{f"{module}.{kind.__name__}": kind for module in ("builtins", "__builtin__") for kind in (set, complex)},
+        }  # fmt: skip
+        return Machine(known, self.storage).run(self.member("data.pkl"))
+
+    def storage(self, reference: Any) -> Storage:
+        what, kind, key, _, count = reference
+        if what != "storage" or not isinstance(kind, Kind) or not isinstance(key, str) or not isinstance(count, int):
+            raise Refused("it refers to something that is no storage")
+        if key not in self.storages:
+            self.storages[key] = self.member(f"data/{key}")
+        needed = count * (2 if kind.code == BRAIN else np.dtype(kind.code or "u1").itemsize)
+        if needed != len(self.storages[key]):
+            raise Refused(f"storage {key} should have {needed} bytes, and has {len(self.storages[key])}")
+        return Storage(kind, self.storages[key])
+
+    def tensor_of_dtype(self, storage: Any, start: Any, shape: Any, strides: Any, needs_grad: Any, hooks: Any, kind: Any,
+                        metadata: Any = None) -> Tensor:  # fmt: skip
+        return self.tensor(storage, start, shape, strides, needs_grad, hooks, metadata, kind)
+
+    def tensor(self, storage: Any, start: Any, shape: Any, strides: Any, needs_grad: Any, hooks: Any, metadata: Any = None,
+               kind: Any = None) -> Tensor:  # fmt: skip
+        """A tensor of what lies in a storage at `start` and in steps of `strides`."""
+        kind = kind or getattr(storage, "kind", None)
+        numbers = [start, *shape, *strides]
+        if not isinstance(storage, Storage) or not isinstance(kind, Kind) or kind.code is None:
+            raise Refused("it makes a tensor of what is no storage")
+        if len(shape) != len(strides) or any(type(number) is not int or number < 0 for number in numbers):
+            raise Refused(f"a tensor has shape {shape!r}, strides {strides!r} and offset {start!r}")
+        dtype = np.dtype("u2" if kind.code == BRAIN else "u1" if kind.code == "?" else kind.code)
+        count, last = prod(shape), start + sum((n - 1) * step for n, step in zip(shape, strides))
+        if count and (last + 1) * dtype.itemsize > len(storage.data):
+            raise Refused(f"a tensor of shape {shape!r} and strides {strides!r} reaches beyond its storage")
+        self.room -= max(count, 1) * dtype.itemsize * (2 if kind.code == BRAIN else 1)
+        if self.room < 0:
+            raise Refused("its tensors overlap, and have far more numbers than the file")
+        if metadata and (set(metadata) - {"conj", "neg"}):
+            raise Refused(f"a tensor has {', '.join(map(str, metadata))}")
+        flat = np.frombuffer(storage.data, dtype.newbyteorder(self.order), len(storage.data) // dtype.itemsize)
+        if count:
+            steps = [step * dtype.itemsize for step in strides]
+            array = np.lib.stride_tricks.as_strided(flat[start:], shape, steps, writeable=False)
+        else:
+            array = np.zeros(shape, dtype)
+        return tensor(_numbers(array, kind.code, metadata or {}), requires_grad=bool(needs_grad))
+
+
+def parameter(value: Any, needs_grad: Any, hooks: Any) -> Tensor:
+    """A tensor that was a Parameter."""
+    if not isinstance(value, Tensor):
+        raise Refused("it makes a parameter of what is no tensor")
+    return value.requires_grad_(bool(needs_grad))
+
+
+def _numbers(array: np.ndarray, code: str, metadata: dict[str, Any]) -> np.ndarray:
+    """The numbers that the bits mean, in native order and in memory of their own."""
+    array = array.astype(array.dtype.newbyteorder("="), order="C")
+    if code == BRAIN:  # the upper half of a single
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    if code == "?":
+        return array != 0
+    if metadata.get("conj"):
+        array = array.conj()
+    return -array if metadata.get("neg") else array
