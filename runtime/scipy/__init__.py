@@ -13,10 +13,11 @@ from ..support.later import later
 
 # SciPy's submodules, one a line.
 _modules: tuple[str, ...] = (
+    "stats",
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    pass
+    from . import stats as stats
 else:
     __getattr__ = later(__name__, {"": _modules})
 

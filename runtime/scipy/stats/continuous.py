@@ -1,0 +1,179 @@
+"""Continuous distributions: densities, probabilities, quantiles and random numbers of the formulas of a family.
+
+Owns what happens at and beyond the ends of a support, and quantiles and random numbers as solutions of cdf(y) == q.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...func import custom_jvp
+from ...support.dispatch import ops
+from .distribution import Distribution, Formula
+from .values import implicit, refused_along
+
+
+def _reflected(formula: Formula) -> Formula:
+    return lambda y, *shapes: formula(-y, *shapes)
+
+
+def _negative(formula: Formula) -> Formula:
+    return lambda y, *shapes: -formula(y, *shapes)
+
+
+class Continuous(Distribution):
+    """A distribution with a density.
+
+    Parameters
+    ----------
+    symmetric : bool
+        Whether it is symmetric about 0: what stands for one tail then stands for the other.
+    slopes : callable, optional
+        Of a number and the shape parameters, where no probability is stated and SciPy gives its value: the derivative of the
+        `cdf` by each parameter; None for one without a formula.
+    """
+
+    def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, **stated: Any) -> None:
+        self._slopes = slopes
+        if symmetric:
+            for name, other in (("cdf", "sf"), ("sf", "cdf"), ("logcdf", "logsf"), ("logsf", "logcdf")):
+                if name in stated:
+                    stated.setdefault(other, _reflected(stated[name]))
+            for name, other in (("ppf", "isf"), ("isf", "ppf")):
+                if name in stated:
+                    stated.setdefault(other, _negative(stated[name]))
+        if stated.keys().isdisjoint(("cdf", "sf", "logcdf", "logsf")):
+            stated.update(cdf=self._by_scipy("cdf", 1), sf=self._by_scipy("sf", -1))
+        super().__init__(*args, **stated)
+
+    def _by_scipy(self, name: str, sign: int) -> Formula:
+        """SciPy's probability with the density as its derivative; that in shape parameters is refused."""
+
+        @custom_jvp
+        def probability(y: Any, shapes: Any) -> Any:
+            return self._scipys(name, y, *shapes)
+
+        @probability.defjvp
+        def rule(primals: Any, tangents: Any) -> Any:
+            (y, shapes), (y_t, shapes_t) = primals, tangents
+            value = probability(y, shapes)
+            moved = self._formulas["pdf"](y, *shapes) * y_t
+            slopes = self._slopes(y, *shapes) if self._slopes is not None else (None,) * len(shapes)
+            for slope, shape_t in zip(slopes, shapes_t):
+                if slope is None:
+                    moved = moved + refused_along([shape_t], 0.0 * value, self._words(name))
+                else:
+                    moved = moved + slope * shape_t
+            return value, sign * moved
+
+        return lambda y, *shapes: probability(y, list(shapes))
+
+    def _standard(self, where: str, x: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
+        """x at `loc` 0 and `scale` 1 with infinities and without, the shapes, the scale, where these are admissible, and the
+        ends of the support."""
+        x, shapes, loc, scale = self._tensors(where, args, kwds, (x,))
+        far = ops.isinf(x)
+        y = (ops.where(far, 0.0, x) - loc) / scale
+        return ops.where(far, x, y), y, shapes, scale, self._valid(shapes, scale), self._ends(shapes)
+
+    def _density(self, which: str, x: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
+        with np.errstate(all="ignore"):
+            place, y, shapes, scale, valid, ends = self._standard(which, x, args, kwds)
+            beyond = (place < ends[0]) | (place > ends[1]) | ops.isinf(place)
+            value = self._formulas[which](ops.where(beyond, self._inside(ends), y), *shapes)
+            value, nothing = (value - ops.log(scale), -math.inf) if which == "logpdf" else (value / scale, 0.0)
+            return ops.where(valid, ops.where(beyond, nothing, value), math.nan)
+
+    def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        """Logarithm of the density at x; -inf with derivatives 0 outside of the support."""
+        return self._density("logpdf", x, args, kwds)
+
+    def pdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        """The density at x."""
+        return self._density("pdf", x, args, kwds)
+
+    def _probability(self, which: str, x: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
+        with np.errstate(all="ignore"):
+            place, y, shapes, _, valid, ends = self._standard(which, x, args, kwds)
+            below, above = place <= ends[0], place >= ends[1]
+            value = self._formulas[which](ops.where(below | above, self._inside(ends), y), *shapes)
+            first, last = (0.0, 1.0) if which.endswith("cdf") else (1.0, 0.0)
+            if which.startswith("log"):
+                first, last = (-math.inf, 0.0) if first == 0 else (0.0, -math.inf)
+            return ops.where(valid, ops.where(below, first, ops.where(above, last, value)), math.nan)
+
+    def cdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        """The probability of at most x."""
+        return self._probability("cdf", x, args, kwds)
+
+    def sf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        """The probability of more than x."""
+        return self._probability("sf", x, args, kwds)
+
+    def logcdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        """The logarithm of `cdf`."""
+        return self._probability("logcdf", x, args, kwds)
+
+    def logsf(self, x: Any, *args: Any, **kwds: Any) -> Any:
+        """The logarithm of `sf`."""
+        return self._probability("logsf", x, args, kwds)
+
+    def _quantile(self, which: str, q: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
+        with np.errstate(all="ignore"):
+            q, shapes, loc, scale = self._tensors(which, args, kwds, (q,))
+            first, last = self._ends(shapes)[:: 1 if which == "ppf" else -1]
+            inner = (q > 0) & (q < 1)
+            formula = self._formulas.get(which) or self._implicit(which)
+            y = formula(ops.where(inner, q, 0.365), *shapes)
+            y = ops.where(q <= 0, first, ops.where(q >= 1, last, y))
+            valid = self._valid(shapes, scale) & (q >= 0) & (q <= 1)
+            return ops.where(valid, y * scale + loc, math.nan)
+
+    def _implicit(self, which: str) -> Formula:
+        """The quantile as solution of cdf(y) == q, or of sf(y) == q, whose value is SciPy's."""
+        name, sign = ("cdf", 1) if which == "ppf" else ("sf", -1)
+
+        def value(*arguments: Any) -> Any:
+            return self._scipys(which, *arguments)
+
+        def slope(*arguments: Any) -> Any:
+            return sign * self._formulas["pdf"](*arguments)
+
+        return implicit(value, self._formulas[name], slope)
+
+    def ppf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+        """The quantile: where `cdf` is q."""
+        return self._quantile("ppf", q, args, kwds)
+
+    def isf(self, q: Any, *args: Any, **kwds: Any) -> Any:
+        """Where `sf` is q."""
+        return self._quantile("isf", q, args, kwds)
+
+    def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwds: Any) -> Any:
+        """Random numbers with derivatives in the parameters: as each moves where its probability `cdf` stays.
+
+        Parameters
+        ----------
+        *args, **kwds
+            Shape parameters, `loc`, `scale`.
+        size : int or tuple of int, optional
+            The shape of the result; that of the parameters without it.
+        random_state : int, numpy.random.Generator or RandomState, optional
+            As SciPy takes it, with the same numbers; without it the generator of `gradspec.manual_seed`.
+
+        Returns
+        -------
+        Tensor
+        """
+        shapes, loc, scale = self._tensors("rvs", args, kwds)
+        drawn = self._drawn(shapes, loc, scale, size, random_state)
+        if shapes:
+            drawn = implicit(lambda drawn, *_: drawn, self._formulas["cdf"], self._formulas["pdf"])(drawn, *shapes)
+        return drawn * scale + loc
+
+    def nnlf(self, theta: Any, x: Any) -> Any:
+        """The negative log-likelihood of data x: theta holds the shape parameters, `loc` and `scale`."""
+        return -ops.sum(self.logpdf(x, *theta))

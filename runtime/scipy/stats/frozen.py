@@ -1,0 +1,49 @@
+"""A distribution with its parameters: `norm(loc, scale)`.
+
+Owns the methods that pass the parameters on.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+
+class Frozen:
+    """A distribution with its parameters, whose methods want none: `norm(0.0, 2.0).logpdf(x)`.
+
+    Attributes
+    ----------
+    dist : Distribution
+    args, kwds : tuple, dict
+        The parameters as they were given.
+    """
+
+    def __init__(self, dist: Any, args: tuple[Any, ...] = (), kwds: dict[str, Any] | None = None) -> None:
+        self.dist, self.args, self.kwds = dist, args, kwds or {}
+
+    def __repr__(self) -> str:
+        return f"{self.dist!r}{self.args}"
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *(name for name in (*OF_A_NUMBER, *OF_NOTHING) if hasattr(self.dist, name))])
+
+    def rvs(self, size: Any = None, random_state: Any = None) -> Any:
+        """Random numbers; their derivatives are those of `rvs` of the distribution."""
+        return self.dist.rvs(*self.args, size=size, random_state=random_state, **self.kwds)
+
+    def stats(self, moments: str = "mv") -> Any:
+        """The moments that `moments` names, as `stats` of the distribution gives them."""
+        return self.dist.stats(*self.args, moments=moments, **self.kwds)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_A_NUMBER and hasattr(self.dist, name):
+            method = getattr(self.dist, name)
+            return functools.wraps(method)(lambda x: method(x, *self.args, **self.kwds))
+        if name in OF_NOTHING and hasattr(self.dist, name):
+            return functools.partial(getattr(self.dist, name), *self.args, **self.kwds)
+        raise AttributeError(f"{self.dist!r} with its parameters has no {name!r}")
+
+
+OF_A_NUMBER = ("pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "interval", "moment")
+OF_NOTHING = ("mean", "var", "std", "median", "entropy", "support", "cov", "mode")

@@ -1,0 +1,136 @@
+"""Continuous families of gs.scipy.stats: values are SciPy's, derivatives those of differences, in both modes and to second order."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.scipy import stats
+from gradspec.scipy.stats.continuous import Continuous
+from tests.asked import each
+from tests.later import later
+
+scipy_stats = later("scipy.stats")
+
+# Shape parameters of each family, as SciPy takes them.
+SHAPES = {
+    "norm": (), "cauchy": (), "logistic": (), "laplace": (), "gumbel_r": (), "gumbel_l": (), "hypsecant": (), "moyal": (),
+    "t": (3.3,), "skewnorm": (-1.4,), "exponnorm": (1.5,), "gennorm": (1.7,), "genlogistic": (0.6,), "loggamma": (1.4,),
+    "johnsonsu": (0.5, 1.8), "laplace_asymmetric": (1.6,), "norminvgauss": (1.6, -0.5), "dgamma": (1.6,), "dweibull": (1.8,),
+    "expon": (), "exponpow": (1.4,), "exponweib": (2.1, 1.3), "burr": (9.5, 1.3), "burr12": (8.0, 4.2), "fisk": (9.1,),
+    "fatiguelife": (0.8,), "foldcauchy": (1.3,), "foldnorm": (1.4,), "genexpon": (2.1, 1.2, 1.7), "genpareto": (0.13,),
+    "genextreme": (0.23,), "genhalflogistic": (0.7,), "gompertz": (0.9,), "halfcauchy": (), "halflogistic": (), "halfnorm": (),
+    "invgauss": (0.6,), "wald": (), "recipinvgauss": (0.8,), "invweibull": (9.6,), "levy": (), "levy_l": (), "lognorm": (0.7,),
+    "gibrat": (), "powerlognorm": (2.1, 0.5), "loglaplace": (7.3,), "lomax": (6.4,), "pareto": (6.2,), "mielke": (3.2, 9.1),
+    "kappa3": (1.3,), "rayleigh": (), "rice": (0.8,), "weibull_min": (1.8,), "weibull_max": (1.8,), "alpha": (3.6,),
+    "truncpareto": (2.2, 5.3), "truncweibull_min": (1.6, 0.3, 1.9), "gamma": (2.3,), "erlang": (3,), "chi2": (5.3,), "chi": (2.6,),
+    "maxwell": (), "nakagami": (1.9,), "halfgennorm": (0.8,), "gengamma": (2.2, 1.6), "invgamma": (6.1,), "f": (5.2, 9.3),
+    "betaprime": (2.1, 6.6), "beta": (2.3, 0.8), "rdist": (3.6,), "argus": (1.4,), "uniform": (), "arcsine": (), "anglit": (),
+    "cosine": (), "semicircular": (), "bradford": (0.7,), "triang": (0.3,), "trapezoid": (0.2, 0.7), "truncexpon": (3.7,),
+    "truncnorm": (-0.7, 2.1), "loguniform": (0.4, 3.1), "reciprocal": (0.2, 1.1), "powerlaw": (1.7,), "johnsonsb": (0.7, 1.4),
+    "wrapcauchy": (0.4,), "skewcauchy": (0.4,), "powernorm": (3.2,), "vonmises": (1.7,), "vonmises_line": (1.7,), "crystalball": (1.3, 2.8),
+}  # fmt: skip
+PROBABILITIES = np.array([1e-3, 0.11, 0.37, 0.62, 0.9, 0.998])
+METHODS = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
+DIFFERENTIATED = ("logpdf", "cdf", "logsf", "ppf")
+# What has no formula, by which the derivative is refused.
+REFUSED = {"norminvgauss", "vonmises", "vonmises_line"}
+
+
+def families(of=SHAPES):
+    return [pytest.param(name, shapes, id=name) for name, shapes in of.items()]
+
+
+def points(name, shapes):
+    """Numbers all over the support, off hard points."""
+    x = getattr(scipy_stats, name).ppf(PROBABILITIES, *shapes)
+    return np.where(x == 0, 0.01, x)
+
+
+def close(found, expected, tolerance, what):
+    found = found.detach().numpy() if isinstance(found, gs.Tensor) else found
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * 1e-3, err_msg=what)
+
+
+def test_every_family_is_asked():
+    assert {name for name in stats.__all__ if isinstance(getattr(stats, name), Continuous)} == set(SHAPES)
+
+
+@each("name, shapes", families())
+def test_values_are_those_of_scipy(name, shapes):
+    ours, theirs = getattr(stats, name), getattr(scipy_stats, name)
+    x = points(name, shapes) * 1.7 + 0.4
+    for method in METHODS:
+        close(getattr(ours, method)(x, *shapes, loc=0.4, scale=1.7), getattr(theirs, method)(x, *shapes, loc=0.4, scale=1.7), 2e-10, method)
+    for method in ("ppf", "isf"):
+        close(getattr(ours, method)(PROBABILITIES, *shapes, 0.4, 1.7), getattr(theirs, method)(PROBABILITIES, *shapes, 0.4, 1.7), 1e-9, method)
+    close(ours.cdf(ours.ppf(PROBABILITIES, *shapes), *shapes), PROBABILITIES, 1e-7, "cdf of ppf")
+    close(ours.median(*shapes, loc=0.4, scale=1.7), theirs.median(*shapes, loc=0.4, scale=1.7), 1e-9, "median")
+    if ours._entropy is not None:
+        close(ours.entropy(*shapes, loc=0.4, scale=1.7), theirs.entropy(*shapes, loc=0.4, scale=1.7), 1e-6, "entropy")
+    for letter, stated in zip("mvsk", ours._stats(*map(gs.asarray, shapes)) if ours._stats else ()):
+        if stated is not None:
+            expected = theirs.stats(*shapes, loc=0.4, scale=1.7, moments=letter)
+            close(ours.stats(*shapes, loc=0.4, scale=1.7, moments=letter), expected, 1e-6, letter)
+    assert [float(end.item()) for end in ours.support(*shapes, 0.4, 1.7)] == pytest.approx(list(theirs.support(*shapes, 0.4, 1.7)))
+
+
+def along(function, given, moves, count):
+    """Derivative `count` of a function of arrays along a direction, by differences."""
+    step = {1: 1e-3, 2: 4e-3}[count]
+    at = {k: function(*(v + k * step * d for v, d in zip(given, moves))).numpy() for k in range(-3, 4)}
+    if count == 1:
+        return (45 * (at[1] - at[-1]) - 9 * (at[2] - at[-2]) + at[3] - at[-3]) / (60 * step)
+    return (270 * (at[1] + at[-1]) - 27 * (at[2] + at[-2]) + 2 * (at[3] + at[-3]) - 490 * at[0]) / (180 * step**2)
+
+
+def in_all_ways(function, given, moves):
+    """First and second derivatives along a direction: backward, forward, backward twice, forward twice."""
+    tensors = [gs.tensor(v, requires_grad=bool(np.any(d))) for v, d in zip(given, moves)]
+    moving = [i for i, d in enumerate(moves) if np.any(d)]
+
+    def directional(y, create_graph):
+        gradients = gs.autograd.grad(y.sum(), [tensors[i] for i in moving], create_graph=create_graph, allow_unused=True)
+        return sum(g * moves[i] for i, g in zip(moving, gradients) if g is not None)
+
+    first = directional(function(*tensors), True)
+    second = directional(first, False) if isinstance(first, gs.Tensor) and first.requires_grad else 0.0
+    forward = lambda *v: gs.jvp(function, v, tuple(moves))[1]  # noqa: E731
+    ahead, twice = gs.jvp(forward, tuple(map(gs.asarray, given)), tuple(moves))
+    return [first.detach().numpy(), ahead.detach().numpy()], [np.asarray(gs.asarray(second).detach()), twice.detach().numpy()]
+
+
+def direction(name, shapes, x, generator):
+    """How far each argument may move: a number and `loc` as far as there is probability beyond, the others by a tenth."""
+    theirs = getattr(scipy_stats, name)
+    free = np.minimum(theirs.cdf(x, *shapes), theirs.sf(x, *shapes)) / theirs.pdf(x, *shapes)
+    fixed = name in REFUSED
+    sizes = [free, *(0.1 * (not fixed) * abs(v) * free / (free + abs(v) + abs(x)) for v in shapes), free, free / (1 + abs(x))]
+    return [size * generator.uniform(0.3, 0.7, size=x.shape) for size in sizes]
+
+
+@each("name, shapes", families())
+def test_derivatives_are_those_of_differences(name, shapes):
+    ours, generator = getattr(stats, name), np.random.default_rng(7)
+    q = np.array([0.03, 0.4, 0.62, 0.96])
+    x = getattr(scipy_stats, name).ppf(q, *shapes)
+    moves = direction(name, shapes, x, generator)
+    given = [x, *(np.full(x.shape, float(v)) for v in shapes), np.zeros(x.shape), np.ones(x.shape)]
+    for method in ("logpdf", "cdf", "logsf", "ppf"):
+        if method == "ppf":
+            given[0], moves[0] = q, 0.3 * q * (1 - q)
+        function = getattr(ours, method)
+        first, second = in_all_ways(function, given, moves)
+        for found, way in zip(first, ("backward", "forward")):
+            close(found, along(function, given, moves, 1), 3e-8, f"{method} {way}")
+        for found, way in zip(second, ("backward", "forward")):
+            np.testing.assert_allclose(found, along(function, given, moves, 2), rtol=1e-5, atol=1e-7, err_msg=f"{method} twice {way}")
+
+
+@each("name", sorted(REFUSED))
+def test_derivatives_without_a_formula_are_refused(name):
+    shapes = SHAPES[name]
+    function = getattr(stats, name).cdf
+    with pytest.raises(NotImplementedError, match=f"scipy.stats.{name}.cdf has no derivative in"):
+        gs.grad(lambda v: function(0.3, v, *shapes[1:]))(gs.asarray(shapes[0]))
+    with pytest.raises(NotImplementedError, match=f"scipy.stats.{name}.cdf has no derivative in"):
+        gs.jvp(lambda v: function(0.3, v, *shapes[1:]), (shapes[0],), (1.0,))
