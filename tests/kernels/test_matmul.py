@@ -10,7 +10,7 @@ from tests.asked import each
 
 SHAPES = [((3, 4), (4, 2)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((64, 64), (64, 64)), ((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 2)),
           ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 5)), ((0, 3), (3, 2)), ((3, 0), (0, 2)),
-          ((2, 0, 3), (3, 2))]  # fmt: skip
+          ((2, 0, 3), (3, 2)), ((3, 4), (2, 4, 1)), ((3, 4), (2, 5, 4, 1)), ((3, 4), (2, 0, 4, 1)), ((1, 4), (3, 4, 1))]  # fmt: skip
 LAYOUTS = {
     "plain": lambda x: x,
     "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2) if x.ndim > 1 else x,
@@ -44,7 +44,7 @@ def test_other_dtypes_are_numpys(x, y):
     assert found.dtype == expected.dtype and (found == expected).all()
 
 
-@pytest.mark.parametrize("a, b", [((2, 3), (2, 3)), ((3,), (2,)), ((), (3,)), ((3, 3), ())])
+@pytest.mark.parametrize("a, b", [((2, 3), (2, 3)), ((3,), (2,)), ((), (3,)), ((3, 3), ()), ((3, 3), (5, 2, 1))])
 def test_what_does_not_fit_is_refused(a, b):
     with pytest.raises(ValueError, match="matmul"):
         kernels.matmul(np.ones(a), np.ones(b))

@@ -77,12 +77,12 @@ def test_what_is_cut_out_of_an_array_has_numpys_bits_and_strides(dtype, shape):
 
 def test_threads_change_nothing():
     rng, before = np.random.default_rng(0), gs.get_num_threads()
-    a, row, column = (gs.tensor(rng.normal(size=shape)) for shape in ((600, 700), (700,), (600, 1)))
+    a, row, column, block, each = (gs.tensor(rng.normal(size=shape)) for shape in ((600, 700), (700,), (600, 1), (60, 10, 700), (60, 1, 700)))
     results = []
     try:
         for number in (1, 2, 5):
             gs.set_num_threads(number)
-            results.append([(a * row).numpy().tobytes(), (column / a).numpy().tobytes()])
+            results.append([(a * row).numpy().tobytes(), (column / a).numpy().tobytes(), (each - block).numpy().tobytes()])
     finally:
         gs.set_num_threads(before)
     assert results[0] == results[1] == results[2]

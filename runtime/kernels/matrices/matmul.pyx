@@ -1,8 +1,9 @@
 """Matrix products straight to BLAS: of small matrices the call of `np.matmul` is most of the time.
 
 Owns which products are one of two matrices or vectors: those of plain arrays, or of transposed ones, of one inexact dtype,
-and of a stack of matrices by a single one, which is one product of all its rows; outer products are rows of products.  `np.matmul` takes the others, and whatever
-raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
+of a stack of matrices by a single one, which is one product of all its rows, and of a matrix by a stack of columns, which is one of all
+of them as rows; outer products are rows of products.  `np.matmul` takes the others, and whatever raised a floating-point flag, so
+that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -29,6 +30,7 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISBEHAVED(ndarray)
     object PyArray_MatrixProduct2(object, object, ndarray)
     object PyArray_Newshape(ndarray, PyArray_Dims*, int)
+    object PyArray_Transpose(ndarray, PyArray_Dims*)
 
 cdef enum:
     DIMENSIONS = 64
@@ -82,6 +84,8 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
     cdef int i, ndim = PyArray_NDIM(a), ends = PyArray_NDIM(b)
     cdef npy_intp inner
     cdef ndarray left = a, product
+    if PyArray_NDIM(a) == 2 and 2 < ends <= DIMENSIONS and PyArray_DIMS(b)[ends - 1] == 1:
+        return of_columns(a, b, y)
     if not 1 <= ndim <= DIMENSIONS or not 1 <= ends <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
         return None
     if not PyArray_ISBEHAVED(a) or not PyArray_ISBEHAVED(b):
@@ -109,4 +113,33 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
         product = PyArray_Newshape(y, &matrix, NPY_CORDER)
     fp_clear()
     PyArray_MatrixProduct2(left, b, product)
+    return None if fp_raised() else y
+
+
+cdef ndarray of_columns(ndarray a, ndarray b, ndarray y):
+    """`by_blas` of a matrix and a stack of columns: the columns, as rows, by the transposed matrix."""
+    cdef npy_intp[DIMENSIONS] dims
+    cdef npy_intp[2] rows
+    cdef PyArray_Dims matrix
+    cdef int i, ndim = PyArray_NDIM(b)
+    cdef ndarray product
+    if PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0 or not is_plain(b) or not PyArray_ISBEHAVED(a):
+        return None
+    rows[0], rows[1] = 1, PyArray_DIMS(a)[1]
+    for i in range(ndim - 2):
+        dims[i] = PyArray_DIMS(b)[i]
+        rows[0] *= dims[i]
+    dims[ndim - 2], dims[ndim - 1] = PyArray_DIMS(a)[0], 1
+    if rows[1] != PyArray_DIMS(b)[ndim - 2] or rows[0] * rows[1] * dims[ndim - 2] == 0:
+        return None
+    if y is None:
+        y = empty(ndim, dims, PyArray_TYPE(a))
+    elif not is_plain(y):
+        return None
+    matrix.ptr, matrix.len = rows, 2
+    b = PyArray_Newshape(b, &matrix, NPY_CORDER)
+    rows[1] = dims[ndim - 2]
+    product = PyArray_Newshape(y, &matrix, NPY_CORDER)
+    fp_clear()
+    PyArray_MatrixProduct2(b, PyArray_Transpose(a, NULL), product)
     return None if fp_raised() else y

@@ -1,7 +1,7 @@
 """How an operand is broadcast to a shape: again and again along some axes, in its own order along the others.
 
-Owns the question for the cases that need no iterator: a number, a row, a column, a block of rows or columns, again and again, and
-rows that lie equally far apart.
+Owns the question for the cases that need no iterator: a number, a row, a column, a block of rows or columns, again and again, each row
+several times, and rows that lie equally far apart.
 """
 
 from ...support.capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp
@@ -10,8 +10,9 @@ cdef struct Rows:
     npy_intp count      # of rows that the result is cut into,
     npy_intp length     # and of elements in each
     npy_intp step       # bytes from one element of the broadcast operand to the next, within a row: 0 or an item
-    npy_intp stride     # bytes from where it begins in one row to where it begins in the next,
-    npy_intp period     # until after so many rows it begins anew
+    npy_intp repeat     # how many rows in succession are the same,
+    npy_intp stride     # bytes from where it begins in one of these to where it begins in the next,
+    npy_intp period     # until after so many of them it begins anew
 
 
 cdef inline npy_intp broadcast_dims(ndarray a, ndarray b, int ndim, npy_intp* dims) noexcept:
@@ -32,7 +33,7 @@ cdef inline bint find_rows(ndarray x, int ndim, npy_intp* dims, npy_intp item, R
     """How `x` is read row by row when it is broadcast to these dimensions; False where that takes more than one step."""
     cdef int i, extra = ndim - PyArray_NDIM(x)
     cdef npy_intp n, stride
-    rows.count = rows.length = rows.period = 1
+    rows.count = rows.length = rows.repeat = rows.period = 1
     rows.step = rows.stride = 0
     if extra < 0:
         return False
@@ -54,9 +55,12 @@ cdef inline bint find_rows(ndarray x, int ndim, npy_intp* dims, npy_intp item, R
             rows.length *= n
         elif rows.count == 1:
             rows.count, rows.period, rows.stride = n, n, stride
-        elif rows.period == rows.count and stride == rows.stride * rows.count:
+        elif rows.repeat * rows.period == rows.count and stride == rows.stride * rows.period:
             rows.count *= n
             rows.period *= n
+        elif rows.stride == 0 and rows.period == rows.count:
+            rows.repeat, rows.period, rows.stride = rows.count, n, stride
+            rows.count *= n
         elif stride == 0:
             rows.count *= n
         else:

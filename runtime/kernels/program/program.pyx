@@ -52,8 +52,9 @@ cdef struct Frame:
     unsigned int wanted
     char* base[MOST]        # of each register but those of scratch memory
     npy_intp length         # of the rows that some operand is broadcast to; 0 where none is
-    npy_intp strides[MOST]  # of such an operand: from row to row,
-    npy_intp periods[MOST]  # until after so many rows it begins anew; 0 of every other register
+    npy_intp repeats[MOST]  # of such an operand: how many rows in succession are the same,
+    npy_intp strides[MOST]  # bytes from one of these to the next,
+    npy_intp periods[MOST]  # until after so many of these it begins anew; 0 of every other register
     bint is_far             # whether the operands are too large for a cache
     bint raised             # a floating-point flag, or no memory
 
@@ -82,7 +83,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
             elif frame.length == 0:
                 at[i] = frame.base[i] + start * register.step
             elif frame.periods[i]:
-                at[i] = frame.base[i] + row % frame.periods[i] * frame.strides[i]
+                at[i] = frame.base[i] + row // frame.repeats[i] % frame.periods[i] * frame.strides[i]
             else:
                 at[i] = frame.base[i] + row * frame.length * register.step
         run_blocks(frame, at, longest)
@@ -227,6 +228,7 @@ cdef class Program:
         cdef Frame frame
         cdef Rows rows
         cdef npy_intp[16] strides
+        cdef npy_intp[16] repeats
         cdef npy_intp[16] periods
         cdef bint[MOST] whole
         cdef unsigned long long key = 0
@@ -239,7 +241,7 @@ cdef class Program:
                 lead = item
         frame.length = 0
         for i, item in enumerate(inputs):
-            code, periods[i] = INT if type(item) is int else FLOAT if type(item) is float else ABSENT, 0
+            code, periods[i], repeats[i] = INT if type(item) is int else FLOAT if type(item) is float else ABSENT, 0, 1
             if PyArray_CheckExact(item):
                 code = slot_or_bool(PyArray_TYPE(item))
                 if code < 0 or not PyArray_ISBEHAVED_RO(item):
@@ -249,7 +251,8 @@ cdef class Program:
                 elif not (is_plain(item) and same_shape(lead, item)):
                     if not find_rows(item, PyArray_NDIM(lead), PyArray_DIMS(lead), item_size(code), &rows) or frame.length not in (0, rows.length):
                         return self.step_by_step(inputs, wanted)
-                    frame.length, strides[i], periods[i] = rows.length, rows.stride, rows.period
+                    repeats[i], strides[i], periods[i] = rows.repeat, rows.stride, rows.period
+                    frame.length = rows.length
                     if rows.step == 0:
                         code += UNIFORM
             elif code == ABSENT and item is not None:
@@ -261,6 +264,7 @@ cdef class Program:
         for i in range(plan.register_count):
             register = &plan.registers[i]
             frame.periods[i] = periods[register.index] if register.place == INPUT else 0
+            frame.repeats[i] = repeats[register.index] if register.place == INPUT else 1
             frame.strides[i] = strides[register.index] if register.place == INPUT else 0
             whole[i] = register.place == INPUT and frame.periods[i] == 0 and register.step != 0
         for i in range(plan.step_count):

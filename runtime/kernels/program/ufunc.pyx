@@ -88,24 +88,28 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
 cdef struct RowLoop:
     Loop loop
     npy_intp length         # of a row
-    npy_intp[3] strides     # from row to row,
-    npy_intp[3] periods     # until after so many rows an operand begins anew
+    npy_intp[3] repeats     # how many rows in succession are the same of an operand,
+    npy_intp[3] strides     # from one of these to the next,
+    npy_intp[3] periods     # until after so many of them the operand begins anew
 
 
 cdef void run_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     """Run a loop over some of the rows of its operands."""
     cdef RowLoop* rows = <RowLoop*> context
     cdef char* args[3]
-    cdef npy_intp[3] places
-    cdef npy_intp row, length = rows.length
+    cdef npy_intp[3] places, again
+    cdef npy_intp _row, length = rows.length
     cdef int i
     for i in range(3):
-        places[i] = start % rows.periods[i]
+        places[i], again[i] = start // rows.repeats[i] % rows.periods[i], start % rows.repeats[i]
     fp_clear()
-    for row in range(start, stop):
+    for _row in range(start, stop):
         for i in range(3):
             args[i] = rows.loop.args[i] + places[i] * rows.strides[i]
-            places[i] = 0 if places[i] + 1 == rows.periods[i] else places[i] + 1
+            again[i] += 1
+            if again[i] == rows.repeats[i]:
+                again[i] = 0
+                places[i] = 0 if places[i] + 1 == rows.periods[i] else places[i] + 1
         rows.loop.function(args, &length, rows.loop.steps, rows.loop.data)
     if fp_raised():
         rows.loop.raised = True
@@ -276,8 +280,10 @@ cdef class Ufunc:
         job.loop.function, job.loop.data, job.loop.raised = self.loops[slot], self.loop_data[slot], False
         job.loop.args[0], job.loop.args[1], job.loop.args[2] = PyArray_BYTES(a), PyArray_BYTES(b), PyArray_BYTES(out)
         for i in range(2):
-            job.loop.steps[i], job.strides[i], job.periods[i] = rows[i].step, rows[i].stride, rows[i].period
-        job.loop.steps[2], job.strides[2], job.periods[2], job.length = own, length * own, size // length, length
+            job.repeats[i], job.strides[i], job.periods[i] = rows[i].repeat, rows[i].stride, rows[i].period
+            job.loop.steps[i] = rows[i].step
+        job.repeats[2], job.strides[2], job.periods[2], job.length = 1, length * own, size // length, length
+        job.loop.steps[2] = own
         if size == length:
             return out if self.run(slot, job.loop.args, length, job.loop.steps) else None
         if size < GRAIN:
