@@ -14,6 +14,7 @@ from ..support.later import later
 # SciPy's submodules, one a line.
 _modules: tuple[str, ...] = (
     "stats",
+    "optimize",
 )  # fmt: skip
 
 if TYPE_CHECKING:

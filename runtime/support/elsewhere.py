@@ -108,7 +108,7 @@ NAMES = {
         "rankdata sem truncnorm vonmises wrapcauchy categorical multivariate_normal"
     ),
     "not there yet; write the steps in a loop: they are recorded": "odeint solve_ivp integrate",
-    "write gs.scipy.objective, which scipy.optimize.minimize and its kin take": "minimize OptimizeResults optimize root",
+    "write gs.scipy.optimize.minimize": "minimize OptimizeResults optimize root",
     "write gs.tree_util.ravel_pytree for flatten, gs.optim for the optimizers": "misc",
     "write gs.func.fixed_point": "fixed_points",
     "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optimizers optax",

@@ -1,0 +1,213 @@
+"""What a solver of SciPy's found, attached to what it depends on.
+
+Owns what becomes of a solution that did not converge, SciPy's results with tensors in them, and the bar that shows how far a long
+run is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...autograd.nest import flatten, rebuild
+from ...core.operand import asarray
+from ...core.tensor import TensorBase
+from ...func import custom_jvp, elementwise_grad, grad, hessian, jacobian, value_and_grad
+from ...func.solutions import by_matrix, solved
+from ...support.dispatch import ops
+
+__all__ = ["Problem", "attach", "bounds_of", "called", "convert", "in_box", "number", "numbers", "vector"]
+
+
+def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any) -> tuple[Any, Any]:
+    """The solution as a nest of tensors, and SciPy's result; None inside of a vmap, where there are many.
+
+    Parameters
+    ----------
+    caller : str
+    run : callable
+        Takes `args` with detached tensors; returns the solution, whether it is one, and SciPy's result.
+    condition : callable
+        Takes the solution and `args`; 0 there.
+    args : tuple
+    example : nest
+        Something of the form of the solution.
+    """
+    results: list[Any] = []
+
+    def solver(*args: Any) -> Any:
+        x, converged, result = run(*args)
+        results.append((converged, result))
+        return x, np.array(1.0 if converged else np.nan)
+
+    x, factor = solved(caller, solver, condition, args, by_matrix, True, example)
+    if not all(converged for converged, _ in results):
+        reason = next(getattr(result, "message", getattr(result, "flag", "")) for converged, result in results if not converged)
+        warnings.warn(f"{caller}: did not converge ({reason}); what it gives is no solution, so its derivatives are NaN",
+                      RuntimeWarning, stacklevel=3)  # fmt: skip
+        leaves, form = flatten(x)
+        x = rebuild(form, [_gated(leaf, factor) for leaf in leaves])
+    return x, results[0][1] if len(results) == 1 else None
+
+
+@custom_jvp
+def _gated(x: Any, factor: Any) -> Any:
+    """x, with a derivative that is multiplied by a factor."""
+    return ops.copy(x)
+
+
+@_gated.defjvp
+def _gated_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x, factor), (x_t, _) = primals, tangents
+    return _gated(x, factor), x_t * factor
+
+
+def convert(result: Any, **values: Any) -> Any:
+    """SciPy's result with tensors in the place of some of its values; a result of these alone inside of a vmap."""
+    from scipy.optimize import OptimizeResult
+
+    found = OptimizeResult() if result is None else result
+    found.update(values)
+    return found
+
+
+class Problem:
+    """A function as SciPy is given it, and as a condition calls it.
+
+    Parameters
+    ----------
+    caller : str
+    fun : callable
+        Takes a tensor of floats and `args`; returns a tensor.
+    args : tuple
+    shape : tuple
+        Of what it has to return: (-1,) for a vector of any length, () for a number.
+    """
+
+    def __init__(self, caller: str, fun: Callable[..., Any], args: Any = (), shape: tuple = (-1,), kwargs: Any = None) -> None:
+        self.caller, self.user, self.shape, self.kwargs = caller, fun, shape, kwargs or {}
+        self.args = args if isinstance(args, tuple) else (args,)
+        self.bar: Any = None
+        self.gradient, self.second = grad(self.value), hessian(self.value)
+        self.jacobian, self.both = jacobian(self.value), value_and_grad(self.value)
+
+    def value(self, x: Any) -> Any:
+        """What the function gives, as a tensor."""
+        found = self.user(x, *self.args, **self.kwargs)
+        if not isinstance(found, TensorBase):
+            raise TypeError(f"{self.caller}: the function must return a Tensor, got {type(found).__name__}: what is not computed "
+                            "with tensors has no derivative; scipy.optimize takes functions of arrays")  # fmt: skip
+        if self.shape == () and found.size != 1:
+            raise ValueError(f"{self.caller}: the function must return a single number, and it returned {found.size}")
+        return ops.reshape(found, self.shape)
+
+    # As SciPy calls it.
+
+    def fun(self, x: Any) -> Any:
+        value = numbers(self.value(number(x)))
+        if self.bar is not None:
+            self.bar.update()
+        return value if value.ndim else value.item()
+
+    def grad(self, x: Any) -> Any:
+        return numbers(self.gradient(number(x)))
+
+    def fun_and_grad(self, x: Any) -> Any:
+        if self.bar is not None:
+            self.bar.update()
+        value, gradient = self.both(number(x))
+        return value.item(), numbers(gradient)
+
+    def jac(self, x: Any) -> Any:
+        return numbers(self.jacobian(number(x)))
+
+    def hess(self, x: Any) -> Any:
+        return numbers(self.second(number(x)))
+
+    def slope(self, x: Any) -> Any:
+        """The derivative of a function of each element for itself."""
+        return numbers(elementwise_grad(self.value)(number(x)))
+
+    def curvature(self, x: Any) -> Any:
+        return numbers(elementwise_grad(elementwise_grad(self.value))(number(x)))
+
+    @contextlib.contextmanager
+    def progressing(self, progress: bool) -> Iterator[None]:
+        """Show how often SciPy calls the function, in a bar."""
+        if not progress:
+            yield
+            return
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError(
+                f"{self.caller}: progress=True shows a bar of tqdm, which is not installed: pip install tqdm"
+            ) from None
+        with tqdm(desc=self.caller, unit=" calls") as self.bar:
+            try:
+                yield
+            finally:
+                self.bar = None
+
+
+def in_box(x: Any, gradient: Any, lower: Any, upper: Any) -> Any:
+    """0 where x is a minimum in a box: the step against the gradient, put back into the box, is none."""
+    if lower is None and upper is None:
+        return gradient
+    moved = x - gradient
+    if lower is not None:
+        moved = ops.maximum(moved, lower)
+    if upper is not None:
+        moved = ops.minimum(moved, upper)
+    return x - moved
+
+
+def bounds_of(bounds: Any, count: int) -> tuple[Any, Any]:
+    """Bounds of `count` unknowns as two vectors, tensors where they are given as such; None for none at all.
+
+    Parameters
+    ----------
+    bounds : scipy.optimize.Bounds, pair of array_like or sequence of pairs
+        As one of SciPy's functions takes it: a sequence of pairs if it has `count` of them.
+    """
+    if bounds is None:
+        return None, None
+    if hasattr(bounds, "lb"):
+        lower, upper = bounds.lb, bounds.ub
+    elif isinstance(bounds, TensorBase) and bounds.ndim == 2:
+        lower, upper = bounds[:, 0], bounds[:, 1]
+    else:
+        pairs = [tuple(pair) for pair in bounds]
+        lower, upper = (_vector([pair[i] for pair in pairs], empty) for i, empty in enumerate((-np.inf, np.inf)))
+    return tuple(ops.broadcast_to(asarray(side, dtype=float), (count,)) for side in (lower, upper))  # type: ignore[return-value]
+
+
+def _vector(values: list, empty: float) -> Any:
+    values = [empty if value is None else value for value in values]
+    if any(isinstance(value, TensorBase) for value in values):
+        return ops.stack([asarray(value, dtype=float) for value in values])
+    return np.array(values, float)
+
+
+def number(x: Any) -> Any:
+    """A tensor, an array or a number as a tensor of double precision, in which SciPy computes."""
+    return ops.astype(asarray(x), np.float64)
+
+
+def vector(x: Any) -> Any:
+    """What SciPy makes of a start."""
+    return ops.reshape(number(x), (-1,))
+
+
+def numbers(value: Any) -> Any:
+    """The array of a tensor, for SciPy."""
+    return value.detach().numpy() if isinstance(value, TensorBase) else value
+
+
+def called(function: Any, args: tuple) -> Any:
+    """A derivative of the user's, as SciPy calls it."""
+    return lambda x: numbers(function(number(x), *args))

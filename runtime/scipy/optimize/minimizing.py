@@ -1,0 +1,310 @@
+"""Minima: scipy.optimize's minimizers, local and global, with bounds and constraints.
+
+Owns their signatures, which methods want which derivatives, and the conditions of Karush, Kuhn and Tucker as an equation: the
+step against the gradient, put back into the box, is none; a constraint or its multiplier is 0.  So what is active is held, and
+bounds and constraints are differentiated as all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...func import grad
+from ...support.dispatch import ops
+from .attached import Problem, attach, bounds_of, called, convert, in_box, number, numbers, vector
+from .constraints import Constraint, constraints_of, multipliers
+
+__all__ = ["basinhopping", "differential_evolution", "dual_annealing", "minimize", "minimize_scalar", "shgo"]
+
+WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
+WITH_HESSIAN = ("newton-cg", "dogleg", "trust-ncg", "trust-exact", "trust-krylov", "trust-constr")
+FLAT = 1e-5  # a gradient that is smaller, beside the value, is that of a minimum, whatever the solver says of its precision
+
+
+def minimize(
+    fun: Callable[..., Any], x0: Any, args: Any = (), method: str | None = None, jac: Any = None, hess: Any = None,
+    hessp: Any = None, bounds: Any = None, constraints: Any = (), tol: float | None = None, callback: Any = None,
+    options: Any = None, *, progress: bool = False,
+) -> Any:  # fmt: skip
+    """A minimum of a function of several unknowns, by SciPy's algorithms with exact derivatives; see `scipy.optimize.minimize`.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and those that it closes
+        over, are parameters of the minimum.
+    x0 : array_like
+        Where to begin; it has no derivative.
+    jac, hess, hessp : optional
+        As of SciPy, for its algorithm alone; methods that want derivatives get exact ones without them.
+    bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
+        Tensors in them are parameters, too.
+    constraints : dict, NonlinearConstraint, LinearConstraint, or a list of them
+        As of SciPy, with functions of tensors.
+    args, method, tol, callback, options
+        As of SciPy.
+    progress : bool
+        Show the calls of `fun` in a bar, where tqdm is installed.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        SciPy's, whose `x` and `fun` are Tensors with derivatives, in both modes and to any order, by the implicit function
+        theorem at the conditions of Karush, Kuhn and Tucker.  They are NaN where these have no isolated solution (a singular
+        Hessian, constraints that depend on each other), and where SciPy did not converge and the gradient is not small, which
+        is a warning as well.  Inside of a vmap the result has `x` and `fun` alone.
+
+    Notes
+    -----
+    The error of a derivative is as large as that of `x`: ask for a small `tol`.  Which bounds and constraints are active does not
+    change with the parameters; where it does, the derivative is that of one side.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> minimum = lambda x, a: ((x - a) ** 2).sum() + x[0] * x[1]
+    >>> f = lambda a: gs.scipy.optimize.minimize(minimum, [0.0, 0.0], args=(a,), tol=1e-9).x
+    >>> gs.jacobian(f)(gs.asarray([1.0, 2.0])).numpy().round(4).tolist()
+    [[1.3333, -0.6667], [-0.6667, 1.3333]]
+    """
+    from scipy import optimize
+
+    start = vector(x0)
+    user = (lambda x, *args: fun(x, *args)[0]) if jac is True else fun
+    problem = Problem("minimize", user, args, ())
+    limits = constraints_of("minimize", constraints)
+    lower, upper = bounds_of(bounds, start.size)
+    name = (method or ("slsqp" if limits else "")).lower()
+    options_of_method = {"hess": called(hess, problem.args) if callable(hess) else hess, "hessp": hessp}
+    if hessp is not None:
+        options_of_method["hessp"] = lambda x, p: numbers(hessp(number(x), number(p), *problem.args))
+    elif hess is None and name in WITH_HESSIAN:
+        options_of_method["hess"] = problem.hess
+    if name in WITHOUT_GRADIENT:
+        function, slopes = problem.fun, None
+    elif jac is None or jac is True:
+        function, slopes = problem.fun_and_grad, True
+    else:
+        function, slopes = problem.fun, called(jac, problem.args) if callable(jac) else jac
+
+    def run(x0: Any, lower: Any, upper: Any) -> tuple:
+        box = None if lower is None else optimize.Bounds(numbers(lower), numbers(upper))
+        with problem.progressing(progress):
+            result = optimize.minimize(function, numbers(x0), method=method, jac=slopes, bounds=box, tol=tol, callback=callback,
+                                       constraints=[limit.for_scipy(name) for limit in limits], options=options,
+                                       **options_of_method)  # fmt: skip
+        return _solution(problem, limits, result, numbers(lower), numbers(upper))
+
+    return _attached("minimize", problem, limits, run, start, lower, upper)
+
+
+def _solution(problem: Problem, limits: list[Constraint], result: Any, lower: Any, upper: Any) -> tuple:
+    """The unknowns of the conditions, and whether they hold."""
+    x = np.atleast_1d(np.asarray(result.x, float))
+    found = {"x": x, "factors": multipliers(problem.grad(x), limits, x, lower, upper)}
+    converged = bool(result.success)
+    if not converged and not limits:
+        gradient = numbers(in_box(number(x), number(problem.grad(x)), lower, upper))
+        converged = bool(np.max(np.abs(gradient), initial=0) <= FLAT * (1 + abs(float(np.asarray(result.fun).item()))))
+    return found, converged, result
+
+
+def _attached(caller: str, problem: Problem, limits: list[Constraint], run: Any, start: Any, lower: Any, upper: Any) -> Any:
+    def condition(found: dict, x0: Any, lower: Any, upper: Any) -> list:
+        x, factors = found["x"], found["factors"]
+
+        def lagrangian(x: Any) -> Any:
+            return problem.value(x) - sum([(factor * limit.value(x)).sum() for factor, limit in zip(factors, limits)])
+
+        conditions = [in_box(x, grad(lagrangian)(x), lower, upper)]
+        for factor, limit in zip(factors, limits):
+            value = limit.value(x)
+            conditions.append(ops.where(limit.equal, value, ops.minimum(value, factor)))
+        return conditions
+
+    example = {"x": start, "factors": [ops.zeros_like(limit.value(start)) for limit in limits]}
+    found, result = attach(caller, run, condition, (start, lower, upper), example)
+    return convert(result, x=found["x"], fun=problem.value(found["x"]))
+
+
+def minimize_scalar(
+    fun: Callable[..., Any], bracket: Any = None, bounds: Any = None, args: Any = (), method: str | None = None,
+    tol: float | None = None, options: Any = None,
+) -> Any:  # fmt: skip
+    """A minimum of a function of one number; see `scipy.optimize.minimize_scalar`.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes a Tensor of one element and `args`; returns one.  Tensors in `args`, and those that it closes over, are parameters.
+    bracket : sequence of float, optional
+        It has no derivative.
+    bounds : pair of float or Tensor, optional
+        Where the minimum is one of them, it moves with it.
+    args, method, tol, options
+        As of SciPy.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As of `minimize`.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> f = lambda a: gs.scipy.optimize.minimize_scalar(lambda x: gs.cosh(x - a) + x**2, tol=1e-12).x
+    >>> round(gs.grad(f)(0.0).item(), 4)
+    0.3333
+    """
+    from scipy import optimize
+
+    problem = Problem("minimize_scalar", fun, args, ())
+    lower, upper = (None, None) if bounds is None else map(number, bounds)
+
+    def run(lower: Any, upper: Any) -> tuple:
+        ends = None if lower is None else (numbers(lower).item(), numbers(upper).item())
+        result = optimize.minimize_scalar(problem.fun, bracket, ends, (), method, tol, options)
+        return np.float64(result.x), result.success, result
+
+    def condition(x: Any, lower: Any, upper: Any) -> Any:
+        return in_box(x, grad(problem.value)(x), lower, upper)
+
+    x, result = attach("minimize_scalar", run, condition, (lower, upper), number(0.0) if lower is None else (lower + upper) / 2)
+    return convert(result, x=x, fun=problem.value(x))
+
+
+# Global ones.
+
+
+def _globally(caller: str, func: Any, args: Any, bounds: Any, size: int | None, solve: Callable[..., Any], progress: bool) -> Any:
+    problem = Problem(caller, func, args, ())
+    count = size if size is not None else len(bounds.lb) if hasattr(bounds, "lb") else len(bounds)
+    lower, upper = bounds_of(bounds, count)
+
+    def run(x0: Any, lower: Any, upper: Any) -> tuple:
+        pairs = None if lower is None else np.stack([numbers(lower), numbers(upper)], 1)
+        with problem.progressing(progress):
+            result = solve(problem, pairs)
+        return _solution(problem, [], result, numbers(lower), numbers(upper))
+
+    start = ops.zeros((count,)) if lower is None else (lower + upper) / 2
+    return _attached(caller, problem, [], run, start.detach(), lower, upper)
+
+
+def differential_evolution(
+    func: Callable[..., Any], bounds: Any, args: Any = (), *, progress: bool = False, **options: Any
+) -> Any:
+    """A global minimum in a box, by differential evolution; see `scipy.optimize.differential_evolution`.
+
+    Parameters
+    ----------
+    func, bounds, args, progress
+        As of `minimize`.
+    **options
+        As of SciPy, but for `constraints`, `integrality` and `vectorized`.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As of `minimize`: the derivative is that of the minimum that was found.
+    """
+    from scipy import optimize
+
+    _without("differential_evolution", options, "constraints", "integrality", "vectorized")
+    return _globally(
+        "differential_evolution",
+        func,
+        args,
+        bounds,
+        None,
+        lambda problem, pairs: optimize.differential_evolution(problem.fun, pairs, **options),
+        progress,
+    )
+
+
+def dual_annealing(func: Callable[..., Any], bounds: Any, args: Any = (), *, progress: bool = False, **options: Any) -> Any:
+    """A global minimum in a box, by simulated annealing; see `scipy.optimize.dual_annealing`.
+
+    Parameters
+    ----------
+    func, bounds, args, progress
+        As of `minimize`.
+    **options
+        As of SciPy.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As of `minimize`: the derivative is that of the minimum that was found.
+    """
+    from scipy import optimize
+
+    return _globally(
+        "dual_annealing",
+        func,
+        args,
+        bounds,
+        None,
+        lambda problem, pairs: optimize.dual_annealing(problem.fun, pairs, **options),
+        progress,
+    )
+
+
+def shgo(func: Callable[..., Any], bounds: Any, args: Any = (), *, progress: bool = False, **options: Any) -> Any:
+    """A global minimum in a box, by homology; see `scipy.optimize.shgo`.
+
+    Parameters
+    ----------
+    func, bounds, args, progress
+        As of `minimize`.
+    **options
+        As of SciPy, but for `constraints`.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As of `minimize`: the derivative is that of the minimum that was found.
+    """
+    from scipy import optimize
+
+    _without("shgo", options, "constraints")
+    return _globally(
+        "shgo", func, args, bounds, None, lambda problem, pairs: optimize.shgo(problem.fun, pairs, **options), progress
+    )
+
+
+def basinhopping(func: Callable[..., Any], x0: Any, *, args: Any = (), progress: bool = False, **options: Any) -> Any:
+    """A global minimum, by hops between basins; see `scipy.optimize.basinhopping`.
+
+    Parameters
+    ----------
+    func, x0, args, progress
+        As of `minimize`.
+    **options
+        As of SciPy; the local minimizer gets exact gradients.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        As of `minimize`: the derivative is that of the minimum that was found.
+    """
+    from scipy import optimize
+
+    start = vector(x0)
+    local = {"jac": True, **(options.pop("minimizer_kwargs", None) or {})}
+
+    def solve(problem: Problem, pairs: Any) -> Any:
+        function = problem.fun_and_grad if local["jac"] is True else problem.fun
+        return optimize.basinhopping(function, numbers(start), minimizer_kwargs=local, **options)
+
+    return _globally("basinhopping", func, args, None, start.size, solve, progress)
+
+
+def _without(caller: str, options: dict, *names: str) -> None:
+    for name in names:
+        if options.get(name) is not None:
+            raise NotImplementedError(f"{caller}: {name} is not there; minimize takes constraints, scipy.optimize.{caller} all "
+                                      "of them without derivatives")  # fmt: skip
