@@ -14,11 +14,14 @@ from ..support.later import later
 # SciPy's submodules, one a line.
 _modules: tuple[str, ...] = (
     "stats",
+    "interpolate",
     "optimize",
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from . import stats as stats
+    from . import interpolate as interpolate
+    from . import optimize as optimize
 else:
     __getattr__ = later(__name__, {"": _modules})
 

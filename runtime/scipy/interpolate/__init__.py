@@ -1,0 +1,22 @@
+"""scipy.interpolate with derivatives: by values, by knots and by places, in both modes and to any order.
+
+Owns the names, which are SciPy's.  What is interpolated is made of operators: gathers, polynomials and banded solves.
+"""
+
+from .bsplines import BSpline, make_interp_spline, make_smoothing_spline
+from .cubic import Akima1DInterpolator, CubicHermiteSpline, CubicSpline, PchipInterpolator
+from .grids import RegularGridInterpolator, interp1d, interpn
+from .piecewise import PPoly
+from .scattered import LinearNDInterpolator, NearestNDInterpolator, RBFInterpolator, griddata
+from ...support.later import answer
+
+__all__ = [
+    "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "LinearNDInterpolator", "NearestNDInterpolator",
+    "PPoly", "PchipInterpolator", "RBFInterpolator", "RegularGridInterpolator", "griddata", "interp1d", "interpn",
+    "make_interp_spline", "make_smoothing_spline",
+]  # fmt: skip
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,166 @@
+"""Piecewise polynomials of tensors: where a place falls, and what a polynomial, its derivatives and integrals are there.
+
+Owns `PPoly`, which the cubic interpolators are.  The interval of a place is a number without a derivative; all else is made of
+operators, so values are differentiated by coefficients, breakpoints and places.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...batching.batched import STANDS
+from ...core.operand import asarray
+from ...support.dispatch import ops
+
+__all__ = ["PPoly", "floats", "interval", "refuse_unsorted"]
+
+
+def floats(x: Any) -> Any:
+    """A tensor in double precision, in which SciPy interpolates."""
+    x = asarray(x)
+    return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def refuse_unsorted(caller: str, x: Any, name: str = "x") -> None:
+    """Refuse places that do not increase; nobody knows the numbers of a row of vmap."""
+    if x.ndim != 1 or x.size < 2:
+        raise ValueError(f"{caller}: {name} must have one axis and at least two elements, got shape {x.shape}")
+    if type(x) not in STANDS and not (np.diff(x.detach().numpy()) > 0).all():
+        raise ValueError(f"{caller}: {name} must be strictly increasing and finite")
+
+
+def interval(x: Any, places: Any) -> Any:
+    """The number of the interval [x[i], x[i + 1]) for each place, the first or the last one outside."""
+    return ops.clip(ops.searchsorted(x.detach(), places.detach(), side="right") - 1, 0, x.size - 2)
+
+
+class PPoly:
+    """A piecewise polynomial: the sum of c[j] (places - x[i])**(k - j) from x[i] to x[i + 1]; see `scipy.interpolate.PPoly`.
+
+    Parameters
+    ----------
+    c : array_like, shape (k + 1, m, ...)
+        Coefficients of the highest power first.
+    x : array_like, shape (m + 1,)
+        Breakpoints, in increasing order.
+    extrapolate : bool or 'periodic', optional
+        Whether the first and the last piece go on outside, the default; else the value there is NaN.
+    axis : int
+        Where the axis of the places stands in values.
+    """
+
+    def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
+        self.c, self.x = floats(c), floats(x)
+        refuse_unsorted(type(self).__name__, self.x)
+        if self.c.ndim < 2 or self.c.shape[1] != self.x.size - 1:
+            raise ValueError(f"{type(self).__name__}: c must have shape (k + 1, {self.x.size - 1}, ...) for {self.x.size} "
+                             f"breakpoints, got {self.c.shape}")  # fmt: skip
+        self.extrapolate = True if extrapolate is None else extrapolate
+        self.axis = axis % (self.c.ndim - 1)
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        """The polynomial, or its derivative.
+
+        Parameters
+        ----------
+        x : array_like
+        nu : int
+            Which derivative; of the right piece at a breakpoint.
+        extrapolate : bool or 'periodic', optional
+
+        Returns
+        -------
+        Tensor
+            The axes of `x` stand where the interpolated axis stood.
+        """
+        x = floats(x)
+        flat = ops.reshape(x, (-1,))
+        places, outside = self.folded(flat, self.extrapolate if extrapolate is None else extrapolate)
+        i = interval(self.x, places)
+        value = self.pieces(i, places, nu)
+        if outside is not None:
+            value = ops.where(ops.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), math.nan, value)
+        return self.arranged(value, x.shape)
+
+    def pieces(self, i: Any, places: Any, nu: int) -> Any:
+        """By Horner's rule, the values of pieces at places: rows."""
+        degree = len(self.c) - 1
+        t = ops.reshape(places - self.x[i], (-1,) + (1,) * (self.c.ndim - 2))
+        value: Any = None
+        for j in range(degree + 1 - nu):
+            power = degree - j
+            term = self.c[j][i] * math.perm(power, nu)
+            value = term if value is None else value * t + term
+        return ops.zeros_like(self.c[0][i] * t) if value is None else ops.broadcast_to(value, (len(places), *self.c.shape[2:]))
+
+    def folded(self, places: Any, extrapolate: Any) -> tuple[Any, Any]:
+        """Places within a period, and which have no value."""
+        first, last = self.ends()
+        if extrapolate == "periodic":
+            return first + ops.remainder(places - first, last - first), None
+        return places, None if extrapolate else ~((places >= first) & (places <= last))
+
+    def ends(self) -> tuple[Any, Any]:
+        return self.x[0], self.x[-1]
+
+    def arranged(self, value: Any, shape: tuple) -> Any:
+        value = ops.reshape(value, (*shape, *value.shape[1:]))
+        return ops.moveaxis(value, tuple(range(len(shape))), tuple(range(self.axis, self.axis + len(shape))))
+
+    def derivative(self, nu: int = 1) -> PPoly:
+        """The derivative of order `nu` as a piecewise polynomial; an antiderivative where it is less than 0."""
+        if nu < 0:
+            return self.antiderivative(-nu)
+        degree = len(self.c) - 1
+        kept = [self.c[j] * math.perm(degree - j, nu) for j in range(degree + 1 - nu)]
+        return PPoly(ops.stack(kept or [ops.zeros_like(self.c[0])]), self.x, self.extrapolate, self.axis)
+
+    def antiderivative(self, nu: int = 1) -> PPoly:
+        """The antiderivative of order `nu` that is continuous, and 0 at the first breakpoint."""
+        found = self
+        if nu <= 0:
+            return self.derivative(-nu)
+        for _ in range(nu):
+            found = found._integral()
+        return found
+
+    def _integral(self) -> PPoly:
+        degree = len(self.c) - 1
+        whole = ops.reshape(self.x[1:] - self.x[:-1], (-1,) + (1,) * (self.c.ndim - 2))
+        raised = [self.c[j] / (degree + 1 - j) for j in range(degree + 1)]
+        area: Any = 0.0
+        for c in raised:
+            area = (area + c) * whole
+        start = ops.concat([ops.zeros_like(area[:1]), ops.cumsum(area, 0)[:-1]])
+        extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
+        return PPoly(ops.stack([*raised, start]), self.x, extrapolate, self.axis)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        """The integral from `a` to `b`.
+
+        Parameters
+        ----------
+        a, b : array_like
+            One number each.
+        extrapolate : bool or 'periodic', optional
+
+        Returns
+        -------
+        Tensor
+            Differentiable by the ends, too.
+        """
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        primitive = self.antiderivative()
+        ends = [floats(a), floats(b)]
+        if extrapolate != "periodic":
+            primitive.extrapolate = extrapolate
+            return primitive(ends[1]) - primitive(ends[0])
+        first, last = self.ends()
+        over = primitive(last)
+        parts = [primitive(first + ops.remainder(end - first, last - first)) + over * ops.floor((end - first).detach()
+                                                                                               / (last - first).detach())
+                 for end in ends]  # fmt: skip
+        return parts[1] - parts[0]
