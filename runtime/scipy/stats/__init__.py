@@ -5,6 +5,10 @@ Owns the names.
 
 import gradspec  # noqa: F401 (waits for it)
 
+from .counts import (
+    bernoulli, betabinom, betanbinom, binom, boltzmann, dlaplace, geom, hypergeom, logser,
+    nbinom, nhypergeom, planck, poisson, randint, yulesimon, zipf,
+)  # fmt: skip
 from .gamma_kind import (
     argus, beta, betaprime, chi, chi2, erlang, f, gamma, gengamma, halfgennorm, invgamma, maxwell, nakagami, rdist,
 )  # fmt: skip
@@ -23,16 +27,35 @@ from .whole_line import (
     laplace_asymmetric, loggamma, logistic, moyal, norm, norminvgauss, powernorm, skewcauchy, skewnorm, t, vonmises,
     vonmises_line,
 )  # fmt: skip
+from .kde import gaussian_kde
+from .matrices import invwishart, matrix_normal, wishart
+from .multivariate import dirichlet, dirichlet_multinomial, multinomial, multivariate_normal, multivariate_t, vonmises_fisher
+from .refusals import kendalltau, mode, rankdata, spearmanr
+from .summaries import (
+    boxcox_llf, describe, entropy, gmean, gzscore, hmean, kurtosis, linregress, moment, pearsonr, pmean, sem, skew, trim_mean,
+    ttest_1samp, ttest_ind, ttest_rel, variation, wasserstein_distance, zmap, zscore,
+)  # fmt: skip
+from ...support.later import answer
 
 __all__ = [
-    "alpha", "anglit", "arcsine", "argus", "beta", "betaprime", "bradford", "burr", "burr12", "cauchy", "chi", "chi2",
-    "cosine", "crystalball", "dgamma", "dweibull", "erlang", "expon", "exponnorm", "exponpow", "exponweib", "f",
-    "fatiguelife", "fisk", "foldcauchy", "foldnorm", "gamma", "genexpon", "genextreme", "gengamma", "genhalflogistic",
-    "genlogistic", "gennorm", "genpareto", "gibrat", "gompertz", "gumbel_l", "gumbel_r", "halfcauchy", "halfgennorm",
-    "halflogistic", "halfnorm", "hypsecant", "invgamma", "invgauss", "invweibull", "johnsonsb", "johnsonsu", "kappa3",
-    "laplace", "laplace_asymmetric", "levy", "levy_l", "loggamma", "logistic", "loglaplace", "lognorm", "loguniform", "lomax",
-    "maxwell", "mielke", "moyal", "nakagami", "norm", "norminvgauss", "pareto", "powerlaw", "powerlognorm", "powernorm",
-    "rayleigh", "rdist", "recipinvgauss", "reciprocal", "rice", "semicircular", "skewcauchy", "skewnorm", "t", "trapezoid",
-    "triang", "truncexpon", "truncnorm", "truncpareto", "truncweibull_min", "uniform", "vonmises", "vonmises_line", "wald",
-    "weibull_max", "weibull_min", "wrapcauchy",
+    "alpha", "anglit", "arcsine", "argus", "bernoulli", "beta", "betabinom", "betanbinom", "betaprime", "binom", "boltzmann",
+    "boxcox_llf", "bradford", "burr", "burr12", "cauchy", "chi", "chi2", "cosine", "crystalball", "describe", "dgamma",
+    "dirichlet", "dirichlet_multinomial", "dlaplace", "dweibull", "entropy", "erlang", "expon", "exponnorm", "exponpow",
+    "exponweib", "f", "fatiguelife", "fisk", "foldcauchy", "foldnorm", "gamma", "gaussian_kde", "genexpon", "genextreme",
+    "gengamma", "genhalflogistic", "genlogistic", "gennorm", "genpareto", "geom", "gibrat", "gmean", "gompertz", "gumbel_l",
+    "gumbel_r", "gzscore", "halfcauchy", "halfgennorm", "halflogistic", "halfnorm", "hmean", "hypergeom", "hypsecant",
+    "invgamma", "invgauss", "invweibull", "invwishart", "johnsonsb", "johnsonsu", "kappa3", "kendalltau", "kurtosis",
+    "laplace", "laplace_asymmetric", "levy", "levy_l", "linregress", "loggamma", "logistic", "loglaplace", "lognorm",
+    "logser", "loguniform", "lomax", "matrix_normal", "maxwell", "mielke", "mode", "moment", "moyal", "multinomial",
+    "multivariate_normal", "multivariate_t", "nakagami", "nbinom", "nhypergeom", "norm", "norminvgauss", "pareto", "pearsonr",
+    "planck", "pmean", "poisson", "powerlaw", "powerlognorm", "powernorm", "randint", "rankdata", "rayleigh", "rdist",
+    "recipinvgauss", "reciprocal", "rice", "sem", "semicircular", "skew", "skewcauchy", "skewnorm", "spearmanr", "t",
+    "trapezoid", "triang", "trim_mean", "truncexpon", "truncnorm", "truncpareto", "truncweibull_min", "ttest_1samp",
+    "ttest_ind", "ttest_rel", "uniform", "variation", "vonmises", "vonmises_fisher", "vonmises_line", "wald",
+    "wasserstein_distance", "weibull_max", "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf", "zmap", "zscore",
 ]  # fmt: skip
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -73,8 +73,8 @@ class Distribution:
         `pdf`, `logcdf` and so on, of a number inside of the support and the shape parameters.
     """
 
-    _kind = ""
     _has_scale = True
+    _ways = WAYS
 
     def __init__(self, name: str, shapes: str = "", *, doc: str, support: Any = (-math.inf, math.inf),
                  domain: Formula | None = None, stats: Formula | None = None, entropy: Formula | None = None,
@@ -88,7 +88,7 @@ class Distribution:
 
     def _derived(self, stated: dict[str, Formula]) -> dict[str, Formula]:
         found = {}
-        for name, ways in WAYS.items():
+        for name, ways in self._ways.items():
             for sources, way in ways if name not in stated else ():
                 if all(source in stated for source in sources):
                     found[name] = _composed(way, [stated[source] for source in sources])
@@ -149,9 +149,9 @@ class Distribution:
         return (f"scipy.stats.{self.name}.{method} has no derivative in {self.shapes} here, for there is no formula of it; pass "
                 f"{self._names[0]}.detach()")  # fmt: skip
 
-    def _without(self, method: str, shapes: list[Any]) -> Any:
-        """SciPy's value of a method of the shape parameters; its derivative is refused."""
-        return refused(self._scipys(method, *shapes), shapes, self._words(method))
+    def _without(self, method: str, shapes: list[Any], *before: Any) -> Any:
+        """SciPy's value of a method of the shape parameters and what stands before them; its derivative in them is refused."""
+        return refused(self._scipys(method, *before, *shapes), shapes, self._words(method))
 
     def _drawn(self, shapes: list[Any], loc: Any, scale: Any, size: Any, random_state: Any) -> Any:
         """SciPy's random numbers at `loc` 0 and `scale` 1, in the shape of the result."""

@@ -14,9 +14,11 @@ import numpy as np
 
 from ...autograd import Function
 from ...autograd.nest import flatten
+from ...core.grad_mode import is_grad_enabled
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
+from ...func.callbacks import has_tangent
 from ...support.dispatch import ops
 
 
@@ -85,6 +87,18 @@ def refused_along(tangents: Sequence[Any], zero: Any, words: str) -> Any:
     if any(np.any(stop_gradient(tangent).numpy()) for tangent in given):
         raise NotImplementedError(words)
     return refused(zero, given, words)
+
+
+def must_be_constant(who: str, tensors: Sequence[Any]) -> None:
+    """Refuse what would be detached silently, where a result can hold no derivative.
+
+    Raises
+    ------
+    RuntimeError
+        A tensor requires grad, or has a tangent.
+    """
+    if is_grad_enabled() and any(tensor.requires_grad for tensor in tensors) or any(map(has_tangent, tensors)):
+        raise RuntimeError(f"{who}, which have no derivative; pass x.detach()")
 
 
 def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
