@@ -124,7 +124,7 @@ def test_what_is_misspelt_is_found_by_pyright(site):
     assert missed({line for line, _ in errors_of_pyright(site, MISSPELT)}) == []
 
 
-PUBLIC = ["distributed", "extend", "linalg", "nn", "nn.functional", "nn.init", "nn.modules", "nn.parameter", "nn.utils", "fft", "func", "optim", "optim.lr_scheduler", "optim.swa_utils", "scipy", "random", "test_util", "tree_util", "autograd", "autograd.functional", "autograd.checkpoint",
+PUBLIC = ["distributed", "extend", "linalg", "nn", "nn.functional", "nn.init", "nn.modules", "nn.parameter", "nn.utils", "nn.utils.fusion", "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.rnn", "nn.utils.stateless", "fft", "func", "optim", "optim.lr_scheduler", "optim.swa_utils", "scipy", "random", "test_util", "tree_util", "autograd", "autograd.functional", "autograd.checkpoint",
           "autograd.graph", "autograd.forward_ad", "autograd.function", "profiler", "autograd.profiler", "autograd.profiler_util"]  # fmt: skip
 
 

@@ -25,7 +25,8 @@ STORAGES = {
 }  # fmt: skip
 DTYPES = {
     "float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": BRAIN, "int64": "i8", "int32": "i4", "int16": "i2",
-    "int8": "i1", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8", "bool": "?", "complex128": "c16", "complex64": "c8",
+    "int8": "i1", "uint8": "u1", "uint16": "u2", "uint32": "u4", "uint64": "u8", "bool": "?", "complex128": "c16",
+    "complex64": "c8",
 }  # fmt: skip
 ROOM = 2**26  # bytes that tensors may have beyond four times those of the file: several may lie in one storage
 

@@ -133,9 +133,7 @@ NAMES = {
     "write gs.nn.Module itself: there is one process and one device": "DataParallel parallel intrinsic",
     "write gs.nn.Buffer, or register_buffer in a gs.nn.Module": "BufferDict",
     "not there yet; write vmap over a gs.nn.Module in evaluation": "replace_all_batch_norm_modules_",
-    "not there yet; write the function of the weights: gs.nn.functional.linear(x, f(weight))": (
-        "parametrize parametrizations stateless skip_init"
-    ),
+    "write the constructor: gs.nn.Linear(3, 4)": "skip_init",
     "write gs.nn.MultiheadAttention, or gs.nn.scaled_dot_product_attention(q, k, v)": "dot_product_attention attention",
     "write gs.nn.local_response_norm(x, size)": "CrossMapLRN2d",
     "write gs.nn.Upsample, or gs.nn.interpolate": "upsample upsample_bilinear upsample_nearest",
@@ -149,16 +147,13 @@ NAMES = {
     "not there yet; write gs.nn.max_pool2d": "FractionalMaxPool* fractional_max_pool*",
     "not there yet; write gs.nn.cross_entropy": "AdaptiveLogSoftmaxWithLoss LinearCrossEntropy* linear_cross_entropy",
     "not there yet; write gs.nn.alpha_dropout or gs.nn.dropout1d": "feature_alpha_dropout* feature_dropout*",
-    "not there yet; write weight * scale, with a scale of your own": (
-        "spectral_norm remove_weight_norm remove_spectral_norm norm_except_dim fuse_* fusion"
-    ),
+    "write gs.nn.utils.parametrizations.weight_norm": "norm_except_dim",
     "write gs.nn.init.xavier_uniform_(x), kaiming_normal_(x) and their kin, which fill a tensor": (
         "initializers constant orthogonal kaiming_* xavier_* glorot_* he_normal he_uniform lecun_* variance_scaling "
         "delta_orthogonal truncated_normal Initializer"
     ),
     "write gs.nn.utils.clip_grad_norm_": "clip_grad_norm clip_grad clip_grads_with_norm_ get_total_norm",
     "write gs.nn.utils.parameters_to_vector": "convert_parameters",
-    "write gs.nn.pad_sequence": "rnn",
     "not there yet; write gs.nn.max_pool1d_with_indices or its kin": "adaptive_max_pool*_with_indices",
     "write gs.nn.channel_shuffle": "native_channel_shuffle",
     "write gs.nn.hardsigmoid": "hard_sigmoid sparse_sigmoid",

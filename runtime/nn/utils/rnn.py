@@ -1,0 +1,68 @@
+"""Sequences of different lengths, under PyTorch's path.
+
+Owns `unpad_sequence`; the others are those of `nn`.
+"""
+
+from ...generated.tensor import Tensor
+from ...support.later import answer
+from ..packing import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from ..recurrent import pad_sequence
+
+__all__ = [
+    "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence", "unpad_sequence",
+    "unpack_sequence",
+]  # fmt: skip
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Sequences of different lengths as one packed sequence.
+
+    Parameters
+    ----------
+    sequences : list of Tensor of shape (length, ...)
+    enforce_sorted : bool
+        Whether they come sorted by decreasing length; else they are sorted here.
+
+    Returns
+    -------
+    PackedSequence
+    """
+    lengths = [len(sequence) for sequence in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """The sequences that were padded, each with its length.
+
+    Parameters
+    ----------
+    padded_sequences : Tensor of shape (longest, batch, ...), or (batch, longest, ...) if `batch_first`
+    lengths : sequence of int
+    batch_first : bool
+
+    Returns
+    -------
+    list of Tensor of shape (length, ...)
+    """
+    rows = padded_sequences if batch_first else padded_sequences.swapaxes(0, 1)
+    return [row[: int(length)] for row, length in zip(rows, lengths)]
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences of a packed one, as they came.
+
+    Parameters
+    ----------
+    packed_sequences : PackedSequence
+
+    Returns
+    -------
+    list of Tensor of shape (length, ...)
+    """
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
