@@ -1,4 +1,4 @@
-"""The command line: `python -m codegen`.
+"""The command line: `python -m codegen`, and `python -m gradspec.codegen` in the folder of another package of operators.
 
 Owns arguments, exit codes (0 right, 1 wrong, 2 wrong usage, 3 unproved, 130 interrupted) and what goes to which stream: results
 to stdout, progress and errors to stderr.  Knows nothing of what an entry means.
@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import build
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 STALE = "generated/ is stale: run python -m codegen"
+NOTHING = ("no package of operators here: a pyproject.toml with an entry point gradspec.operators makes one, and "
+           "python -m gradspec.codegen new-package NAME writes it")  # fmt: skip
 UNPROVED = 3
 PACKAGES = {"yaml": "PyYAML", "jinja2": "Jinja2", "numpy": "NumPy", "mpmath": "mpmath", "sympy": "SymPy"}
 
@@ -55,11 +58,13 @@ def main(argv: list[str] | None = None) -> int:
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m codegen",
-        description="Turn derivatives.yaml into operators: check the spec, rewrite generated/ and build in place.",
+        prog=f"python -m {__package__}",
+        description="Turn derivatives.yaml into operators: check the spec, write what follows from it, build gradspec itself.",
     )
     parser.add_argument("--check-generated", action="store_true", help="fail if generated/ is stale; write nothing")
-    parser.add_argument("--root", type=Path, default=CHECKOUT, help="the checkout (default: the one of this program)")
+    where = "a checkout (default: that of the package of this folder, else that of this program)"
+    parser.add_argument("--root", type=Path, help=where)
+    parser.add_argument("--package", metavar="NAME", help="an installed package, by its entry point gradspec.operators")
     jobs = f"compilers at the same time; by default ${build.JOBS}, else one for each processor"
     parser.add_argument("--jobs", type=int, help=jobs)
     parser.set_defaults(run=_everything)
@@ -89,6 +94,11 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     command.add_argument("op", metavar="OP", help="a name, or a signature such as 'hypot(a, b) -> y'")
     command.add_argument("--form", choices=list(_forms()), default="partial", help="default: %(default)s")
     command.set_defaults(run=_new_command)
+    command = commands.add_parser("new-package", help="a package of operators, to start from")
+    command.add_argument("name", metavar="NAME", help="as it is imported")
+    command.add_argument("--cython", action="store_true", help="with an operator whose kernel is written in Cython")
+    command.add_argument("--folder", type=Path, help="where (default: a folder of this name here)")
+    command.set_defaults(run=_new_package_command)
 
     options = parser.parse_args(argv)
     if options.check_generated:
@@ -107,22 +117,31 @@ def _forms() -> tuple[str, ...]:
 # What every command does with the spec.
 
 
-def _read(root: Path, errors: ErrorList | None = None) -> Spec:
-    """The analysed spec of a checkout; refusals are raised, or added to `errors`."""
+def _read(package: Package, errors: ErrorList | None = None) -> Spec:
+    """The analysed spec of a package; refusals are raised, or added to `errors`."""
     from .analysed import analysed
 
     with Progress("read") as progress:
-        return analysed(_package(root), errors, progress)
+        return analysed(package, errors, progress)
 
 
-def _package(root: Path) -> Package:
-    package = Package(root)
+def _package(options: argparse.Namespace) -> Package:
+    """What the arguments name: an installed package, one in a folder, else gradspec's checkout."""
+    from .packages import NoPackage, installed, package_at
+
+    try:
+        if options.package:
+            return installed(options.package)
+        found = package_at((options.root or Path.cwd()).resolve())
+    except NoPackage as wrong:
+        raise Failed(str(wrong)) from None
+    package = found or Package(options.root or CHECKOUT)
     if not package.path(package.spec).exists():
-        raise Failed(f"no {package.spec} in {root}")
+        raise Failed(f"no {package.spec} in {package.root}" if options.root else NOTHING)
     return package
 
 
-def _check(root: Path, names: Sequence[str] = (), anew: bool = False) -> tuple[Spec, list[str]]:
+def _check(package: Package, names: Sequence[str] = (), anew: bool = False) -> tuple[Spec, list[str]]:
     """The spec, and its entries that are unproved: all are checked, or some and what calls them, but for what has passed.
 
     The refusals of reading, of analysis and of the check are raised together.
@@ -130,9 +149,9 @@ def _check(root: Path, names: Sequence[str] = (), anew: bool = False) -> tuple[S
     from .verify.passed import Passed
 
     errors = ErrorList("", "")
-    spec = _read(root, errors)
+    spec = _read(package, errors)
     wanted = spec.ops.keys() if not names else {_named(spec, name, errors) for name in names} - {""}
-    passed = Passed(spec, root)
+    passed = Passed(spec, package)
     wanted |= passed.callers(wanted) if names else set()
     if anew:
         passed.forget(wanted)
@@ -142,9 +161,9 @@ def _check(root: Path, names: Sequence[str] = (), anew: bool = False) -> tuple[S
         from .verify.check import check
 
         # Whoever checks wants an answer now: importing the kernels must not start a build.
-        build.no_build_on_import(root)
+        build.no_build_on_import(package.root)
         with Progress("check") as progress:
-            unproved = check(spec, root, progress, passed=passed, errors=errors, names=pending)
+            unproved = check(spec, package, progress, passed=passed, errors=errors, names=pending)
     errors.raise_if_any()
     now = f", {len(pending)} of them now" if 0 < len(pending) < len(wanted) else ""
     left = f", {len(unproved)} of them unproved" if unproved else ""
@@ -161,15 +180,24 @@ def _named(spec: Spec, name: str, errors: ErrorList) -> str:
     return ""
 
 
-def _generate(spec: Spec, root: Path) -> None:
-    from .write.files import generate
-
-    changed = generate(spec, root)
-    _say(f"generated/: {len(changed)} file{'s' * (len(changed) != 1)} rewritten")
+def _generate(spec: Spec, package: Package) -> None:
+    changed = _writer(package).generate(spec, package)
+    _say(f"{'generated/' if package.is_library else package.name}: {len(changed)} file{'s' * (len(changed) != 1)} rewritten")
     for path in changed[:8]:
-        _say(f"  {path.relative_to(root)}")
+        _say(f"  {path.relative_to(package.root)}")
     if len(changed) > 8:
         _say(f"  and {len(changed) - 8} more")
+
+
+def _writer(package: Package) -> ModuleType:
+    """What writes the code of a package: Cython for gradspec, Python for all others."""
+    if package.is_library:
+        from .write import files
+
+        return files
+    from .write import guests
+
+    return guests
 
 
 def _refuse_missing(spec: Spec, package: Package) -> None:
@@ -193,24 +221,31 @@ def _say(text: str) -> None:
 
 
 def _everything(options: argparse.Namespace) -> None:
-    spec, unproved = _check(options.root)
-    _generate(spec, options.root)
-    _refuse_missing(spec, Package(options.root))
-    _build(options.root, options.jobs)
+    package = _package(options)
+    spec, unproved = _check(package)
+    _generate(spec, package)
+    if not package.is_library:
+        if unproved:
+            raise Failed(f"{package.name}.kernels is not built, or lacks what these operators need: {', '.join(unproved)}; "
+                         "install the package (python -m pip install -e .) and run this again")  # fmt: skip
+        return
+    _refuse_missing(spec, package)
+    _build(package.root, options.jobs)
     if unproved:  # in a process of its own, which sees the kernels that were built just now
-        command = [sys.executable, "-m", __package__, "--root", str(options.root), "check", "--built"]
+        command = [sys.executable, "-m", __package__, "--root", str(package.root), "check", "--built"]
         if subprocess.run(command, cwd=CHECKOUT).returncode:
             raise Failed("the build is done, but what could only be checked after it is wrong: see above")
 
 
 def _check_command(options: argparse.Namespace) -> int:
-    spec, unproved = _check(options.root, options.op, options.anew)
+    package = _package(options)
+    spec, unproved = _check(package, options.op, options.anew)
     if unproved and options.built:
-        raise Failed(f"gradspec.kernels does not export what these operators need: {', '.join(unproved)}")
+        raise Failed(f"{package.name}.kernels does not export what these operators need: {', '.join(unproved)}")
     if unproved:
         print("unproved until their kernels are built (python -m codegen builds and checks them):")
         print("\n".join(f"  {name}" for name in unproved))
-    if options.prove:
+    if options.prove and package.is_library:
         _prove(spec)
     return UNPROVED if unproved else 0
 
@@ -227,29 +262,34 @@ def _prove(spec: Spec) -> None:
 def _mutate_command(options: argparse.Namespace) -> None:
     from .verify.mutate import survivors
 
-    spec = _read(options.root)
+    package = _package(options)
+    spec = _read(package)
     for name in options.op:
         if name not in spec.ops:
             raise Failed(f"no operator is called '{name}'")
     with Progress("mutate") as progress:
-        found = survivors(spec, options.root, options.op, progress)
+        found = survivors(spec, package, options.op, progress)
     print("\n".join(map(str, found)))
     _say(f"{len(found)} mutants survive")
 
 
 def _generate_command(options: argparse.Namespace) -> None:
-    _generate(_check(options.root)[0], options.root)
+    package = _package(options)
+    _generate(_check(package)[0], package)
 
 
 def _build_command(options: argparse.Namespace) -> None:
-    _build(options.root, options.jobs)
+    if options.root is None and not (package := _package(options)).is_library:
+        raise Failed(f"{package.name} is built by what its pyproject.toml names: python -m pip install -e {package.root}")
+    _build(options.root or CHECKOUT, options.jobs)
 
 
 def _show_command(options: argparse.Namespace) -> None:
     from .show import UnknownOp, show
 
     try:
-        print(show(_read(options.root), options.op, options.root))
+        package = _package(options)
+        print(show(_read(package), options.op, package))
     except UnknownOp as unknown:
         raise Failed(str(unknown)) from None
 
@@ -258,23 +298,35 @@ def _toc_command(options: argparse.Namespace) -> None:
     from .analysed import read
     from .show import toc
 
-    print(toc(read(_package(options.root))))
+    print(toc(read(_package(options))))
 
 
 def _new_command(options: argparse.Namespace) -> None:
     from .analysed import read
     from .skeleton import skeleton
 
-    print(skeleton(options.op, options.form, read(_package(options.root))))
+    print(skeleton(options.op, options.form, read(_package(options))))
     _say("\nPaste it into its family in derivatives.yaml, in alphabetical order, and run python -m codegen.")
 
 
-def _check_generated(options: argparse.Namespace) -> int:
-    from .write.files import stale
+def _new_package_command(options: argparse.Namespace) -> None:
+    from .starter import write
 
-    files = stale(_read(options.root), options.root)
+    try:
+        package = write(options.name, options.folder or Path(options.name), options.cython)
+    except ValueError as wrong:
+        raise Failed(str(wrong)) from None
+    _generate(_read(package), package)
+    steps = ["python -m pip install -e . --no-build-isolation", "python -m gradspec.codegen", "python -m pytest"]
+    _say("\n".join([f"\nNow, in {package.root}:", *(f"  {step}" for step in steps)]))
+
+
+def _check_generated(options: argparse.Namespace) -> int:
+    package = _package(options)
+    files = _writer(package).stale(_read(package), package)
     if files:
-        _say(f"error: {STALE}\n" + "\n".join(f"  generated/{name}" for name in files))
+        stale = STALE if package.is_library else f"{package.name} is stale: run python -m gradspec.codegen"
+        _say(f"error: {stale}\n" + "\n".join(f"  {'generated/' * package.is_library}{name}" for name in files))
     return 1 if files else 0
 
 

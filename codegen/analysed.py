@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ErrorList, SpecErrors
 from .package import Package
+from .packages import taken
+from .rules.guests import check_guest
 from .spec.library import Library, read_library
 from .spec.model import Family, Spec
 from .spec.packed import packed, unpacked
+from .spec.table import table
 from .spec.texts import FOLDER, texts
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ def analysed(package: Package, errors: ErrorList | None = None, progress: Progre
     """The spec of a checkout; refusals are raised together, or added to `errors`, and what is refused left out."""
     collected = ErrorList("", "") if errors is None else errors
     spec = _Reading(package, progress).analysed(collected)
+    if not package.is_library:
+        check_guest(spec, table(), taken(package), collected)
     if errors is None:
         collected.raise_if_any()
     return spec
@@ -58,6 +63,7 @@ class _Reading:
         self.source, self.further = texts(package.path(package.spec))
         self.keys = dict(_families(self.source, self.further))
         self.runtime = _digest(_files(package.path(package.runtime), _SOURCES))
+        self.offered = None if package.is_library else table()
         self.store = _Store(package)
         self.known: dict[str, bytes] = self.store.get("families", {})
 
@@ -75,7 +81,7 @@ class _Reading:
         errors.expect(self.file, self.source, self.further)
         before, kept = len(errors.errors), self._unpacked()
         try:
-            spec = read_text(self.source, self.file, self.further, errors, kept, self._step)
+            spec = read_text(self.source, self.file, self.further, errors, kept, self._step, self.offered)
         except Stale:
             wrong = True
         else:  # a refusal that is of no entry may be of what was not read
@@ -83,7 +89,7 @@ class _Reading:
         if wrong:
             del errors.errors[before:]
             self.known = {}
-            spec = read_text(self.source, self.file, self.further, errors, progress=self._step)
+            spec = read_text(self.source, self.file, self.further, errors, progress=self._step, offered=self.offered)
         return spec
 
     def analysed(self, errors: ErrorList) -> Spec:
@@ -141,10 +147,13 @@ class _Reading:
 
 
 class _Store(dict[str, Any]):
-    """The file of what is kept; what is damaged, or another generator's, is as good as nothing."""
+    """The file of what is kept; what is damaged, or another generator's, is as good as nothing.
+
+    Of another package, which is small, nothing is kept.
+    """
 
     def __init__(self, package: Package):
-        self._file = package.path(FILE)
+        self._file, self._keeps = package.path(FILE), package.is_library
         self._mark = _digest([sys.version, repr(package), *_versions(), *_own_sources()]).encode()
         try:
             mark, checksum, data = self._file.read_bytes().split(b"\n", 2)
@@ -154,7 +163,7 @@ class _Store(dict[str, Any]):
 
     def write(self, content: dict[str, Any]) -> None:
         """Keeps this, where there is a folder of builds; another run sees all of it or nothing."""
-        if self._file.parent.is_dir():
+        if self._keeps and self._file.parent.is_dir():
             data = pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
             beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
             beside.write_bytes(b"\n".join([self._mark, _checksum(data), data]))

@@ -35,6 +35,11 @@ class Package:
         return place if isinstance(place, Package) else cls(Path(place))
 
     @property
+    def is_library(self) -> bool:
+        """Whether it is gradspec itself, whose operators the formulas of all others call."""
+        return self.name == Package.name
+
+    @property
     def generated_module(self) -> str:
         """The dotted name of the folder of generated code."""
         return f"{self.name}.{self.generated}"
@@ -49,3 +54,11 @@ class Package:
         if not folder.is_dir():
             return [folder.with_suffix(".py")]
         return sorted(path for path in folder.glob("*.py") if path.name != "__init__.py")
+
+    @property
+    def kernels_files(self) -> list[Path]:
+        """The modules that hold kernels: those of a folder, or the file of that name."""
+        folder = self.path(self.kernels)
+        if folder.is_dir():
+            return sorted(path for path in folder.rglob("*.py*") if path.suffix in (".py", ".pyx"))
+        return [path for path in (folder.with_suffix(".py"), folder.with_suffix(".pyx")) if path.exists()]

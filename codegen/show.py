@@ -14,6 +14,7 @@ from .package import Package
 from .spec.formula import called_by
 from .spec.library import helper_texts
 from .spec.model import Op, Saved, Spec
+from .spec.table import table
 from .spec.texts import FOLDER, entries, further
 
 _WIDTH = 12
@@ -32,7 +33,7 @@ def toc(spec: Spec) -> str:
 
 def show(spec: Spec, name: str, root: Path) -> str:
     op = find(spec, name)
-    parts = [_head(op), entry_text(spec, op), _further(spec, op), _derived(spec, op), *_helpers(op, root)]
+    parts = [_head(op), entry_text(spec, op), _further(spec, op), _derived(spec, op, Package.at(root)), *_helpers(op, root)]
     parts += _generated(spec, op, root)
     return "\n\n".join(part for part in parts if part)
 
@@ -78,12 +79,13 @@ def _given(op: Op) -> list[tuple[str, str]]:
     return [("samples", "; ".join(calls))] if calls else []
 
 
-def _derived(spec: Spec, op: Op) -> str:
+def _derived(spec: Spec, op: Op, package: Package) -> str:
     from .write import series
     from .write.mapped import WAYS, how
     from .write.spelling import Spelling
 
-    source = Spelling({name: known.signature for name, known in spec.ops.items()})
+    known = dict(spec.ops) if package.is_library else {**table().operators, **spec.ops}
+    source = Spelling({name: op.signature for name, op in known.items()})
     rows = [*_described(op), *_given(op), ("form", op.form.replace("_", " and ")), ("variants", ", ".join(op.variants))]
     rows.append(("vmap", f"{how(op)}: {WAYS[how(op)]}" if how(op) in WAYS else "takes no batch"))
     rows.append(("series", f"{series.how(op)}: {series.WAYS[series.how(op)]}"))
@@ -121,6 +123,8 @@ def _generated(spec: Spec, op: Op, root: Path) -> list[str]:
         f"variable_type/{op.family}.pyx": rf"(?:cdef|def)\b.*\b(?:op_|jvp_)?{re.escape(op.name)}\(",
     }
     parts, package = [], Package.at(root)
+    if not package.is_library:
+        return [_of_guest(spec, op, package)]
     for name, text in render_alone(spec, package, op).items():
         path = package.path(package.generated) / name
         lines = path.read_text().splitlines() if path.exists() else []
@@ -129,6 +133,15 @@ def _generated(spec: Spec, op: Op, root: Path) -> list[str]:
             place = f":{lines.index(first) + 1}" if first in lines else ", which has it not yet"
             parts.append(f"{package.generated}/{name}{place}\n{block}")
     return parts
+
+
+def _of_guest(spec: Spec, op: Op, package: Package) -> str:
+    """The functions of an operator of another package, as its module has them."""
+    from .write.guests import MODULE, render
+
+    name = f"{package.generated}/{MODULE}"
+    blocks = re.split(r"\n\n\n(?=# )", render(spec, package)[name])
+    return f"{name}\n{next(block for block in blocks if block.startswith(f'# {op.signature.source}')).rstrip()}"
 
 
 def _blocks(text: str, pattern: str) -> list[str]:

@@ -59,7 +59,7 @@ __version__ = "0.1.0"
 # `gradspec.nn` for one thread while another one still runs this file, and so half of what `nn` needs is there; `import gradspec`
 # waits for the rest.
 _namespaces = (
-    *ops.namespaces, "autograd", "debug", "distributed", "extend", "func", "nested", "nn", "optim", "profiler", "random",
+    *ops.namespaces, "autograd", "debug", "distributed", "extend", "func", "nested", "nn", "operators", "optim", "profiler", "random",
     "replay", "scipy", "signal", "sparse", "special", "test_util", "tree_util", "utils",
 )  # fmt: skip
 # Whatever `gradspec.func` has is found here as well: programs begin with `from gradspec import grad`.
@@ -75,7 +75,8 @@ _func = (
     "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
 _sparse = "sparse_coo_tensor", "sparse_csr_tensor"
-__getattr__ = later(__name__, {"": _namespaces, "func": _func, "replay": ("compile", "jit", "load_program"), "sparse": _sparse})
+_late = {"operators": ("operator",), "replay": ("compile", "jit", "load_program"), "sparse": _sparse}
+__getattr__ = later(__name__, {"": _namespaces, "func": _func, **_late})
 answer_imports()
 offer_backend()
 
@@ -85,7 +86,7 @@ __all__ = sorted([
     "get_num_threads", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled",
     "is_nonzero", "is_same_size", "is_tensor", "istft", "jit", "load", "load_program", "manual_seed", "memory_stats",
     "multinomial", "ndim",
-    "no_grad", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
+    "no_grad", "operator", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
     "unique_consecutive", "geomspace",
     *_func, *_namespaces, *_sparse, *constants.__all__, *ops.__all__,

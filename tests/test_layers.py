@@ -44,6 +44,7 @@ RUNTIME = [
     ["func"],
     ["debug", "tree_util"],
     ["distributed", "extend", "nested", "scipy", "sparse", "test_util"],
+    ["extend", "nested", "operators", "scipy", "sparse", "test_util"],
     ["replay"],
     ["gradspec"],
 ]
@@ -53,10 +54,11 @@ CODEGEN = [
     ["errors"],
     ["spec"],
     ["rules"],
+    ["packages"],
     ["analysed"],
     ["verify"],
     ["write"],
-    ["show", "skeleton"],
+    ["entries", "show", "skeleton", "starter"],
     ["__main__"],
     ["codegen"],
 ]

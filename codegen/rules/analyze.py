@@ -69,7 +69,8 @@ class Analysis:
 
     def __init__(self, spec: Spec, library: Library):
         self.asked = Asked(spec.ops.values(), library)
-        self._shapes = {spelling: (op.signature, shape_of(op)) for spelling, op in spec.by_spelling.items() if op.shape}
+        known = {**library.operators, **spec.by_spelling}
+        self._shapes = {spelling: (op.signature, shape_of(op)) for spelling, op in known.items() if op.shape}
 
     def op(self, op: Op, errors: ErrorList, calls: bool = True) -> Op:
         """The op with its formulas resolved and `derived` filled in, if nothing is refused; `calls` are samples and examples."""

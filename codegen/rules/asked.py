@@ -21,7 +21,7 @@ class Asked:
     """A vocabulary and a library that note what they are asked for."""
 
     def __init__(self, ops: Iterable[Op], library: Library):
-        self._vocabulary, self._library = Vocabulary.of(ops, library.helpers), library
+        self._vocabulary, self._library = Vocabulary.of(ops, library.helpers, library.operators.values()), library
         self._noted: set[tuple[str, str]] = set()
         known = self._vocabulary
         self.vocabulary = Vocabulary(*(_Noted(names, kind, self._noted) for names, kind in (

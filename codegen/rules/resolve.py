@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import ModuleType
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..spec.cases import ELSE, case_of, named
@@ -37,6 +38,11 @@ from ..spec.model import Argument, Location, Op, Signature, Span
 _KIND_WORDS = {ARRAY: "an array", ARRAYS: "several arrays", STATIC: "static"}
 _METHODS = {(symbol, 2): method for symbol, method in (*BINARY.values(), *COMPARISON.values())}
 _METHODS |= {(symbol, 1): method for symbol, method in UNARY.values()}
+# What NumPy offers beside functions of arrays: files, code, and what its modules are built with.
+_NO_FORMULA = frozenset(
+    "DataSource ctypeslib distutils dump dumps f2py fromfile frompyfunc fromregex genfromtxt load loadtxt memmap open_memmap "
+    "save savetxt savez savez_compressed test testing tofile vectorize".split()
+)
 _SYMBOLS = {(method, count): symbol for (symbol, count), method in _METHODS.items() if method}
 
 
@@ -49,8 +55,9 @@ class Vocabulary:
     operators: Mapping[str, str]  # "__add__" -> the op that has it
 
     @classmethod
-    def of(cls, ops: Iterable[Op], helpers: Mapping[str, Signature]) -> Vocabulary:
-        ops = list(ops)
+    def of(cls, ops: Iterable[Op], helpers: Mapping[str, Signature], offered: Iterable[Op] = ()) -> Vocabulary:
+        """What the operators of a spec, and those that a library offers to it, are called; the spec's own come first."""
+        ops = [*offered, *ops]
         spellings = {spelling: op for op in ops for spelling in (op.name, *op.aliases)}
         return cls(spellings, helpers, {op.operator: op.name for op in ops if op.operator})
 
@@ -158,6 +165,8 @@ class Resolver:
             return self._below_root(root, path, at)
         if root in ROOTS:
             return self.report(f"'{root}' stands in forward and inplace only; formulas call ops", node)
+        if node.attr.startswith("_") or node.attr in _NO_FORMULA:
+            return self.report(f".{node.attr} is not for formulas: they compute, of arrays", _at_attribute(node))
         if self.numpy and (node.attr in METADATA or hasattr(np.ndarray, node.attr)):
             return self._foreign_attribute(node, at)
         if node.attr not in METADATA:
@@ -194,6 +203,8 @@ class Resolver:
         else:
             value: object = np
             for part in path:
+                if part.attr in _NO_FORMULA or part.attr.startswith("_") or not _is_numpy(getattr(value, part.attr, None)):
+                    return self.report(f"{ast.unparse(part)} is not for formulas: they compute, of arrays", _at_attribute(part))
                 if not hasattr(value, part.attr):
                     return self.report(f"NumPy has no {ast.unparse(part)}", _at_attribute(part), dir(value), part.attr)
                 value = getattr(value, part.attr)
@@ -221,8 +232,10 @@ class Resolver:
                 self(value)
             what = "forward calls np.*, kernels.* and helpers: unknown" if self.numpy else "unknown"
             known = [*helpers, *([] if self.numpy else ops)]
+            if name in self.library.private:
+                return self.report(f"'{name}' is private to gradspec: formulas call its public operators", node.func)
             other = self.library.other_spec
-            own = f" (formulas call the operators of {other}, and those of no other package)" if other and not self.numpy else ""
+            own = f" (formulas call the operators of {other} and of gradspec)" if other and not self.numpy else ""
             return self.report(f"{what} function '{name}'{own}", node.func, known, name)
         if name.endswith("_"):
             return self.report(f"{name} works in place: a formula must not write", node.func)
@@ -336,6 +349,11 @@ class Resolver:
             return self.vocabulary.call(name, value, index, at=at)
         kind = ARRAY if value.kind == ARRAYS and not isinstance(index, Slice) else value.kind
         return Item(value, index, kind=kind, at=at)
+
+
+def _is_numpy(value: object) -> bool:
+    """Whether something is NumPy's own: a module of others, which NumPy imports, is not."""
+    return not isinstance(value, ModuleType) or value.__name__.partition(".")[0] == "numpy"
 
 
 def _operated(symbol: str, operands: list[ast.expr]) -> str:

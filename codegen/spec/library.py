@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import SpecError, SpecErrors
 from ..package import Package
-from .model import Argument, Location, Signature, Type
+from .model import Argument, Location, Op, Signature, Type
+from .table import table
 
 _CYTHON_DEF = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(", re.MULTILINE)
 _POINTWISE = re.compile(r"^(\w+) = pointwise\(", re.MULTILINE)
@@ -32,7 +33,17 @@ class Library:
     where_to_export: str = ""
     public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
     attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
-    other_spec: str = ""  # the spec of a package that is not gradspec, whose operators its formulas cannot call
+    other_spec: str = ""  # the spec of a package that is not gradspec
+
+    @property
+    def operators(self) -> Mapping[str, Op]:
+        """The library's operators, for the formulas of another package, by name and by alias."""
+        return table().operators if self.other_spec else {}
+
+    @property
+    def private(self) -> frozenset[str]:
+        """The library's operators that another package's formulas must not call."""
+        return table().private if self.other_spec else frozenset()
 
 
 def read_library(place: Package | Path) -> Library:
@@ -40,7 +51,7 @@ def read_library(place: Package | Path) -> Library:
     root, runtime = package.root, package.path(package.runtime)
     kernels: set[str] = set()
     pointwise: set[str] = set()
-    for path in sorted(package.path(package.kernels).glob("**/*.py*")):
+    for path in package.kernels_files:
         if path.suffix == ".py":
             kernels |= {f.name for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef)}
         elif path.suffix == ".pyx":
@@ -65,7 +76,7 @@ def read_library(place: Package | Path) -> Library:
         attributes=frozenset(
             name for stem in ("tensor", "pytorch_tensor", "array_tensor") for path in runtime.rglob(f"{stem}.p*x*")
             for name in _METHOD.findall(_text(path))),
-        other_spec="" if package.name == Package.name else package.spec,
+        other_spec="" if package.is_library else package.spec,
     )  # fmt: skip
 
 

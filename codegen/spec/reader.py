@@ -23,9 +23,11 @@ from .names import check_name
 from .order import misplaced, owners
 from .pairs import Items
 from .ranks import KEY, Words, words_of
+from .table import GRAMMAR, Table, given_calls
 from .texts import FOLDER, texts
 
 FAMILY_KEYS = ("family", "about", "small", "defaults", "ops")
+HEAD_KEYS = ("grammar", "presets", "shapes")  # of the first document, which may have none of them
 
 
 def read(path: str | os.PathLike[str]) -> Spec:
@@ -39,17 +41,20 @@ class Stale(Exception):
 
 def read_text(source: str, file: str = "derivatives.yaml", further: Mapping[str, str] = MappingProxyType({}),
               errors: ErrorList | None = None, kept: Mapping[range, Family] = MappingProxyType({}),
-              progress: Callable[[str], None] = str) -> Spec:  # fmt: skip
+              progress: Callable[[str], None] = str, offered: Table | None = None) -> Spec:  # fmt: skip
     """The spec of a text, and of the texts of further samples; the lines of families that are `kept` are not read again.
 
     Refusals are raised together, or added to `errors`; of an entry that is refused no more than the signature is then of use.
+    What a library has `offered` to a spec of another package gives it samples by shapes; such a spec states its grammar.
     """
     given, errors = errors, ErrorList(file, source, further) if errors is None else errors
     spec = Spec((), file, source, further=dict(further))
     with errors.catch():
         for name, text in (*further.items(), (file, source)):
             check_characters(text, name)
-        spec = _Reader(errors).spec(source, file, further, kept, progress)
+        reader = _Reader(errors)
+        reader.offer(offered, file)
+        spec = reader.spec(source, file, further, kept, progress)
         if not spec.families and not errors:
             errors.add("no family of operators stands in this file", Location(file, 1, 1))
     if given is None:
@@ -70,6 +75,16 @@ def _without(source: str, kept: Mapping[range, Family]) -> str:
 class _Reader(EntryReader):
     """Reads a whole spec."""
 
+    states_grammar = False  # whether it has to
+
+    def offer(self, table: Table | None, file: str) -> None:
+        """Takes the samples of another spec's shapes, under the names of its presets."""
+        if table is not None:
+            self.states_grammar = True
+            self.presets |= {name: given_calls(calls, file) for name, calls in table.presets.items()}
+            self.given |= {alike(shape): tuple(call for name in names for call in self.presets[name])
+                           for shape, names in table.shapes.items()}  # fmt: skip
+
     def spec(self, source: str, file: str, further: Mapping[str, str], kept: Mapping[range, Family],
              progress: Callable[[str], None]) -> Spec:  # fmt: skip
         known = {family.name for family in kept.values()}
@@ -83,8 +98,10 @@ class _Reader(EntryReader):
             while above and above[0][0].start <= document.start_mark.line:
                 families.append(self._known(above.pop(0)[1], families))
             with self.errors.catch():
-                if number == 0 and self._is_presets(document):
-                    self._read_presets(document)
+                if number == 0:
+                    self._check_grammar(document, file)
+                if number == 0 and self._is_head(document):
+                    self._read_head(document)
                 else:
                     families.append(self._family(document, {family.name for family in families}))
                     progress(families[-1].name)
@@ -115,14 +132,28 @@ class _Reader(EntryReader):
             raise SpecError("one document is expected: operators with 'samples:' and 'examples:'", Location(file, 1, 1))
         return self.items(nodes[0], what="a file of further samples")
 
-    def _is_presets(self, node: yaml.Node) -> bool:
-        return isinstance(node, yaml.MappingNode) and [key.value for key, _ in node.value] in (["presets"], ["presets", "shapes"])
+    def _is_head(self, node: yaml.Node) -> bool:
+        return isinstance(node, yaml.MappingNode) and {key.value for key, _ in node.value} <= {*HEAD_KEYS} and bool(node.value)
 
-    def _read_presets(self, node: yaml.MappingNode) -> None:
-        for name, (_, calls) in self.items(node.value[0][1], key="presets").items():
+    def _check_grammar(self, node: yaml.Node, file: str) -> None:
+        """A spec of another package was written for some version of the grammar, and says which."""
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []
+        stated = next((value for key, value in pairs if key.value == "grammar"), None)
+        if stated is None and self.states_grammar:
+            message = f"a spec begins with the version of its grammar: grammar: {GRAMMAR}"
+            self.errors.add(message, Location(file, 1, 1), "", "grammar")
+        elif stated is not None and (text := self._text(stated)).value != str(GRAMMAR):
+            newer = text.value.isdecimal() and int(text.value) > GRAMMAR
+            way = "install a newer gradspec" if newer else "docs/grammar.md says what became of it, if it was ever one"
+            self.errors.add(f"grammar {text.value} is not read: this gradspec reads grammar {GRAMMAR}; {way}", text.location, "",
+                            "grammar")  # fmt: skip
+
+    def _read_head(self, node: yaml.MappingNode) -> None:
+        items = self.items(node, HEAD_KEYS, what="what stands above the families")
+        for name, (_, calls) in self.items_of("presets", items).items():
             with self.errors.catch("", f"presets: {name}"):
                 self.presets[name] = tuple(parse_formula(self._text(call)) for call in self._sequence(calls))
-        for shape, (key, names) in self.items(node.value[1][1], key="shapes").items() if len(node.value) > 1 else ():
+        for shape, (key, names) in self.items_of("shapes", items).items():
             with self.errors.catch("", f"shapes: {shape}"):
                 if alike(shape) in self.given:
                     raise SpecError("stands above already, with other names", self._location(key))

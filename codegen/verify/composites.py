@@ -18,7 +18,7 @@ from ..errors import ErrorList
 from ..rules.statements import RESULT
 from ..spec.expression import Call, Conditional, Expression, Item, Name, Sequence
 from ..spec.model import Formula, Op
-from . import numeric
+from . import borrowed, numeric
 from .case import BoundCall, Case, Report, what
 from .evaluate import ArrayList, Evaluator, as_arrays
 from .numeric import TOLERANCE, Value
@@ -79,6 +79,8 @@ class Tangents(Evaluator):
             return super()._call(call, given)
         if not call.op:
             return self._by_differences(call, [value for (value,) in given])
+        if call.op not in self.ops:
+            return self._by_library(call, given)
         op = self.ops[call.op]
         if not op.differentiable:
             return super()._call(call, [value and (_still(value[0]),) for value in given])
@@ -122,6 +124,15 @@ class Tangents(Evaluator):
                 (v if t is None else v + step * t,) for v, t in zip(still, moving)])])  # fmt: skip
 
         return Moving(value, numeric.derivative(moved, np.zeros(()), np.ones(()))[0])
+
+    def _by_library(self, call: Call, given: list[tuple[Any] | None]) -> Any:
+        """An operator of the library, whose rules are proved there."""
+        still = [value and (_still(value[0]),) for value in given]
+        found = borrowed.tangent(call.op, still, [_tangent(value[0]) if value else None for value in given])
+        values = super()._call(call, still)
+        if isinstance(values, (list, tuple)):
+            return type(values)(v if t is None else Moving(v, t) for v, t in zip(values, found))
+        return values if found is None else Moving(values, found)
 
     def _prove(self, case: Case, directions: dict[str, Value], outputs: list[Value | Moving], call: Call) -> None:
         """<grad, tangent of the outputs> = sum of <vjp(grad), tangent>."""
@@ -221,6 +232,10 @@ class _Calls(Tangents):
     def _by_differences(self, call: Call, given: list[Any]) -> Value | Moving:
         self.ruled = False
         return super()._by_differences(call, given)
+
+    def _by_library(self, call: Call, given: list[tuple[Any] | None]) -> Any:
+        self.ruled = False
+        return super()._by_library(call, given)
 
     def run_back(self) -> None:
         for case, given, outputs in reversed(self.calls):

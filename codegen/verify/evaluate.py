@@ -8,11 +8,7 @@ code, and notes which branch of each conditional ran.  Knows nothing of derivati
 from __future__ import annotations
 
 import copy
-import importlib
-import importlib.util
 import operator
-import sys
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -50,7 +46,9 @@ from ..spec.expression import (
 )
 from ..spec.limits import multiply, power, remainder
 from ..spec.model import Argument, Op, Spec
+from . import borrowed
 from .coverage import Record
+from .loaded import helpers_of_package, kernels_of_package
 
 
 class ArrayList(list):
@@ -66,8 +64,8 @@ class Evaluator:
     def __init__(self, spec: Spec, place: Package | Path, kernels: ModuleType | None = None):
         package = Package.at(place)
         self.ops = dict(spec.ops)  # of which `swap` replaces one
-        self.kernels = kernels or _kernels(package, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
-        self.helpers = _helpers(package)
+        self.kernels = kernels or kernels_of_package(package, {kernel for op in self.ops.values() for kernel in _kernels_of(op)})
+        self.helpers = helpers_of_package(package)
         self.record = Record()
         self.proved: dict[tuple[Any, ...], Op] = {}  # calls of composites that need no second proof
         self._plans: dict[tuple[str, str], tuple[Op, tuple[Statement, ...]]] = {}
@@ -80,7 +78,9 @@ class Evaluator:
         """
         pending, known = [op.name], {op.name}
         while pending:
-            found = self.ops[pending.pop()]
+            found = self.ops.get(pending.pop())
+            if found is None:  # an operator of the library, which is built
+                continue
             if found.name in self._cannot_run or any(_calls(e, self._cannot_run) for e in _expressions_of(found)):
                 return True
             if found.composite:
@@ -211,6 +211,8 @@ class Evaluator:
             values = [value for (value,) in given]
             function = (_UNARY if len(values) == 1 else _SYMBOLS)[call.operator]
             return self._noted(call, _as_found(function(*values)), values)
+        if call.op not in self.ops:
+            return self._noted(call, borrowed.value(call.op, given), [value and value[0] for value in given])
         op = self.ops[call.op]
         arguments = {
             parameter.name: parameter.given if value is None else value[0]
@@ -340,56 +342,3 @@ def _kernels_of(op: Op) -> set[str]:
     """The kernels that running an op takes."""
     forwards = [formula.expression for formula in (op.forward, op.inplace, op.placed) if formula is not None]
     return {node.path[0] for e in forwards for node in walk(e) if isinstance(node, Foreign) and node.root == "kernels"}
-
-
-def _kernels(package: Package, needed: set[str]) -> ModuleType:
-    """Kernels from their source where that is plain Python, and from the built package, if there is one, where not."""
-    found, folder = ModuleType("kernels"), package.path(package.kernels)
-    name = f"_checked_kernels_{zlib.crc32(str(folder.resolve()).encode())}"
-    _forget(name)
-    sys.modules[name] = whole = ModuleType(name)  # without what the folder's __init__ imports
-    whole.__path__ = [str(folder)]
-    for path in sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py") if needed else ():
-        try:
-            vars(found).update(vars(importlib.import_module(".".join([name, *path.relative_to(folder).with_suffix("").parts]))))
-        except ImportError:  # it builds on a compiled kernel
-            continue
-    if missing := needed - vars(found).keys():
-        try:
-            built = importlib.import_module(f"{package.name}.kernels")
-        except Exception:  # a package that does not import, whatever the reason, is not built
-            return found
-        vars(found).update({name: getattr(built, name) for name in missing if hasattr(built, name)})
-    return found
-
-
-def _forget(name: str) -> None:
-    """Drops a package of an earlier call, whose files may have changed."""
-    importlib.invalidate_caches()
-    for stale in [known for known in sys.modules if known.partition(".")[0] == name]:
-        del sys.modules[stale]
-
-
-def _module(path: Path) -> ModuleType:
-    """A source file as a module that belongs to no package."""
-    spec = importlib.util.spec_from_file_location(f"_checked_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _helpers(package: Package) -> dict[str, Any]:
-    """What the folder of helpers exports, or the file that stands in its place."""
-    path = package.path(package.formulas)
-    if not path.is_dir():
-        path = path.with_suffix(".py")
-        return dict(vars(_module(path))) if path.exists() else {}
-    name = f"_checked_formulas_{zlib.crc32(str(path.resolve()).encode())}"
-    spec = importlib.util.spec_from_file_location(name, path / "__init__.py", submodule_search_locations=[str(path)])
-    _forget(name)
-    sys.modules[name] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    for part in getattr(module, "_REST", ()):  # what it imports when it is asked
-        found = vars(importlib.import_module(f"{name}.{part}"))
-        vars(module).update((key, value) for key, value in found.items() if not key.startswith("_"))
-    return dict(vars(module))

@@ -34,12 +34,14 @@ class Passed:
     def __init__(self, spec: Spec, place: Package | Path | str):
         package = Package.at(place)
         self.file = package.path("build") / "checked.txt"
-        lines = self.file.read_text().splitlines() if self.file.exists() else []
+        self.keeps = package.is_library and self.file.parent.is_dir()  # another package is small
+        lines = self.file.read_text().splitlines() if self.keeps and self.file.exists() else []
         self.known = dict(words for line in lines if len(words := line.split()) == 2)
         self._spec, self._texts, self._sources = spec, entries(spec), Sources(package)
         self._further = further(spec)
         self._outside = _digest([*_world(package), self._texts.pop("")])
-        self._called, self._own = functools.cache(lambda name: ops_of(spec.ops[name])), functools.cache(self._find_own)
+        self._called = functools.cache(lambda name: ops_of(spec.ops[name]) & spec.ops.keys())
+        self._own = functools.cache(self._find_own)
         self._mark = functools.cache(lambda name: _digest(self._own(other)[0] for other in sorted(reached(name, self._called))))
 
     def holds(self, op: Op) -> bool:
@@ -57,7 +59,7 @@ class Passed:
 
     def __exit__(self, *error: object) -> None:
         """Keeps what is known of the entries that there are: all of it or nothing."""
-        if self.file.parent.is_dir():
+        if self.keeps:
             beside = self.file.with_name(f"{self.file.name}.{os.getpid()}")
             beside.write_text("".join(f"{name} {mark}\n" for name, mark in self.known.items() if name in self._texts))
             beside.replace(self.file)

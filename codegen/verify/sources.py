@@ -10,6 +10,7 @@ import functools
 import hashlib
 import importlib.machinery
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -112,11 +113,14 @@ class Sources:
     def _find_built(self, folder: Path) -> int:
         """When the extension of a folder, or of the nearest one above it that has one, was built."""
         times = [path.stat().st_mtime_ns for path in self._extensions(folder.relative_to(self._top))]
-        if times or folder == self._top:
-            return max(times, default=0)
+        if times or folder == self._top:  # another package may be installed anywhere: nothing says that what is built is older
+            return max(times, default=0 if self.package.is_library else sys.maxsize)
         return self._built(folder.parent)
 
     def _extensions(self, folder: Path) -> Iterator[Path]:
-        for path in self.package.path("build").glob(f"*/{self.package.runtime}/{folder.as_posix()}/*"):
+        built = [*self.package.path("build").glob(f"*/{self.package.runtime}/{folder.as_posix()}/*")]
+        if not self.package.is_library:  # setuptools puts them beside their sources
+            built += (self._top / folder).glob("*")
+        for path in built:
             if f".{path.name.partition('.')[2]}" in importlib.machinery.EXTENSION_SUFFIXES:
                 yield path

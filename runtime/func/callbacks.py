@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..autograd.forward_ad import unpack_dual
-from ..autograd.nest import flatten, rebuild
+from ..autograd.nest import flatten, rebuild, without_leaves
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..core.told import array_of, tell_of_callback
 
-__all__ = ["Callback", "called_back", "io_callback", "pure", "pure_callback"]
+__all__ = ["Callback", "OnArrays", "called_back", "io_callback", "pure", "pure_callback"]
 
 
 class Callback:
@@ -69,6 +69,47 @@ class Callback:
                                  f"result_shape_dtypes has {dtype}{list(shape)}")  # fmt: skip
             arrays.append(asarray(np.array(array, order="C")))
         return arrays
+
+
+class OnArrays(Callback):
+    """A function of NumPy's arrays.  What it gives first says what later results are like.
+
+    Parameters
+    ----------
+    function : callable
+    scalars : bool, default True
+        Whether it gets NumPy's numbers in the place of arrays without axes.
+    """
+
+    def __init__(self, function: Callable[..., Any], scalars: bool = True) -> None:
+        super().__init__("pure", function, ())
+        self.met, self.scalars = False, scalars
+
+    def __call__(self, args: tuple, keywords: dict) -> Any:
+        with no_grad():
+            leaves, form = flatten((args, keywords))
+            given = [self._plain(copy_of(leaf) if self.met else leaf) for leaf in leaves]
+            args, keywords = rebuild(form, given)
+            found, form = flatten(self.function(*args, **keywords))
+            if not self.met:
+                tensors = [asarray(_apart(leaf, given)) for leaf in found]
+                self.met, self.wanted = True, [(tensor.shape, tensor.dtype) for tensor in tensors]
+                self.form = without_leaves(form)
+                return rebuild(form, tensors)
+            return rebuild(self.form, self.checked(found))
+
+    def _plain(self, value: Any) -> Any:
+        if not isinstance(value, TensorBase):
+            return value
+        array = value.detach().numpy()
+        return array[()] if self.scalars else array
+
+
+def _apart(leaf: Any, given: list) -> Any:
+    """A result in memory of its own."""
+    if isinstance(leaf, np.ndarray) and any(isinstance(one, np.ndarray) and np.may_share_memory(leaf, one) for one in given):
+        return leaf.copy()
+    return leaf
 
 
 def copy_of(leaf: Any) -> Any:

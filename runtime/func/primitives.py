@@ -8,14 +8,11 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ..autograd.nest import flatten, rebuild, without_leaves
-from ..core.grad_mode import no_grad
+from ..autograd.nest import flatten, rebuild
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
-from .callbacks import Callback, called_back, copy_of
+from .callbacks import OnArrays, called_back
 from .custom import Rule, applied, spread
 
 
@@ -193,34 +190,13 @@ def def_linear(f: primitive) -> None:
     defjvp_argnum(f, lambda i, tangent, ans, args, kwargs: f(*args[:i], tangent, *args[i + 1 :], **kwargs))
 
 
-class _Numpy(Callback):
-    """The function of a primitive.  What it gives first says what later results are like."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__("pure", function, ())
-        self.met = False
-
-    def __call__(self, args: tuple, keywords: dict) -> Any:
-        with no_grad():
-            leaves, form = flatten((args, keywords))
-            given = [_plain(copy_of(leaf) if self.met else leaf) for leaf in leaves]
-            args, keywords = rebuild(form, given)
-            found, form = flatten(self.function(*args, **keywords))
-            if not self.met:
-                tensors = [asarray(_apart(leaf, given)) for leaf in found]
-                self.met, self.wanted = True, [(tensor.shape, tensor.dtype) for tensor in tensors]
-                self.form = without_leaves(form)
-                return rebuild(form, tensors)
-            return rebuild(self.form, self.checked(found))
-
-
 class _Primitive(Rule):
     generate_vmap_rule = False
 
     @staticmethod
     def forward(ctx, owner, keywords, form, found, *leaves):
         ctx.set_materialize_grads(False)
-        result = called_back(_Numpy(owner.f), tuple(rebuild(form, leaves)), keywords)
+        result = called_back(OnArrays(owner.f), tuple(rebuild(form, leaves)), keywords)
         return Rule.keep(ctx, owner, keywords, form, found, leaves, result, True)
 
     @staticmethod
@@ -260,14 +236,3 @@ class _Primitive(Rule):
                 for i in range(info.batch_size)]  # fmt: skip
         results = [_Primitive.apply(owner, keywords, form, found, *row) for row in rows]
         return tuple([ops.stack(list(column)) for column in zip(*results)]), 0
-
-
-def _plain(value: Any) -> Any:
-    return value.detach().numpy()[()] if isinstance(value, TensorBase) else value
-
-
-def _apart(leaf: Any, given: list) -> Any:
-    """A result in memory of its own."""
-    if isinstance(leaf, np.ndarray) and any(isinstance(one, np.ndarray) and np.may_share_memory(leaf, one) for one in given):
-        return leaf.copy()
-    return leaf

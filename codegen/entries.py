@@ -1,0 +1,60 @@
+"""An entry that is written at run time: checked as those of a package are, and written as the module that defines it.
+
+Owns the document around the entry, and the place that refusals name.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from .errors import ErrorList, SpecError, SpecErrors
+from .package import Package
+from .rules.analyze import analyze
+from .rules.guests import check_guest
+from .spec.library import Library
+from .spec.reader import read_text
+from .spec.table import GRAMMAR, table
+from .verify.check import check
+from .write.guests import render_one
+
+FILE = "entry"  # as refusals name the text
+_NOWHERE = Path(__file__).parent / "nowhere"  # a text has no files beside it
+_HEAD = f"grammar: {GRAMMAR}\n---\nfamily: defined\nabout: Operators of a text.\nops:\n"
+
+
+class Written(NamedTuple):
+    """The module of some entries, and the operators that they define."""
+
+    source: str
+    names: list[str]
+
+
+def of_text(text: str, kernels: ModuleType) -> Written:
+    """The module of one entry, or of several that begin with a dash; SpecErrors with places in the text."""
+    dashed = text.startswith("- op:")
+    source = _HEAD + (text if dashed else "- " + re.sub(r"\n(?=.)", "\n  ", text)) + "\n"
+    package = Package(_NOWHERE, name=FILE, spec=FILE, runtime="", formulas="formulas", kernels="kernels", required=())
+    errors = ErrorList(FILE, source)
+    try:
+        spec = read_text(source, FILE, offered=table(), errors=errors)
+        spec = analyze(spec, package, Library({}, frozenset(vars(kernels)), other_spec=FILE), errors)
+        check_guest(spec, table(), {}, errors)
+        errors.raise_if_any()
+        check(spec, package, kernels=kernels, errors=errors)
+        errors.raise_if_any()
+    except SpecErrors as refused:
+        for error in refused.errors:
+            _moved(error, 0 if dashed else 2)
+        raise SpecErrors(refused.errors) from None
+    return Written(render_one(spec), [op.name for op in spec.ops.values() if not op.private])
+
+
+def _moved(error: SpecError, indented: int) -> None:
+    """Names the place in the text in the place of that in the document around it."""
+    if error.file == FILE:
+        error.line = max(error.line - _HEAD.count("\n"), 1)
+        error.column = max(error.column - indented, 1)
+        error.source_line = error.source_line[indented:]

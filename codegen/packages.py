@@ -1,0 +1,106 @@
+"""Packages of operators beside the library: which one stands in a folder, and which are installed.
+
+Owns the entry point `gradspec.operators`, the layout of such a package, and the names that others have taken.  Knows nothing of
+what a spec holds but how the first line of an entry looks.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from .package import Package
+from .spec.model import Location
+
+GROUP = "gradspec.operators"
+SPEC = "derivatives.yaml"
+_ENTRY = re.compile(r"^- op: (\w+)\(|^  alias: \[([^\]]*)\]", re.MULTILINE)
+
+
+class NoPackage(Exception):
+    """What keeps a folder from being a package of operators."""
+
+
+def package_at(folder: Path) -> Package | None:
+    """The package whose pyproject.toml stands in a folder, or above it; None where there is none with the entry point."""
+    for root in (folder, *folder.parents):
+        project = root / "pyproject.toml"
+        if project.exists():
+            points = _points(project)
+            return _package(root, *_only(points, project)) if points else None
+    return None
+
+
+def installed(name: str) -> Package:
+    """The installed package of a name: of its entry point, or as it is imported."""
+    found = dict(_installed())
+    if name not in found:
+        known = f"; installed are {', '.join(sorted(found))}" if found else ""
+        raise NoPackage(f"no installed package has the entry point {GROUP} with the name '{name}'{known}")
+    return found[name]
+
+
+def taken(package: Package) -> dict[str, Location]:
+    """The operators of the other packages that are installed, each with its place."""
+    found: dict[str, Location] = {}
+    for _, other in _installed():
+        path = other.path(other.spec)
+        if other.name != package.name and path.exists():
+            found |= {name: at for name, at in _names(path) if name not in found}
+    return found
+
+
+def _points(project: Path) -> dict[str, str]:
+    try:
+        data = tomllib.loads(project.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise NoPackage(f"{project}: {error}") from None
+    points = data.get("project", {}).get("entry-points", {}).get(GROUP, {})
+    return points if isinstance(points, dict) else {}
+
+
+def _only(points: dict[str, str], project: Path) -> tuple[str, str]:
+    if len(points) > 1:
+        raise NoPackage(f"{project}: one entry point {GROUP} is expected, and there are {', '.join(points)}")
+    return next(iter(points.items()))
+
+
+def _package(root: Path, name: str, module: str) -> Package:
+    """The package in a checkout of its own: below `src/`, or beside its pyproject.toml."""
+    parts = Path(*module.split("."))
+    folder = next((place for place in (Path("src") / parts, parts) if (root / place / SPEC).exists()), None)
+    if folder is None:
+        raise NoPackage(f"the entry point {GROUP} names '{module}', and neither src/{parts.as_posix()} nor {parts.as_posix()} in "
+                        f"{root} has a {SPEC}")  # fmt: skip
+    return _laid_out(root, module, folder)
+
+
+def _laid_out(root: Path, module: str, folder: Path) -> Package:
+    inside = folder.as_posix()
+    return Package(root, module, f"{inside}/{SPEC}", inside, f"{inside}/formulas", f"{inside}/kernels", inside, ())
+
+
+def _installed() -> Iterator[tuple[str, Package]]:
+    """Those that can be found without importing them."""
+    for point in metadata.entry_points(group=GROUP):
+        try:
+            spec = importlib.util.find_spec(point.value)
+        except (ImportError, ValueError):
+            continue
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            if (Path(place) / SPEC).exists():
+                yield point.name, _laid_out(Path(place), point.value, Path())
+                break
+
+
+def _names(path: Path) -> Iterator[tuple[str, Location]]:
+    text = path.read_text(encoding="utf-8")
+    for match in _ENTRY.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        for name in [match[1]] if match[1] else match[2].replace(" ", "").split(","):
+            if not name.startswith("_"):
+                yield name, Location(str(path), line, match.start(1 if match[1] else 2) - match.start() + 1)

@@ -1,0 +1,55 @@
+"""What a spec of another package must not say, and which names it must not take.
+
+Owns both: an operator of a package is a function of its module, which the library never knows.  Knows nothing of formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..errors import ErrorList
+from ..spec.model import Location, Op, Spec
+from ..spec.table import Table
+
+_KEYS = {
+    "namespace": "an operator of a package stands in the package's own module",
+    "operator": "Python's operators between tensors are gradspec's",
+    "numpy": "calls of NumPy's functions on tensors come to gradspec's operators",
+    "view": "an operator of a package gives results in memory of their own",
+    "inplace": "`variants: [inplace]` computes and writes; a kernel that writes by itself is gradspec's own",
+    "placed": "a gradient that is placed is known to gradspec's engine alone",
+}
+_VARIANTS = ("method", "bound", "property")
+_OF_MODULE, _BEGINNINGS = ("np", "math", "kernels", "formulas"), ("forward_", "vjp_", "jvp_")
+
+
+def check_guest(spec: Spec, table: Table, others: Mapping[str, Location], errors: ErrorList) -> None:
+    """Adds what is refused in a package's entries; `others` says where the operators of further packages stand."""
+    for op in spec.ops.values():
+        for key, message, at in _refused(op):
+            errors.add(message, at, op.name, key)
+        for name in (op.name, *op.aliases):
+            key = "op" if name == op.name else "alias"
+            at = op.location if key == "op" else op.places.get("alias", op.location)
+            if name in table.operators:
+                there = table.operators[name].signature.source
+                errors.add(f"'{name}' is an operator of gradspec already: gradspec.{name} is {there}", at, op.name, key)
+            elif name in others:
+                errors.add(f"'{name}' is an operator of another package already: {others[name]}", at, op.name, key)
+
+
+def _refused(op: Op) -> Iterator[tuple[str, str, Location]]:
+    for key, why in _KEYS.items():
+        if key in op.places:
+            yield key, why, op.places[key]
+    for variant in (name for name in _VARIANTS if name in op.variants):
+        at = op.places.get("variants", op.location)
+        yield "variants", f"'{variant}' would stand on gradspec's Tensor: a package offers functions, 'inplace' and 'out'", at
+    if op.elsewhere:
+        yield "alias", "a name in another namespace is gradspec's to give", op.places.get("alias", op.location)
+    if op.name in _OF_MODULE or op.name.startswith(_BEGINNINGS):
+        yield "op", f"'{op.name}' is a name of the generated module", op.location
+    if op.inplace_only:
+        yield "op", "an operator that works in place only is gradspec's own: write `variants: [inplace]`", op.location
+    if op.signature.generators:
+        yield "op", "random numbers are drawn by gradspec's operators: take what was drawn as an argument", op.location

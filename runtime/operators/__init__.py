@@ -1,0 +1,22 @@
+"""Operators that stand outside of the library: those of other packages, and those of a text.
+
+Owns the names that generated modules import; `gs.operator` makes an operator of an entry at run time, and
+`python -m gradspec.codegen` a module of the entries of a package.
+"""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ..support.dispatch import ops
+from ..support.later import answer
+from .facts import FORMAT, REQUIRED, Argument, Facts
+from .operator import Operator, define, in_place, module
+from .rules import dtype_of, minus, ndim_of, plus, shape_of, size_of
+from .text import operator
+
+__all__ = ["Argument", "FORMAT", "Facts", "Operator", "REQUIRED", "define", "dtype_of", "in_place", "minus", "module", "ndim_of",
+           "operator", "ops", "plus", "shape_of", "size_of"]  # fmt: skip
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

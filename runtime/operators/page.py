@@ -1,0 +1,30 @@
+"""An operator as a notebook shows it: its entry, its rules, what was checked.
+
+Owns the layout of that page.  The words are those of the facts.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+
+def html(operator: Any) -> str:
+    """The page of an operator."""
+    facts = operator.facts
+    first, _, _ = facts.doc.partition("\n")
+    rules = "<br>".join(f"<code>{escape(rule)}</code>" for rule in facts.rules)
+    rows = [("what it computes", escape(first)), ("derivative", rules), ("dtypes", escape(facts.dtype)),
+            ("vmap", escape(facts.batch[0])), ("series", escape(facts.series[0]))]  # fmt: skip
+    rows += [(escape(question), escape(found)) for question, found in operator.proofs]
+    left = "style='text-align:left'"
+    body = "".join(f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>" for name, value in rows)
+    return f"<table><caption><code>{escape(facts.signature)}</code></caption>{body}</table>"
+
+
+def text(operator: Any) -> str:
+    """What was checked, a line each, for `print(operator.page)`."""
+    facts = operator.facts
+    rows = [("", facts.signature), ("derivative", "; ".join(facts.rules)), *operator.proofs]
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:{width}}  {value}" if name else value for name, value in rows)
