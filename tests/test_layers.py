@@ -43,8 +43,7 @@ RUNTIME = [
     ["optim", "random", "tracing", "utils"],
     ["func"],
     ["debug", "tree_util"],
-    ["distributed", "extend", "nested", "scipy", "sparse", "test_util"],
-    ["extend", "nested", "operators", "scipy", "sparse", "test_util"],
+    ["distributed", "extend", "nested", "operators", "scipy", "sparse", "test_util"],
     ["replay"],
     ["gradspec"],
 ]
