@@ -18,6 +18,7 @@ from . import linalg as linalg
 from . import distributed as distributed
 from . import nested as nested
 from . import nn as nn
+from . import operators as operators
 from . import optim as optim
 from . import profiler as profiler
 from . import random as random
@@ -36,6 +37,7 @@ from .api.arrays import ndim as ndim
 from .api.arrays import shape as shape
 from .api.arrays import size as size
 from .func import *
+from .operators import operator as operator
 from .replay import compile as compile
 from .replay import jit as jit
 from .replay import load_program as load_program

@@ -9,7 +9,7 @@ import gradspec  # noqa: F401 (waits for it)
 from ..support.dispatch import ops
 from ..support.later import answer
 from .facts import FORMAT, REQUIRED, Argument, Facts
-from .operator import Operator, define, in_place, module
+from .defined import Operator, define, in_place, module
 from .rules import dtype_of, minus, ndim_of, plus, shape_of, size_of
 from .text import operator
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.random
 
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.gradcheck import gradcheck, gradgradcheck
@@ -20,8 +21,8 @@ from ..core.tensor import TensorBase
 from ..func.batching import vmap
 from ..func.jet import jet
 from ..support.dispatch import ops
+from .defined import Operator, in_place
 from .facts import Required
-from .operator import Operator, in_place
 
 LARGEST = 12  # numbers in the arrays of a call whose second derivatives are asked for
 MOST = 4  # calls that a slow question is asked at

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from .operator import Operator
+from .defined import Operator
 
 _COUNT = iter(range(1, 1 << 62))
 

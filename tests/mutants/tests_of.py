@@ -51,7 +51,7 @@ ELSEWHERE = {
     "codegen/write/wrapper.py": ["tests/codegen/test_emitted.py"],
     "runtime/operators/arguments.py": ["tests/runtime/test_operators.py"],
     "runtime/operators/facts.py": ["tests/runtime/test_operators.py"],
-    "runtime/operators/operator.py": ["tests/runtime/test_operators.py"],
+    "runtime/operators/defined.py": ["tests/runtime/test_operators.py"],
     "runtime/operators/page.py": ["tests/runtime/test_operators.py"],
     "runtime/operators/questions.py": ["tests/runtime/test_operators.py"],
     "runtime/operators/recorded.py": ["tests/runtime/test_operators.py"],
