@@ -16,7 +16,7 @@ from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others, get_gradient_edge
-from ..methods.dual_level import innermost_level
+from ..methods.dual_level import innermost_level, unpack_dual
 from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
@@ -150,13 +150,14 @@ class Point(UserFunction):
                 self.values.append(x[...])
                 given.append(ops.copy(self.values[-1]))  # the function may write to it
                 continue
-            leaf = without_history(x).requires_grad_()
+            # Its tangents keep their history, which is another's.
+            leaf = (ops.copy(x) if self.enabled and innermost_level() else without_history(x)).requires_grad_()
             self.leaves.append(leaf)
             self.values.append(leaf)
             given.append(leaf)
         with first_histories() as self.written:
             outputs = self.apart(self(given))
-        connected = len(self.leaves) < len(self.values) or depends_on_others(outputs, self.leaves)
+        connected = len(self.leaves) < len(self.values) or depends_on_others(with_tangents(outputs), self.leaves)
         self.kept = self.enabled and connected
         # Tangents of outer levels are kept by formulas that run on tensors only.
         self.recorded = self.kept or innermost_level() > 0
@@ -220,8 +221,17 @@ class Point(UserFunction):
         return nest[0] if self.alone else nest
 
 
+def with_tangents(values):
+    """Tensors, and the tangents that they have at the open levels, which may depend on what they do not."""
+    found = list(values)
+    for level in reversed(range(innermost_level())):  # a tangent may have tangents of levels further out
+        pairs = [unpack_dual(value, level=level) for value in found]
+        found += [tangent for _, tangent in pairs if tangent is not None]
+    return found
+
+
 def without_history(x):
-    """`x` without its graph; tangents stay."""
+    """`x` without its graph; tangents stay, without theirs."""
     if not innermost_level():
         return x.detach()
     with no_grad():

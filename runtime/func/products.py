@@ -12,7 +12,7 @@ from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, NotBatched
-from .point import Point, without_history
+from .point import Point, with_tangents, without_history
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
@@ -233,5 +233,5 @@ def _tangents(point, tangents):
 
 def _keeps(point, vectors, enabled):
     """Whether a product with `vectors`, asked for where recording is `enabled`, keeps its graph, and is to be recorded."""
-    kept = enabled and (point.kept or any(value.requires_grad for value in vectors))
+    kept = enabled and (point.kept or any(value.requires_grad for value in with_tangents(vectors)))
     return kept, kept or innermost_level() > 0

@@ -431,3 +431,29 @@ def test_jvp_writes_to_the_callers_tensor_as_pytorch_does():
     assert func.jvp(doubled, (leaf,), (gs.ones((2,)),))[1].item() == 4.0 and leaf.tolist() == [1.0, 2.0]
     # It calls the function as often as the cache wants.
     assert func.jacfwd(doubled)(x).tolist() == [2.0, 2.0] and x.tolist() == [2.0, 4.0]
+
+
+def test_a_direction_is_differentiated_by_through_all_that_differentiates_inside():
+    """What forward mode gives is linear in the direction, so its gradient gives the value again."""
+    A = np.array([[1.0, 2.0, -1.0], [0.5, -1.0, 2.0], [0.3, 0.2, 0.1]])
+    x, v, w = np.array([0.3, -0.5, 0.7]), np.array([1.0, 2.0, -0.5]), np.array([0.4, 1.0, -2.0])
+    q = lambda x: (gs.sin(A @ x) ** 3).sum() + x.prod()  # noqa: E731
+    f = lambda x: gs.tanh(A @ x) * x  # noqa: E731
+    inside = {
+        "grad": gs.grad(q), "value_and_grad": lambda x: gs.value_and_grad(q)(x)[1], "jacrev": lambda x: gs.jacrev(f)(x) @ w,
+        "jacfwd": lambda x: gs.jacfwd(f)(x) @ w, "hessian": lambda x: gs.hessian(q)(x) @ w, "vjp": lambda x: gs.vjp(f, x)[1](x)[0],
+        "vjp elsewhere": lambda x: gs.vjp(f, gs.asarray(w))[1](x)[0], "hvp": lambda x: gs.hvp(q, (x,), (x,))[0],
+        "jvp": lambda x: gs.jvp(f, (x,), (x,))[1], "linearize": lambda x: gs.linearize(f, x)[1](x),
+        "linearize elsewhere": lambda x: gs.linearize(f, w)[1](x), "elementwise_grad": gs.elementwise_grad(f),
+        "grad twice": gs.grad(lambda x: (gs.grad(q)(x) * w).sum()), "jacobian": lambda x: gs.jacobian(f)(x) @ x,
+        "vmap": lambda x: gs.vmap(gs.grad(lambda s: gs.sin(s) * s))(x),
+    }  # fmt: skip
+    for name, g in inside.items():
+        along = lambda v, x=x, g=g: (gs.jvp(g, (x,), (v,))[1] * w).sum()  # noqa: E731
+        gradient = gs.grad(along)(v)
+        np.testing.assert_allclose((gradient * v).sum(), along(v), rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(gradient, gs.grad(lambda x, g=g: (g(x) * w).sum())(x), rtol=1e-10, err_msg=name)
+        direction = gs.tensor(v, requires_grad=True)
+        (slope,) = gs.autograd.grad(along(direction), direction)
+        np.testing.assert_allclose(slope, gradient, err_msg=name)
+        assert not along(v).requires_grad, name
