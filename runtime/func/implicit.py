@@ -8,8 +8,6 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-import numpy as np
-
 from ..autograd.nest import alike, flatten, rebuild
 from ..core.operand import asarray
 from ..support.dispatch import ops
@@ -60,7 +58,7 @@ def implicit(
     >>> root(4.0).item(), gs.grad(root)(4.0).item(), gs.grad(gs.grad(root))(4.0).item()
     (2.0, 0.25, -0.03125)
     """
-    linear = by_matrix if solve is None else partial(_by_solve, solve, solve)
+    linear = by_matrix if solve is None else partial(by_solve, solve, solve)
 
     @wraps(solver)
     def solution(*args: Any, **kwargs: Any) -> Any:
@@ -148,8 +146,8 @@ def custom_linear_solve(
         transposed = _not_given
     else:
         transposed = _first(transpose_solve) if has_aux else transpose_solve
-    found, aux = solved("custom_linear_solve", partial(solve, matvec), partial(_linear_residual, matvec), (b,),
-                        partial(_by_solve, plain, transposed), has_aux, example=b)  # fmt: skip
+    found, aux = solved("custom_linear_solve", partial(solve, matvec), partial(linear_residual, matvec), (b,),
+                        partial(by_solve, plain, transposed), has_aux, example=b)  # fmt: skip
     return (found, aux) if has_aux else found
 
 
@@ -204,8 +202,8 @@ def fixed_point(
 # Linear equations of derivatives, J y = b, or J^T y = b where `transposed`, by products with vectors.
 
 
-def _by_solve(solve: Linear, transpose_solve: Linear, residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
-    """By a function that solves for any matrix, and one for its transpose."""
+def by_solve(solve: Linear, transpose_solve: Linear, residual: Any, xs: list, b: list, transposed: bool, form: Any) -> list:
+    """By a function that solves for a linear function, and one for its transpose: a `linear` of `solved`."""
 
     def matvec(vector: Any) -> Any:
         return rebuild(form, jvp(residual, tuple(xs), tuple(_like(flatten(vector)[0], xs)))[1])
@@ -230,14 +228,16 @@ def _by_tangents(tangent_solve: Linear, residual: Any, xs: list, b: list, transp
     return list(vjp(solve, *map(ops.zeros_like, xs))[1](b)) if transposed else solve(*b)
 
 
-def _linear_residual(matvec: Any, x: Any, b: Any) -> Any:
+def linear_residual(matvec: Any, x: Any, b: Any) -> Any:
+    """matvec(x) - b, of nests: a condition of `solved`."""
     product, form = flatten(matvec(x))
-    right = flatten(b)[0]
-    if not alike(form, flatten(b)[1]) or [np.shape(leaf) for leaf in product] != [np.shape(leaf) for leaf in right]:
+    right, right_form = flatten(b)
+    product, right = [asarray(leaf) for leaf in product], [asarray(leaf) for leaf in right]
+    if not alike(form, right_form) or [leaf.shape for leaf in product] != [leaf.shape for leaf in right]:
         raise CallTypeError("custom_linear_solve: matvec() output shapes must match b: a linear function of nests of the form "
-                            f"and the shapes of b is needed, and it gives {[np.shape(leaf) for leaf in product]} for "
-                            f"{[np.shape(leaf) for leaf in right]}")  # fmt: skip
-    return [value - asarray(leaf) for value, leaf in zip(product, right)]
+                            f"and the shapes of b is needed, and it gives {[leaf.shape for leaf in product]} for "
+                            f"{[leaf.shape for leaf in right]}")  # fmt: skip
+    return [value - leaf for value, leaf in zip(product, right)]
 
 
 def _not_given(vecmat: Any, b: Any) -> Any:

@@ -16,12 +16,14 @@ _modules: tuple[str, ...] = (
     "stats",
     "interpolate",
     "optimize",
+    "sparse",
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from . import stats as stats
     from . import interpolate as interpolate
     from . import optimize as optimize
+    from . import sparse as sparse
 else:
     __getattr__ = later(__name__, {"": _modules})
 

@@ -272,6 +272,8 @@ ELSEWHERE = {
     "runtime/scipy/optimize/minimizing.py": ["tests/runtime/test_optimize.py"],
     "runtime/scipy/optimize/programs.py": ["tests/runtime/test_optimize.py"],
     "runtime/scipy/optimize/roots.py": ["tests/runtime/test_optimize.py"],
+    "runtime/scipy/sparse/linalg.py": ["tests/runtime/test_sparse_linalg.py"],
+    "runtime/scipy/sparse/__init__.py": ["tests/runtime/test_sparse_linalg.py"],
     "runtime/sparse/construction.py": ["tests/runtime/test_sparse.py"],
     "runtime/sparse/foreign.py": ["tests/runtime/test_sparse.py"],
     "runtime/sparse/functions.py": ["tests/runtime/test_sparse.py"],

@@ -20,7 +20,7 @@ from ...func import custom_jvp, elementwise_grad, grad, hessian, jacobian, value
 from ...func.solutions import by_matrix, solved
 from ...support.dispatch import ops
 
-__all__ = ["Problem", "attach", "bounds_of", "called", "convert", "in_box", "number", "numbers", "vector"]
+__all__ = ["Problem", "attach", "bounds_of", "called", "convert", "gated", "in_box", "number", "numbers", "vector"]
 
 
 def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any) -> tuple[Any, Any]:
@@ -50,20 +50,20 @@ def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any]
         warnings.warn(f"{caller}: did not converge ({reason}); what it gives is no solution, so its derivatives are NaN",
                       RuntimeWarning, stacklevel=3)  # fmt: skip
         leaves, form = flatten(x)
-        x = rebuild(form, [_gated(leaf, factor) for leaf in leaves])
+        x = rebuild(form, [gated(leaf, factor) for leaf in leaves])
     return x, results[0][1] if len(results) == 1 else None
 
 
 @custom_jvp
-def _gated(x: Any, factor: Any) -> Any:
+def gated(x: Any, factor: Any) -> Any:
     """x, with a derivative that is multiplied by a factor."""
     return ops.copy(x)
 
 
-@_gated.defjvp
-def _gated_jvp(primals: tuple, tangents: tuple) -> tuple:
+@gated.defjvp
+def gated_jvp(primals: tuple, tangents: tuple) -> tuple:
     (x, factor), (x_t, _) = primals, tangents
-    return _gated(x, factor), x_t * factor
+    return gated(x, factor), x_t * factor
 
 
 def convert(result: Any, **values: Any) -> Any:
