@@ -15,6 +15,7 @@ from ..core.events import current_mapping
 from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
+from ..core.told import array_of
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
@@ -28,6 +29,7 @@ from .products import jvp, vjp
 __all__ = ["Linear", "by_matrix", "solved"]
 
 Linear = Callable[..., Any]
+CHANGED = 1e-6  # of what a step as large as the solution changes
 
 
 def solved(
@@ -46,7 +48,8 @@ def solved(
         Solves the linear equation of a derivative: takes the residual as a function of the leaves of the solution, these, its
         right-hand side, whether the Jacobian is to be transposed, and the form of the solution.
     example : nest, optional
-        Something of the form of the solution: then the solver may close over rows of a vmap as the condition does.
+        Something of the form of the solution: then the solver gets detached what the condition closes over, and may close over
+        rows of a vmap as the condition does.
     """
     leaves, form = flatten(args)
     leaves = [asarray(leaf) if isinstance(leaf, (float, complex, np.generic, np.ndarray)) else leaf for leaf in leaves]
@@ -58,8 +61,11 @@ def solved(
     with no_grad(), _set_fwd_grad_enabled(False):
         outputs = problem.solve(solver, has_aux, [*leaves, *closed])
     xs, aux = outputs[: problem.count], rebuild(problem.aux_form, outputs[problem.count :])
-    if example is None and (is_grad_enabled() or innermost_level()):
-        _, problem.closed = closed_over(condition, problem.nest(xs), *args)
+    if is_grad_enabled() or innermost_level():
+        # Again at the solution: a function may read something else there.
+        residual, read = closed_over(condition, problem.nest(xs), *args)
+        problem.closed = list({id(tensor): tensor for tensor in (*closed, *read)}.values())
+        problem.remember(residual)
     found = _Solved.apply(problem, *xs, *leaves, *problem.closed)
     return problem.nest(found), aux
 
@@ -70,6 +76,7 @@ class _Problem:
     def __init__(self, caller: str, condition: Any, closed: list, linear: Linear, form: Any, given: int) -> None:
         self.caller, self.condition, self.closed, self.linear = caller, condition, closed, linear
         self.form, self.given = form, given
+        self.residuals: list | None = None  # at the solution when it was found, as arrays
         self.x_form: Any = None
         self.aux_form: Any = None
         self.count = 0
@@ -104,6 +111,27 @@ class _Problem:
                                 f"dictionaries, got {type(leaf).__name__ if value is None else value.dtype}")  # fmt: skip
         return value
 
+    def remember(self, residual: Any) -> None:
+        if current_mapping() is None:
+            self.residuals = [np.array(array_of(leaf)) for leaf in flatten(residual)[0] if isinstance(leaf, TensorBase)]
+
+    def compare(self, xs: list, leaves: list) -> None:
+        """Refuse a condition that has changed since: its derivatives would be those of something else."""
+        if self.residuals is None or current_mapping() is not None:
+            return
+        plain = [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        xs = [x.detach() for x in xs]
+        with no_grad():
+            steps = tuple([ops.absolute(x) + 1 + 0 * x for x in xs])
+            found, moved = jvp(lambda *xs: self.residual(xs, plain), tuple(xs), steps)
+        scale = max([np.max(np.abs(array_of(leaf)), initial=0) for leaf in moved], default=0)
+        for leaf, before in zip(found, self.residuals):
+            now = array_of(leaf)
+            if now.shape != before.shape or np.any(np.abs(now - before) > CHANGED * scale):
+                raise RuntimeError(f"{self.caller}: the condition gives another value at the solution than when this was found: "
+                                   "what it closes over has changed since, as the variable of a loop does; pass that as an "
+                                   "argument, or bind it: lambda x, t=t: ...")  # fmt: skip
+
     def residual(self, xs: Any, leaves: Any) -> list:
         """The leaves of the condition at a solution and parameters."""
         condition = with_closed(self.condition, self.closed)
@@ -135,6 +163,7 @@ class _Solved(Rule):
         chosen = [i for i, needed in enumerate(ctx.needs_input_grad[first:]) if needed]
         if not chosen or all(grad is None for grad in grads):
             return (None,) * (first + len(leaves))
+        problem.compare(xs, leaves)
         filled = [ops.zeros_like(x) if grad is None else grad for x, grad in zip(xs, grads)]
         factor = problem.linear(lambda *xs: problem.residual(xs, leaves), xs, filled, True, problem.x_form)
         _, pullback = vjp(lambda *some: problem.residual(xs, _with(leaves, chosen, some)), *[leaves[i] for i in chosen])

@@ -182,6 +182,32 @@ def test_aux_and_no_gradient():
     assert x.item() == 1.0
 
 
+def test_what_is_read_at_the_solution_alone_is_found():
+    c, d = gs.tensor(2.0, requires_grad=True), gs.tensor(0.5, requires_grad=True)
+    f = lambda x: x * c - 6.0 if x.item() < 1 else x * d - 1.0  # noqa: E731
+    x = custom_root(f, 0.0, lambda f, x: 2.0, lambda g, y: y / g(gs.ones_like(y)))
+    assert [slope.item() for slope in gs.autograd.grad(x, [c, d])] == [0.0, -4.0]
+
+
+def test_a_condition_that_has_changed_is_refused():
+    a = gs.tensor(2.0, requires_grad=True)
+    found = []
+    for t in (1.0, 2.0):
+        found.append(implicit(lambda a: (a * t).item(), lambda x, a: x - a * t)(a))  # noqa: B023
+    (slope,) = gs.autograd.grad(found[1], a)
+    assert slope.item() == 2.0
+    with pytest.raises(RuntimeError, match="implicit: the condition gives another value at the solution .* bind it"):
+        gs.autograd.grad(found[0], a)
+    bound = [implicit(lambda a, t=t: (a * t).item(), lambda x, a, t=t: x - a * t)(a) for t in (1.0, 2.0)]
+    assert gs.autograd.grad(bound[0] + bound[1], a)[0].item() == 3.0
+    c = gs.tensor(2.0, requires_grad=True)
+    x = implicit(lambda: 2.0, lambda x: x - c)()
+    with gs.no_grad():
+        c.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        x.backward()
+
+
 @pytest.mark.parametrize(("make", "error", "words"), [
     (lambda: implicit(lambda a: "x", lambda x, a: x)(1.0), TypeError, "must return real or complex arrays"),
     (lambda: implicit(lambda a: np.array(1), lambda x, a: x)(1.0), TypeError, "got int64"),
