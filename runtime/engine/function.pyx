@@ -172,7 +172,7 @@ cdef object run_heard(cls, tuple args, bint separate):
     cdef ThreadState* state = thread_state()
     cdef Event event = begin_event(state, "range" if cls.pure else "function", cls.__name__, args, None)
     try:
-        outputs = run_forward(cls, args, separate)
+        outputs = run_forward(cls, event.inputs, separate)
     except BaseException as error:
         end_event(state, event, None, error)
         raise

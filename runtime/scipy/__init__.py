@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from . import interpolate as interpolate
     from . import optimize as optimize
     from . import sparse as sparse
+    "integrate",
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from . import integrate as integrate
 else:
     __getattr__ = later(__name__, {"": _modules})
 

@@ -352,3 +352,26 @@ class TestListeners:
         with Log() as log:
             nest(130)
         assert len(log.events("pass")) == 131
+
+
+def test_a_listener_gives_a_custom_function_other_inputs():
+    class Twice(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x, other = gs.tensor(1.0, requires_grad=True), gs.tensor(5.0, requires_grad=True)
+
+    class Swap(Listener):
+        def begin(self, event):
+            if event.kind == "function":
+                event.replace_inputs((other,))
+
+    with Swap():
+        y = Twice.apply(x)
+    y.backward()
+    assert y.item() == 10 and x.grad is None and other.grad.item() == 2

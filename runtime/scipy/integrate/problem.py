@@ -1,0 +1,126 @@
+"""An initial value problem: the function of the user, and what SciPy's solvers want of it.
+
+Owns how the function is called on arrays, its Jacobians, and the calls of `scipy.integrate`.  Knows no gradients of solutions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...autograd import grad
+from ...core.grad_mode import enable_grad
+from ...core.operand import asarray
+from ...core.tensor import TensorBase
+from ...func.point import without_history
+from ...support.dispatch import ops
+from .closed import replaced, values_of
+
+_FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step", "min_step")  # what says nothing of another equation
+
+
+class Problem:
+    """dy/dt = fun(t, y), and how it is solved.
+
+    Parameters
+    ----------
+    fun : callable
+        Of a time and a vector.
+    method : str or class
+        As `scipy.integrate.solve_ivp` takes it.
+    options : dict
+        Of the solver.
+    adjoint : str
+        How gradients are computed.
+
+    Attributes
+    ----------
+    closed : list of Tensor
+        What `fun` computes with besides, as far as it has a derivative; known when the problem was solved.
+    dense : OdeSolution or None
+        The solution between its steps.
+    nfev_adjoint : int
+        How often derivatives have called `fun`, each time with a backward pass.
+    """
+
+    def __init__(self, fun: Callable[..., Any], method: Any, options: dict, adjoint: str) -> None:
+        self.fun, self.method, self.options, self.adjoint = fun, method, options, adjoint
+        self.closed, self.dense, self.failed, self.nfev_adjoint = [], None, "", 0
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the solver is a Runge-Kutta method of a tableau, which needs no Jacobians."""
+        from scipy.integrate import DOP853, RK23, RK45
+        from scipy.integrate._ivp.rk import RungeKutta
+
+        known = {"RK45": RK45, "RK23": RK23, "DOP853": DOP853}
+        return issubclass(known.get(self.method, object) if isinstance(self.method, str) else self.method, RungeKutta)
+
+    def rate(self, t: Any, y: Any) -> Any:
+        """What the function gives, as a tensor of the shape of y."""
+        value = self.fun(t, y)
+        if isinstance(value, (list, tuple)):
+            value = ops.stack([ops.reshape(asarray(item), ()) for item in value])
+        elif not isinstance(value, TensorBase):
+            if y.requires_grad:
+                raise TypeError("solve_ivp: fun must return a Tensor, or a list of them, where derivatives are wanted; it gave "
+                                f"{type(value).__name__}: what is not computed with tensors has no derivative")  # fmt: skip
+            value = asarray(np.asarray(value))
+        if value.ndim > y.ndim or value.ndim and value.shape != y.shape:
+            raise ValueError(
+                f"solve_ivp: fun must return {y.size} numbers, as many as y has, and it gave the shape {value.shape}"
+            )
+        return ops.broadcast_to(value, y.shape)
+
+    def explicit_rate(self) -> Callable[..., Any]:
+        """`rate` that takes, as its third argument, what is to stand for `closed`."""
+        return replaced(self.rate, self.closed)
+
+    # On arrays.
+
+    def rate_array(self, t: float, y: np.ndarray) -> np.ndarray:
+        return self.rate(asarray(float(t)), asarray(y)).detach().numpy()
+
+    def jacobian_array(self, t: float, y: np.ndarray) -> np.ndarray:
+        return jacobians(self.rate, asarray(float(t)), asarray(y), [], recorded=False)[1].numpy()
+
+    def run(self, t_span: tuple, y0: np.ndarray, t_eval: Any = None, events: Any = None, dense: bool = True) -> Any:
+        """SciPy's solution; it tells the problem what it closes over, and how it went."""
+        from scipy.integrate import solve_ivp
+
+        options = dict(self.options)
+        if not self.explicit:
+            options.setdefault("jac", self.jacobian_array)
+        if not np.isfinite(y0).all():
+            raise ValueError("solve_ivp: y0 must be finite")
+        result, self.closed = values_of(
+            lambda: solve_ivp(self.rate_array, t_span, y0, self.method, t_eval, dense, events, **options)
+        )
+        self.dense, result.sol = result.sol, None
+        self.failed = "" if result.success else result.message
+        return result
+
+    def options_of_other(self, copies: int = 1) -> dict:
+        """The options for another equation of the same kind, whose state is `copies` states; its scale is that of this one."""
+        found = {name: value for name, value in self.options.items() if name not in _FORWARD_ONLY}
+        if np.ndim(found.get("atol", 0)):
+            found["atol"] = np.tile(found["atol"], copies)
+        return found
+
+
+def jacobians(rate: Callable[..., Any], t: Any, y: Any, others: list, recorded: bool) -> list:
+    """A rate, and its Jacobians by y and by its further arguments: the axis of the rate in front, the others flat."""
+    with enable_grad():
+        given = [x[...] if recorded else x.detach() for x in (y, *others)]
+        constant = not any(x.requires_grad for x in given)
+        given = [x if x.requires_grad else x.requires_grad_() for x in given]
+        value = rate(t, *given)
+        found: Any = [None] * len(given)
+        if value.requires_grad:
+            units = asarray(np.eye(y.size, dtype=value.dtype))
+            found = grad(value, given, units, create_graph=recorded, allow_unused=True, is_grads_batched=True)
+        blocks = [ops.zeros((y.size, x.size), dtype=y.dtype) if part is None else ops.conj(ops.reshape(part, (y.size, x.size)))
+                  for part, x in zip(found, given)]  # fmt: skip
+    return [without_history(block) if constant else block for block in (value, *blocks)]
