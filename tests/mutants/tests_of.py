@@ -284,6 +284,8 @@ ELSEWHERE = {
     "runtime/scipy/integrate/events.py": ["tests/runtime/test_scipy_ivp.py"],
     "runtime/scipy/integrate/ivp.py": ["tests/runtime/test_scipy_ivp.py"],
     "runtime/scipy/integrate/problem.py": ["tests/runtime/test_scipy_ivp.py"],
+    "runtime/scipy/integrate/quadrature.py": ["tests/runtime/test_scipy_quadrature.py"],
+    "runtime/scipy/integrate/sampled.py": ["tests/runtime/test_scipy_quadrature.py"],
     "runtime/scipy/integrate/steps.py": ["tests/runtime/test_scipy_ivp.py"],
     "runtime/scipy/integrate/trajectory.py": ["tests/runtime/test_scipy_ivp.py"],
     "runtime/support/scipy_operands.py": ["tests/runtime/test_sparse.py"],

@@ -4,7 +4,12 @@ Owns the names.  The algorithms are SciPy's, which is imported when a function i
 """
 
 from .ivp import odeint, solve_ivp
+from .quadrature import dblquad, fixed_quad, nquad, quad, quad_vec, tplquad
+from .sampled import cumulative_simpson, cumulative_trapezoid, romb, simpson, trapezoid
 from ...support.later import answer
 
-__all__ = ["odeint", "solve_ivp"]
+__all__ = [
+    "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "odeint", "quad", "quad_vec", "romb",
+    "simpson", "solve_ivp", "tplquad", "trapezoid",
+]  # fmt: skip
 answer(__name__)

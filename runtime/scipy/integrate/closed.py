@@ -69,8 +69,8 @@ class Frame(Listener):
             self.error = error
             return
         if event.name == _CHECKPOINT:
-            self.error = NotImplementedError("a checkpoint inside of the function computes again when nothing is known of the tensors "
-                                             "that it closes over: call what it holds without one")  # fmt: skip
+            self.error = NotImplementedError("a checkpoint inside of the function computes again when nothing is known of the "
+                                             "tensors that it closes over: call what it holds without one")  # fmt: skip
         if any(new is not old for new, old in zip(inputs, event.inputs)):
             event.replace_inputs(inputs)
 

@@ -1,0 +1,362 @@
+"""Integrals of functions: quad and its kin, as differentiable functions of their ends and of all that the function computes with.
+
+Owns the rule: the derivative by an end is the function there, that by a parameter an integral, which has derivatives itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...autograd import Function
+from ...autograd import grad as gradients
+from ...core.grad_mode import enable_grad, is_grad_enabled
+from ...core.operand import asarray
+from ...func import jvp
+from ...func.point import without_history
+from ...support.dispatch import ops
+from .closed import has_tangent, replaced, resolved, values_of
+
+__all__ = ["dblquad", "fixed_quad", "nquad", "quad", "quad_vec", "tplquad"]
+
+
+class Integrand:
+    """A function of one number, and how its integrals are computed.
+
+    Attributes
+    ----------
+    closed : list of Tensor
+        What it computes with besides, as far as it has a derivative; known when an integral was computed.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict) -> None:
+        self.function, self.options, self.closed = function, options, []
+
+    def value(self, x: Any) -> Any:
+        return asarray(self.function(x))
+
+    def array(self, x: float) -> Any:
+        value = self.value(asarray(float(x))).detach().numpy()
+        return value if value.ndim else value[()]
+
+    def explicit(self) -> Callable[..., Any]:
+        return replaced(self.value, self.closed)
+
+    def integrated(self, a: Any, b: Any, integrate: Callable[..., Any]) -> tuple:
+        """What SciPy gives; the integral has its history."""
+        found, self.closed = values_of(lambda: integrate(self.array, a.item(), b.item()))
+        return (Integral.apply(self, found[0], a, b, *map(resolved, self.closed)), *found[1:])
+
+
+def _vector_integral(integrand: Integrand, a: Any, b: Any) -> Any:
+    """The integral of a vector, for a derivative; NaN where it does not converge."""
+    from scipy.integrate import quad_vec as of_array
+
+    def integrate(function: Callable[..., Any], a: float, b: float) -> tuple:
+        value, _, info = of_array(function, a, b, full_output=True, **integrand.options)
+        return (value if info.success else np.full(np.shape(value), np.nan),)
+
+    return integrand.integrated(a, b, integrate)[0]
+
+
+class Integral(Function):
+    """The integral of a function from a to b."""
+
+    @staticmethod
+    def forward(ctx: Any, integrand: Integrand, value: Any, a: Any, b: Any, *closed: Any) -> Any:
+        ctx.integrand = integrand
+        ctx.save_for_backward(a, b, *closed)
+        ctx.save_for_forward(a, b, *closed)
+        return asarray(np.array(value))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (a, b, *closed), wanted, rate = ctx.saved_tensors, ctx.needs_input_grad[2:], ctx.integrand.explicit()
+        recorded = is_grad_enabled() or any(map(has_tangent, (grad, a, b, *closed)))
+        if not recorded:
+            a, b, grad, closed = a.detach(), b.detach(), grad.detach(), [tensor.detach() for tensor in closed]
+        by = [i for i, needed in enumerate(wanted[2:]) if needed]
+
+        def pulled(x: Any) -> Any:
+            with enable_grad():
+                now = [tensor[...] for tensor in closed]
+                constant = not any(tensor.requires_grad for tensor in (x, grad, *now))
+                chosen = [now[i] if now[i].requires_grad else now[i].requires_grad_() for i in by]
+                value = rate(x, now)
+                found: Any = [None] * len(by)
+                if value.requires_grad:
+                    found = gradients(value, chosen, grad, create_graph=recorded, allow_unused=True)
+                parts = [ops.zeros_like(y) if part is None else part for part, y in zip(found, chosen)]
+                whole = ops.concat([ops.reshape(part, (-1,)) for part in parts])
+            return without_history(whole) if constant else whole
+
+        ends = [_product(grad, rate(end, closed)) * sign if needed else None
+                for end, sign, needed in zip((a, b), (-1, 1), wanted)]  # fmt: skip
+        found: list = [None] * len(closed)
+        if by:
+            options = {**ctx.integrand.options, "epsabs": ctx.integrand.options["epsabs"] * _largest(grad)}
+            whole = _vector_integral(Integrand(pulled, options), a, b)
+            cuts = np.cumsum([closed[i].size for i in by], dtype=int)[:-1].tolist()
+            for i, part in zip(by, ops.split(whole, cuts)):
+                found[i] = ops.reshape(part, closed[i].shape)
+        return None, None, *ends, *found
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        (a, b, *closed), rate = ctx.saved_tensors, ctx.integrand.explicit()
+        a_t, b_t, *closed_t = [ops.zeros_like(x) if t is None else t for x, t in zip(ctx.saved_tensors, tangents[2:])]
+        terms = [rate(end, closed) * end_t for end, end_t in ((b, b_t), (a, -a_t)) if _moves(end_t)]
+        if closed:
+
+            def pushed(x: Any) -> Any:
+                now, now_t = [tensor[...] for tensor in closed], [tensor[...] for tensor in closed_t]
+                return jvp(lambda *closed: rate(x, list(closed)), tuple(now), tuple(now_t))[1]
+
+            terms.append(_vector_integral(Integrand(pushed, ctx.integrand.options), a, b))
+        return sum(terms[1:], terms[0]) if terms else None
+
+
+def _moves(tangent: Any) -> bool:
+    """Whether an end has a tangent: at infinity the function may have no value."""
+    return bool(tangent.detach().numpy().any()) or tangent.requires_grad or has_tangent(tangent)
+
+
+def _product(grad: Any, value: Any) -> Any:
+    product = ops.sum(ops.conj(grad) * value)
+    return ops.real(product) if product.dtype.kind == "c" else product
+
+
+def _largest(grad: Any) -> float:
+    return float(np.abs(grad.detach().numpy()).max(initial=0.0)) or 1.0
+
+
+def _end(value: Any) -> Any:
+    return ops.reshape(ops.astype(asarray(value), np.float64), ())
+
+
+def quad(
+    func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: int = 0, epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8, limit: int = 50, points: Any = None, weight: str | None = None, wvar: Any = None,
+    wopts: Any = None, maxp1: int = 50, limlst: int = 50, complex_func: bool = False,
+) -> tuple:  # fmt: skip
+    """The integral of a function from a to b, by `scipy.integrate.quad`.
+
+    Parameters
+    ----------
+    func : callable
+        Takes a Tensor of shape () and `args`, and returns a number: a Tensor where it has derivatives.  What it closes over has
+        derivatives as well.
+    a, b : float or Tensor
+        The ends; may be infinite.
+    args : tuple
+        Further arguments of `func`: nests of anything.
+    full_output, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1, limlst, complex_func
+        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.
+
+    Returns
+    -------
+    y : Tensor, shape ()
+    abserr : float
+    infodict : dict
+        SciPy's, only with `full_output`.
+
+    Notes
+    -----
+    A derivative by what `func` computes with is an integral of a vector, by `quad_vec` with the same tolerances, that by a finite
+    end the function there.  A derivative that does not converge is NaN.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> area = lambda k, b: gs.scipy.integrate.quad(lambda x: gs.exp(-k * x), 0.0, b)[0]
+    >>> [round(slope.item(), 6) for slope in gs.grad(area, (0, 1))(2.0, gs.inf)]
+    [-0.25, 0.0]
+    """
+    from scipy.integrate import quad as of_array
+
+    args = args if isinstance(args, tuple) else (args,)
+    options = {"epsabs": epsabs, "epsrel": epsrel, "limit": max(limit, 1000)}
+    if points is not None:
+        options["points"] = [float(point) for point in points]
+    a, b = _end(a), _end(b)
+    integrand = Integrand(lambda x: func(x, *args), options)
+
+    def integrate(function: Callable[..., Any], a: float, b: float) -> tuple:
+        return of_array(function, a, b, (), full_output, epsabs, epsrel, limit, options.get("points"), weight, wvar, wopts, maxp1,
+                        limlst, complex_func)  # fmt: skip
+
+    found = integrand.integrated(a, b, integrate)
+    if weight is not None and (integrand.closed or a.requires_grad or b.requires_grad or has_tangent(a) or has_tangent(b)):
+        raise NotImplementedError("quad: an integral with weight= has no derivatives; multiply the function by its weight")
+    return found
+
+
+def quad_vec(
+    f: Callable[..., Any], a: Any, b: Any, epsabs: float = 1e-200, epsrel: float = 1e-8, norm: str = "2", cache_size: float = 1e8,
+    limit: float = 10000, workers: int = 1, points: Any = None, quadrature: str | None = None, full_output: bool = False, *,
+    args: tuple = (),
+) -> tuple:  # fmt: skip
+    """The integral of a function whose values are arrays, by `scipy.integrate.quad_vec`.
+
+    Parameters
+    ----------
+    f : callable
+        Takes a Tensor of shape () and `args`, and returns a Tensor.
+    a, b, args
+        As for `quad`.
+    epsabs, epsrel, norm, cache_size, limit, points, quadrature, full_output
+        SciPy's.
+    workers : 1
+        Tensors stay in one process.
+
+    Returns
+    -------
+    res : Tensor
+    err : float
+    info : object
+        SciPy's, only with `full_output`.
+    """
+    from scipy.integrate import quad_vec as of_array
+
+    if workers != 1:
+        raise ValueError(f"quad_vec: workers must be 1, got {workers}: the graph stays in one process")
+    places = None if points is None else [float(point) for point in points]
+    options = {"epsabs": epsabs, "epsrel": epsrel, "norm": norm, "cache_size": cache_size, "limit": limit, "points": places,
+               "quadrature": quadrature}  # fmt: skip
+    integrand = Integrand(lambda x: f(x, *args), options)
+    return integrand.integrated(_end(a), _end(b), lambda *call: of_array(*call, full_output=full_output, **options))
+
+
+def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: int = 5) -> tuple:
+    """The integral by Gauss's rule of order n, made of operators.
+
+    Parameters
+    ----------
+    func : callable
+        Takes a Tensor of n places, and `args`; returns the values along the last axis.
+    a, b : float or Tensor
+        The ends, finite.
+    args : tuple
+    n : int
+
+    Returns
+    -------
+    val : Tensor
+    none : None
+        As SciPy has it.
+    """
+    a, b = _end(a), _end(b)
+    if not np.isfinite([a.item(), b.item()]).all():
+        raise ValueError("fixed_quad: the ends must be finite; take quad")
+    places, weights = np.polynomial.legendre.leggauss(n)
+    values = asarray(func((b - a) * (asarray(places) + 1) / 2 + a, *args))
+    return (b - a) / 2 * ops.sum(values * asarray(weights), axis=-1), None
+
+
+def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = None, full_output: bool = False) -> tuple:
+    """The integral over several variables, the first innermost, by a `quad` inside of a `quad`.
+
+    Parameters
+    ----------
+    func : callable
+        Takes the variables, Tensors of shape (), and `args`; returns a number.
+    ranges : sequence
+        For each variable its ends, a pair, or a function of the variables further out, and `args`, that gives it.
+    args : tuple
+    opts : dict or sequence, optional
+        Options of `quad`, for all variables or for each.
+    full_output : bool
+        Add a dictionary with the number of calls of `func`, `neval`.
+
+    Returns
+    -------
+    result : Tensor, shape ()
+    abserr : float
+        The greatest that a `quad` gave.
+    out_dict : dict
+        Only with `full_output`.
+    """
+    args = args if isinstance(args, tuple) else (args,)
+    several = opts if isinstance(opts, (list, tuple)) else [opts or {}] * len(ranges)
+    errors, calls = [0.0], [0]
+
+    def integral(level: int, outer: tuple) -> Any:
+        """Over the variables up to a level, those further out being given."""
+
+        def inner(x: Any) -> Any:
+            if level == 0:
+                calls[0] += 1
+                return func(x, *outer, *args)
+            return integral(level - 1, (x, *outer))
+
+        ends = ranges[level](*outer, *args) if callable(ranges[level]) else ranges[level]
+        how = several[level](*outer, *args) if callable(several[level]) else several[level]
+        value, error = quad(inner, *ends, **how)[:2]
+        errors.append(error)
+        return value
+
+    result = integral(len(ranges) - 1, ())
+    return (result, max(errors), {"neval": calls[0]}) if full_output else (result, max(errors))
+
+
+def dblquad(
+    func: Callable[..., Any],
+    a: Any,
+    b: Any,
+    gfun: Any,
+    hfun: Any,
+    args: tuple = (),
+    epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8,
+) -> tuple:
+    """The integral of func(y, x) over x from a to b and y from gfun(x) to hfun(x).
+
+    Parameters
+    ----------
+    func : callable
+    a, b : float or Tensor
+    gfun, hfun : callable, float or Tensor
+    args : tuple
+    epsabs, epsrel : float
+
+    Returns
+    -------
+    y : Tensor, shape ()
+    abserr : float
+    """
+    return nquad(func, [_between(gfun, hfun, len(args)), (a, b)], args, {"epsabs": epsabs, "epsrel": epsrel})
+
+
+def tplquad(
+    func: Callable[..., Any], a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: tuple = (),
+    epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
+) -> tuple:  # fmt: skip
+    """The integral of func(z, y, x) over x from a to b, y from gfun(x) to hfun(x) and z from qfun(x, y) to rfun(x, y).
+
+    Parameters
+    ----------
+    func : callable
+    a, b : float or Tensor
+    gfun, hfun, qfun, rfun : callable, float or Tensor
+    args : tuple
+    epsabs, epsrel : float
+
+    Returns
+    -------
+    y : Tensor, shape ()
+    abserr : float
+    """
+    ranges = [_between(qfun, rfun, len(args)), _between(gfun, hfun, len(args)), (a, b)]
+    return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
+
+
+def _between(low: Any, high: Any, extra: int) -> Callable[..., Any]:
+    """The ends of a variable, by functions of those further out, the outermost first."""
+
+    def ends(*values: Any) -> tuple:
+        outer = values[: len(values) - extra][::-1]
+        return tuple(end(*outer) if callable(end) else end for end in (low, high))
+
+    return ends
