@@ -56,7 +56,11 @@ def caller(name: str, count: int) -> Any:
     if entry is None:
         import gradspec
 
-        return OWN.get(name) or getattr(gradspec, name)
+        found = OWN.get(name) or getattr(gradspec, name, None)
+        if found is None:
+            raise NotImplementedError(f"compile: {name} is an operator that no entry has; a recording finds operators by name: "
+                                      "call it outside of the compiled function")  # fmt: skip
+        return found
     if not name.endswith(".out") and len(entry.arguments) == count:
         module = importlib.import_module(f"gradspec.generated.variable_type.{entry.family}")
         capsule = module.__pyx_capi__.get(f"op_{name}")

@@ -60,7 +60,7 @@ class Order:
             out = inputs[-1]
             ops.copy_(out, getattr(ops, name[:-4])(*inputs[:-1]))
             return out
-        way, places = SERIES.get(name, ("refused", ()))
+        way, places = SERIES.get(name) or ("unlisted", tuple(range(len(inputs))))
         if way == "parts":
             return wrapper.parts(*inputs)
         inputs = tuple([arg if i in places else first_of(arg, self) for i, arg in enumerate(inputs)])

@@ -312,7 +312,14 @@ def _fitted(value: Any, like: Any) -> Any:
     return value
 
 
-WAYS = {way.__name__: way for way in (constant, elementwise, products, recurrence, solution, terms)}
+def unlisted(level: Any, places: tuple, call: Any, args: tuple) -> Any:
+    """An operator that no entry has, such as one of a Cython extension: by the tangents that it pushes forward."""
+    if _formula(level, call, args)[1] is None:
+        raise NotImplementedError("jet: an operator that no entry has takes series only where it pushes tangents forward")
+    return recurrence(level, places, call, args)
+
+
+WAYS = {way.__name__: way for way in (constant, elementwise, products, recurrence, solution, terms, unlisted)}
 WAYS["refused"] = recurrence  # the operator says what it lacks when it is asked for its formula
 
 

@@ -1,0 +1,115 @@
+"""Other people's operators as strangers meet them: the page runs, and a package and an extension are made beside an installed gradspec."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+
+from codegen.build import build_folder
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "operators.md").read_text()
+SETUP = """\
+import os
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+TOP = os.environ["TOP"]
+setup(ext_modules=cythonize([Extension("cube", ["cube.pyx"], include_dirs=[numpy.get_include(), TOP])], include_path=[TOP]))
+"""
+USE = """\
+import gradspec as gs
+import numpy as np
+import os
+from cube import cube
+
+assert gs.__file__.startswith(os.environ["TOP"])
+x = gs.tensor([1.0, 2.0], requires_grad=True)
+y = cube(x)
+assert type(y.grad_fn).__name__ == "CubeBackward" and y.tolist() == [1, 8]
+first, = gs.autograd.grad(y.sum(), x, create_graph=True)
+assert first.tolist() == [3, 12] and gs.autograd.grad(first.sum(), x)[0].tolist() == [6, 12]
+assert gs.autograd.gradcheck(cube, x, check_forward_ad=True)
+z = x * 1.0
+y = cube(z)
+with gs.no_grad():
+    z.add_(1)
+try:
+    y.sum().backward()
+except RuntimeError as error:
+    assert "modified by an inplace operation" in str(error)
+else:
+    raise AssertionError("what was saved is not guarded")
+assert gs.vmap(gs.grad(cube))(gs.asarray([1.0, 2.0])).tolist() == [3, 12]
+value, (slope, bend) = gs.jet(cube, (gs.asarray(2.0),), ([gs.asarray(1.0), gs.asarray(0.0)],))
+assert (value, slope, bend) == (8, 12, 12)
+try:
+    gs.compile(lambda x: cube(x) + 1)(gs.ones(2))
+except NotImplementedError as error:
+    assert "cube is an operator that no entry has" in str(error)
+else:
+    raise AssertionError("it is replayed")
+"""
+
+
+def test_the_page_runs(capsys):
+    names = {"__name__": "page"}
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+        exec(compile(block, "docs/operators.md", "exec"), names)
+    assert "differences at 6 calls, both modes" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The environment of a gradspec that was installed from the build at hand, in which no checkout is seen."""
+    folder = build_folder(ROOT)
+    if folder is None:
+        pytest.skip("no editable install, whose build could be installed elsewhere")
+    top = tmp_path_factory.mktemp("installed")
+    command = [sys.executable, "-m", "mesonbuild.mesonmain", "install", "-C", folder, "--no-rebuild", "--quiet", "--destdir", top]
+    subprocess.run(command, check=True, capture_output=True)
+    (place,) = top.rglob("gradspec/__init__.py")
+    site = sysconfig.get_path("purelib")
+    return os.environ | {"TOP": str(place.parents[1]), "PYTHONPATH": os.pathsep.join([str(place.parents[1]), site]), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def run(environment, folder, *command):
+    """What a command prints; -S: the editable install is not seen."""
+    done = subprocess.run([sys.executable, "-S", *command], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_a_stranger_makes_a_package(installed, tmp_path):
+    """From new-package to its tests, of which every one passes, in far less than ten minutes; nothing of the checkout is used."""
+    start = time.monotonic()
+    run(installed, tmp_path, "-m", "gradspec.codegen", "new-package", "soundops", "--cython")
+    package = tmp_path / "soundops"
+    assert "new-package NAME writes it" in subprocess.run(
+        [sys.executable, "-S", "-m", "gradspec.codegen"], cwd=tmp_path, env=installed, capture_output=True, text=True).stderr  # fmt: skip
+    run(installed, package, "setup.py", "-q", "build_ext", "--inplace")
+    with_source = installed | {"PYTHONPATH": os.pathsep.join([str(package / "src"), installed["PYTHONPATH"]])}
+    assert "checked 4 operators\n" in run(with_source, package, "-m", "gradspec.codegen")
+    assert re.search(r"\b24 passed", run(with_source, package, "-m", "pytest", "-p", "no:cacheprovider"))
+    assert run(with_source, package, "-m", "gradspec.codegen", "--check-generated") == ""
+    assert time.monotonic() - start < 300
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_a_node_in_cython_is_compiled_against_the_installed_headers(installed, tmp_path):
+    (tmp_path / "cube.pyx").write_text(re.search(r"```cython\n(.*?)```", PAGE, re.DOTALL)[1])
+    (tmp_path / "setup.py").write_text(SETUP)
+    (tmp_path / "use.py").write_text(USE)
+    run(installed, tmp_path, "setup.py", "-q", "build_ext", "--inplace")
+    run(installed, tmp_path, "use.py")
