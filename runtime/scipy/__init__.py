@@ -13,6 +13,7 @@ from ..support.later import later
 
 # SciPy's submodules, one a line.
 _modules: tuple[str, ...] = (
+    "special",
     "stats",
     "interpolate",
     "optimize",
@@ -20,6 +21,7 @@ _modules: tuple[str, ...] = (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from . import special as special
     from . import stats as stats
     from . import interpolate as interpolate
     from . import optimize as optimize

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...func import custom_jvp
 from ...support.dispatch import ops
+from ..values import implicit, refused_along
 from .distribution import Distribution, Formula
-from .values import implicit, refused_along
 
 
 def _reflected(formula: Formula) -> Formula:

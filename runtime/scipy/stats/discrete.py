@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...support.dispatch import ops
+from ..values import must_be_constant, refused
 from .distribution import WAYS, Distribution, Formula
-from .values import must_be_constant, refused
 
 WAYS_OF_MASS = {"logpmf": [(("pmf",), WAYS["logpdf"][0][1])], "pmf": [(("logpmf",), WAYS["pdf"][0][1])]}
 

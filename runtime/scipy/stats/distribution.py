@@ -17,8 +17,8 @@ from ...core.operand import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ...support.generator import Holder, as_generator
+from ..values import elementwise, reals, refused
 from .frozen import Frozen
-from .values import elementwise, reals, refused
 
 Formula = Callable[..., Any]
 QUANTITIES = ("mean", "variance", "skewness", "kurtosis")

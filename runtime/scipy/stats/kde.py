@@ -11,7 +11,7 @@ from typing import Any
 from ...generated.ops import log, logsumexp, mT
 from ...linalg import cholesky, solve_triangular
 from ...support.dispatch import ops
-from .values import reals
+from ..values import reals
 
 
 class gaussian_kde:

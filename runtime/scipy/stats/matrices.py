@@ -16,8 +16,8 @@ from ...generated.ops import log, mT
 from ...linalg import cholesky, solve_triangular
 from ...special import digamma, multigammaln
 from ...support.dispatch import ops
+from ..values import reals
 from .multivariate import LOG_2PI, Multivariate, _size
-from .values import reals
 
 log2 = math.log(2)
 

@@ -17,8 +17,8 @@ from ...linalg import cholesky, solve_triangular
 from ...special import digamma, gammaln, ive
 from ...support.dispatch import ops
 from ...support.generator import Holder, as_generator
+from ..values import must_be_constant, reals, refused
 from .frozen import Frozen
-from .values import must_be_constant, reals, refused
 
 LOG_2PI = math.log(2 * math.pi)
 

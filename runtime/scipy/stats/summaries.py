@@ -14,7 +14,7 @@ from ...func import stop_gradient
 from ...generated.ops import abs, absolute, exp, log, sqrt, square, where
 from ...special import entr, rel_entr, stdtr
 from ...support.dispatch import ops
-from .values import reals
+from ..values import reals
 
 
 class Described(NamedTuple):

@@ -1,0 +1,25 @@
+"""SciPy's special functions with derivatives: gradspec.scipy.special.
+
+Owns the names: those of gradspec.special, and what SciPy has beyond.
+"""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ... import special as _operators
+from ...special import *  # noqa: F403
+from ...generated.ops import log1p, expm1, exp2, cbrt, round, sinc
+from . import compositions, elliptic, orthogonal, smooth_functions
+from .compositions import *  # noqa: F403
+from .elliptic import *  # noqa: F403
+from .orthogonal import *  # noqa: F403
+from .smooth_functions import *  # noqa: F403
+from .refusals import wright_bessel
+from ...support.later import answer
+
+_parts = (compositions, elliptic, orthogonal, smooth_functions)
+__all__ = sorted({"round", "wright_bessel", *_operators.__all__, *(name for part in _parts for name in part.__all__)})
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,268 @@
+"""SciPy's numbers as tensors: derivatives that are stated, that follow from an equation, or that are refused by name.
+
+Owns how arguments become tensors of one dtype, how an elementwise function of arrays is called on tensors, and the ways to give
+what it returns a derivative.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..autograd import Function
+from ..autograd.nest import flatten
+from ..core.grad_mode import is_grad_enabled
+from ..core.operand import asarray
+from ..core.tensor import TensorBase
+from ..func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
+from ..func.callbacks import has_tangent
+from ..support.dispatch import ops
+
+
+def numbers(name: str, *values: Any) -> list[Any]:
+    """Arguments as tensors of one dtype, real or complex; Python's numbers take that of the arrays.
+
+    Parameters
+    ----------
+    name : str
+        Who asks, for messages.
+    *values : array_like or Tensor
+
+    Returns
+    -------
+    list of Tensor
+
+    Raises
+    ------
+    TypeError
+        An argument holds no numbers.
+    """
+    arrays = [value if isinstance(value, (TensorBase, int, float, complex)) else array_of(value) for value in values]
+    dtype = np.result_type(*(array.dtype if hasattr(array, "dtype") else array * 1.0 for array in arrays), 1.0)
+    if dtype.kind not in "fc":
+        raise TypeError(f"{name}: expected numbers, got {dtype}")
+    return [ops.astype(tensor, dtype) if (tensor := asarray(array)).dtype != dtype else tensor for array in arrays]
+
+
+def reals(name: str, *values: Any) -> list[Any]:
+    """`numbers`, which must be real.
+
+    Raises
+    ------
+    TypeError
+        An argument is complex, or holds no numbers.
+    """
+    found = numbers(name, *values)
+    if found and found[0].dtype.kind == "c":
+        raise TypeError(f"{name}: expected real numbers, got {found[0].dtype}")
+    return found
+
+
+def array_of(value: Any) -> Any:
+    """A nest of numbers as an array; one that holds tensors as a tensor, with their graph."""
+    if isinstance(value, TensorBase):
+        return value
+    if isinstance(value, (list, tuple)) and any(isinstance(leaf, TensorBase) for leaf in flatten(value)[0]):
+        return ops.stack([asarray(array_of(item)) for item in value])
+    return np.asarray(value)
+
+
+class _Refused(Function):
+    """A constant that is none: its derivative is not offered."""
+
+    generate_vmap_rule = True
+    pure = True
+
+    @staticmethod
+    def forward(ctx, words, value, *inputs):
+        ctx.words, ctx.shape, ctx.dtype = words, value.shape, value.dtype
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise NotImplementedError(ctx.words)
+
+    @staticmethod
+    def jvp(ctx, _, value_t, *tangents):
+        return refused_along(tangents, ops.zeros(ctx.shape, dtype=ctx.dtype), ctx.words)
+
+
+def refused(value: Any, inputs: Sequence[Any], words: str) -> Any:
+    """A value whose derivative by any of the inputs is an error with these words, where somebody asks for it."""
+    return _Refused.apply(words, stop_gradient(asarray(value)), *map(asarray, inputs))
+
+
+def refused_along(tangents: Sequence[Any], zero: Any, words: str) -> Any:
+    """The derivative of such a value along tangents: zero where they are, else an error."""
+    given = [tangent for tangent in tangents if tangent is not None and not is_zero(tangent)]
+    if any(np.any(stop_gradient(tangent).numpy()) for tangent in given):
+        raise NotImplementedError(words)
+    return refused(zero, given, words)
+
+
+def must_be_constant(who: str, tensors: Sequence[Any]) -> None:
+    """Refuse what would be detached silently, where a result can hold no derivative.
+
+    Raises
+    ------
+    RuntimeError
+        A tensor requires grad, or has a tangent.
+    """
+    if is_grad_enabled() and any(tensor.requires_grad for tensor in tensors) or any(map(has_tangent, tensors)):
+        raise RuntimeError(f"{who}, which have no derivative; pass x.detach()")
+
+
+def elementwise(function: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:
+    """A function of arrays that broadcast, as a function of tensors without a derivative; a batch of `vmap` passes it whole.
+
+    Its result has the dtype of the arguments, or the one to which `dtype`, a dtype, widens it.
+    """
+
+    def of_arrays(*arrays: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = np.asarray(function(*(array.numpy() for array in arrays)))
+        return found.astype(np.result_type(*(array.dtype for array in arrays), *widened), copy=False)
+
+    widened = [] if dtype is None else [np.dtype(dtype)]
+
+    @custom_vmap
+    def of_tensors(arguments: Any) -> Any:
+        given = [stop_gradient(asarray(argument)) for argument in arguments]
+        like = functools.reduce(ops.add, [ops.zeros_like(argument) for argument in given])
+        like = ops.astype(like, np.result_type(like.dtype, *widened))
+        return pure_callback(of_arrays, like, *given)
+
+    @of_tensors.def_vmap
+    def of_batches(size: int, batched: Any, arguments: Any) -> Any:
+        flags = batched[0]
+        ranks = [argument.ndim - flag for argument, flag in zip(arguments, flags)]
+        rows = [ops.reshape(argument, (size, *(1,) * (max(ranks) - rank), *argument.shape[1:])) if flag else argument
+                for argument, flag, rank in zip(arguments, flags, ranks)]  # fmt: skip
+        return of_tensors(rows), True
+
+    return lambda *arguments: of_tensors(list(arguments))
+
+
+def smooth(name: str, *slopes: Callable[..., Any] | None, dtype: Any = None) -> Callable[..., Any]:
+    """An elementwise function of scipy.special with its derivatives.
+
+    Parameters
+    ----------
+    name : str
+        SciPy's.
+    *slopes : callable or None
+        For each argument the derivative by it, of the value and the arguments; None for one that is refused.
+    dtype : dtype, optional
+        What the result is widened to: complex64 for a function of real numbers whose values are complex.
+
+    Returns
+    -------
+    callable
+        Of tensors of one dtype.
+    """
+
+    def of_arrays(*arrays: Any) -> Any:
+        import scipy.special
+
+        given = [array.real if slope is None else array for slope, array in zip(slopes or arrays, arrays)]
+        return getattr(scipy.special, name)(*given)  # which takes no complex parameters
+
+    values = elementwise(of_arrays, dtype)
+
+    @custom_jvp
+    def function(arguments: Any) -> Any:
+        return values(*arguments)
+
+    @function.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (arguments,), (tangents,) = primals, tangents
+        value = function(arguments)
+        moved = ops.zeros_like(value)
+        for place, (slope, tangent) in enumerate(zip(slopes, tangents), 1):
+            if is_zero(tangent):
+                continue
+            if slope is None:
+                words = f"scipy.special.{name} has no derivative in its argument {place} here; pass it as a number, or detached"
+                moved = moved + refused_along([tangent], ops.zeros_like(value), words)
+            else:
+                moved = moved + slope(value, *arguments) * tangent
+        return value, moved
+
+    return lambda *arguments: function(list(arguments))
+
+
+def is_zero(tangent: Any) -> bool:
+    """Whether a tangent is zero for sure, so that nothing is multiplied by it: a slope may be infinite."""
+    try:
+        return not tangent.requires_grad and not np.any(tangent.numpy())
+    except (RuntimeError, TypeError):  # of a batch, or of a deeper level, nobody can say
+        return False
+
+
+def named(name: str, arguments: str, doc: str, function: Callable[..., Any], real: bool = True) -> Callable[..., Any]:
+    """A function of tensors as one of array_likes, with a name, parameters and a docstring.
+
+    Parameters
+    ----------
+    name : str
+        SciPy's.
+    arguments : str
+        Their names, with spaces between them.
+    doc : str
+        One line.
+    function : callable
+        Of tensors of one dtype.
+    real : bool
+        Whether complex numbers are refused.
+    """
+    names = arguments.split()
+    convert = reals if real else numbers
+
+    def public(*args: Any, **kwds: Any) -> Any:
+        bound = signature.bind(*args, **kwds)
+        with np.errstate(all="ignore"):
+            return function(*convert(name, *bound.args))
+
+    signature = inspect.Signature([inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names])
+    public.__name__ = public.__qualname__ = name
+    public.__signature__ = signature  # type: ignore[attr-defined]
+    kind = "array_like, real" if real else "array_like, real or complex"
+    public.__doc__ = f"{doc}\n\nParameters\n----------\n{', '.join(names)} : {kind}\n\nReturns\n-------\nTensor"
+    return public
+
+
+def implicit(value: Callable[..., Any], condition: Callable[..., Any], slope: Callable[..., Any]) -> Callable[..., Any]:
+    """The solution y of condition(y, *parameters) == target as a function of target and parameters, with its derivatives.
+
+    Parameters
+    ----------
+    value : callable
+        Of the target and the parameters: the solution, which has no derivative of its own.
+    condition : callable
+        Of y and the parameters, elementwise.
+    slope : callable
+        Its derivative in y.
+
+    Returns
+    -------
+    callable
+        Of the target and the parameters.  Its derivatives, in both modes and of any order, are those of the implicit function
+        theorem: slope * dy + d(condition) / d(parameters) = d(target).
+    """
+
+    @custom_jvp
+    def solution(target: Any, parameters: Any) -> Any:
+        return ops.copy(value(target, *parameters))
+
+    @solution.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (target, parameters), (target_t, parameters_t) = primals, tangents
+        y = solution(target, parameters)
+        moved = jvp(lambda *p: condition(y, *p), tuple(parameters), tuple(parameters_t))[1] if parameters else 0.0
+        return y, (target_t - moved) / slope(y, *parameters)
+
+    return lambda target, *parameters: solution(target, list(parameters))

@@ -1,0 +1,142 @@
+"""gs.scipy.special: values are SciPy's, derivatives those of differences, in both modes and to second order."""
+
+import cmath
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.scipy import special
+from tests.asked import each
+from tests.directional import along, in_all_ways
+from tests.later import later
+
+scipy_special = later("scipy.special")
+
+X = np.array([0.2, 0.55, 0.83])
+POSITIVE = np.array([0.3, 1.4, 2.7])
+SIGNED = np.array([-1.3, 0.4, 2.2])
+# The arguments of a call; those that are lists of numbers of Python stay as they are.
+CALLS = [
+    ("ellipk", X), ("ellipk", SIGNED - 2.0), ("ellipe", X), ("ellipkm1", X), ("ellipkinc", SIGNED, X), ("ellipkinc", 4 + SIGNED, X), ("ellipeinc", SIGNED, X),
+    ("ellipeinc", 4 + SIGNED, X - 0.9), ("elliprf", X, POSITIVE, 2 * X), ("elliprd", X, POSITIVE, 2 * X), ("elliprc", X, POSITIVE),
+    ("elliprj", X, POSITIVE, 2 * X, POSITIVE[::-1]), ("elliprg", X, POSITIVE, 2 * X), ("agm", X, POSITIVE),
+    ("hyp2f1", [1.2], [0.7], [2.3], X), ("hyp1f1", [1.2], [0.7], SIGNED), ("hyp0f1", [1.2], SIGNED), ("hyperu", [1.2], [0.7], POSITIVE),
+    ("erfi", SIGNED), ("voigt_profile", SIGNED, POSITIVE, X), ("owens_t", SIGNED, X), ("spence", POSITIVE), ("ndtri_exp", -POSITIVE),
+    ("sici", SIGNED), ("shichi", POSITIVE), ("fresnel", SIGNED), ("airy", SIGNED), ("cosdg", 40 * SIGNED), ("sindg", 40 * SIGNED), ("tandg", 40 * X),
+    ("cotdg", 40 * X), ("exp10", SIGNED), ("cosm1", SIGNED), ("powm1", POSITIVE, SIGNED), ("poch", POSITIVE, SIGNED + 2), ("binom", POSITIVE + 2, POSITIVE),
+    ("struve", [1.2], POSITIVE), ("modstruve", [1.2], POSITIVE), ("wrightomega", SIGNED), ("expn", [0], POSITIVE), ("expn", [3], POSITIVE),
+    ("loggamma", POSITIVE), ("softplus", SIGNED), ("huber", POSITIVE, SIGNED), ("pseudo_huber", POSITIVE, SIGNED), ("exprel", SIGNED), ("boxcox", POSITIVE, SIGNED),
+    ("boxcox1p", POSITIVE, SIGNED), ("inv_boxcox", X, X), ("inv_boxcox1p", X, X), ("zetac", POSITIVE + 1), ("factorial", POSITIVE), ("comb", POSITIVE + 2, POSITIVE),
+    ("perm", POSITIVE + 2, POSITIVE), ("betaincc", POSITIVE, X, X), ("betaincinv", POSITIVE, 2 * X, X), ("betainccinv", POSITIVE, 2 * X, X),
+    ("gammainccinv", POSITIVE, X), ("stdtrit", POSITIVE, X - 0.1), ("chdtr", POSITIVE, X), ("chdtrc", POSITIVE, X), ("chdtri", POSITIVE, X),
+    ("gdtr", X, POSITIVE, POSITIVE), ("gdtrc", X, POSITIVE, POSITIVE), ("gdtrix", POSITIVE, POSITIVE, X), ("fdtr", POSITIVE, 2 * X, X), ("fdtrc", POSITIVE, 2 * X, X),
+    ("fdtri", POSITIVE, 2 * X, X), ("pdtr", [3], POSITIVE), ("pdtrc", [3], POSITIVE), ("bdtr", [3], [7], X), ("bdtrc", [3], [7], X), ("nbdtr", [3], [7], X),
+    ("nbdtrc", [3], [7], X), ("kolmogorov", POSITIVE), ("kolmogorov", X), ("kn", [2], POSITIVE), ("jvp", [1.5], POSITIVE, [2]), ("yvp", [1.5], POSITIVE), ("ivp", [1.5], POSITIVE, [3]),
+    ("kvp", [1.5], POSITIVE, [2]), ("spherical_jn", [2], POSITIVE), ("spherical_jn", [2], POSITIVE, [True]), ("spherical_yn", [2], POSITIVE, [True]),
+    ("spherical_in", [2], POSITIVE), ("spherical_in", [0], POSITIVE, [True]), ("spherical_kn", [2], POSITIVE), ("spherical_kn", [0], POSITIVE, [True]),
+    ("eval_genlaguerre", [3], X, SIGNED), ("eval_gegenbauer", [3], X, SIGNED), ("eval_jacobi", [3], X, POSITIVE, SIGNED),
+    ("eval_jacobi", [0], X, POSITIVE, SIGNED), *((f"eval_{name}", [4], X) for name in ("legendre", "chebyt", "chebyu", "chebyc", "chebys", "sh_legendre", "sh_chebyt", "sh_chebyu")),
+    ("eval_hermite", [4], X), ("eval_hermitenorm", [4], X), ("eval_laguerre", [4], X), ("lambertw", POSITIVE), ("wofz", SIGNED),
+    ("sph_harm_y", [3], [2], POSITIVE, SIGNED), ("sph_harm_y", [4], [-1], POSITIVE, SIGNED), ("sph_harm_y", [2], [0], POSITIVE, SIGNED), ("ellipj", SIGNED, [0.4]),
+]  # fmt: skip
+
+
+def as_reals(y):
+    """The numbers of a result, or of several, in one row of real ones."""
+    parts = [gs.asarray(part) for part in (y if isinstance(y, tuple) else (y,))]
+    return gs.concat([gs.concat([gs.real(p), gs.imag(p)]) if p.dtype.kind == "c" else p for p in parts])
+
+
+@each("call", CALLS)
+def test_values_and_derivatives(call):
+    name, *arguments = call
+    expected = getattr(scipy_special, name)(*(v[0] if isinstance(v, list) else v for v in arguments))
+    moving = [i for i, v in enumerate(arguments) if not isinstance(v, list)]
+
+    def function(*values):
+        given = [v[0] if isinstance(v, list) else v for v in arguments]
+        for i, value in zip(moving, values):
+            given[i] = value
+        return as_reals(getattr(special, name)(*given))
+
+    given = [arguments[i] for i in moving]
+    parts = expected if isinstance(expected, tuple) else (expected,)
+    expected = np.concatenate([np.concatenate([p.real, p.imag]) if np.iscomplexobj(p) else p for p in parts])
+    np.testing.assert_allclose(function(*given).numpy(), expected, rtol=1e-11, atol=1e-13)
+    moves = [np.random.default_rng(i).uniform(0.3, 0.7, v.shape) * 0.2 * (1 if name.startswith("ellip") is False else 0.5) for i, v in enumerate(given)]
+    moves = [0.3 * m * np.minimum(np.abs(v), np.where((v > 0) & (v < 1), 1 - v, 1.0)) for m, v in zip(moves, given)]
+    (backward, forward), (twice_backward, twice_forward) = in_all_ways_of_sums(function, given, moves)
+    first, second = along(function, given, moves, 1), along(function, given, moves, 2)
+    np.testing.assert_allclose(forward, first, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(backward, first.sum(), rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(twice_forward, second, rtol=2e-5, atol=3e-7)
+    np.testing.assert_allclose(twice_backward, second.sum(), rtol=2e-5, atol=1e-6)
+
+
+def in_all_ways_of_sums(function, given, moves):
+    """As in_all_ways of a function whose result is longer than its arguments: backward gives the sum."""
+    backward, forward = in_all_ways(lambda *v: function(*v), given, moves)
+    return (backward[0].sum(), backward[1]), (forward[0].sum(), forward[1])
+
+
+REFUSED = [("hyp2f1", (1.2, 0.7, 2.3, 0.4), 0), ("hyp1f1", (1.2, 0.7, 0.4), 1), ("hyperu", (1.2, 0.7, 0.4), 0), ("struve", (1.2, 0.7), 0),
+           ("pdtr", (3.0, 0.7), 0), ("ellipj", (0.3, 0.7), 1)]  # fmt: skip
+
+
+@each("name, arguments, place", REFUSED)
+def test_derivatives_that_are_refused(name, arguments, place):
+    function = lambda v: as_reals(getattr(special, name)(*arguments[:place], v[None], *arguments[place + 1 :])).sum()  # noqa: E731
+    with pytest.raises(NotImplementedError, match=f"scipy.special.{name} has no derivative in"):
+        gs.grad(function)(gs.asarray(arguments[place]))
+    with pytest.raises(NotImplementedError, match=f"scipy.special.{name} has no derivative in"):
+        gs.jvp(function, (arguments[place],), (1.0,))
+
+
+def test_wright_bessel_is_refused():
+    with pytest.raises(NotImplementedError, match="scipy.special.wright_bessel has no derivative here"):
+        special.wright_bessel(1.0, 1.0, 0.5)
+
+
+def test_hard_points_of_elliptic_integrals():
+    """By their series at m = 0, and by mpmath where 1 - m is tiny."""
+    m = gs.tensor(0.0, requires_grad=True)
+    slope = gs.autograd.grad(special.ellipk(m), m, create_graph=True)[0]
+    np.testing.assert_allclose([slope.item(), gs.autograd.grad(slope, m)[0].item()], [np.pi / 8, 9 * np.pi / 64], rtol=1e-14)
+    slope = gs.autograd.grad(special.ellipe(m), m, create_graph=True)[0]
+    np.testing.assert_allclose([slope.item(), gs.autograd.grad(slope, m)[0].item()], [-np.pi / 8, -3 * np.pi / 64], rtol=1e-14)
+    p = gs.tensor(1e-12, requires_grad=True)
+    np.testing.assert_allclose(gs.autograd.grad(special.ellipkm1(p), p)[0].item(), -499999999996.57457, rtol=1e-13)
+    x = [gs.tensor(2.0, requires_grad=True) for _ in range(3)]  # all alike: RD is x**-1.5
+    np.testing.assert_allclose(sum(g.item() for g in gs.autograd.grad(special.elliprd(*x), x)), -1.5 * 2.0**-2.5, rtol=1e-13)
+
+
+def test_hard_points_of_others():
+    zero = gs.tensor(0.0, requires_grad=True)
+    for name, slope in (("exprel", 0.5), ("sici", 1.0), ("lambertw", 1.0), ("cosm1", 0.0)):
+        y = getattr(special, name)(zero)
+        y = gs.real(y[0] if isinstance(y, tuple) else y)
+        np.testing.assert_allclose(gs.autograd.grad(y, zero)[0].item(), slope, rtol=1e-15)
+    one = gs.tensor(1.0, requires_grad=True)
+    np.testing.assert_allclose(gs.autograd.grad(special.spence(one), one)[0].item(), -1, rtol=1e-15)
+    np.testing.assert_allclose(gs.autograd.grad(special.boxcox(2.0 * one, zero), zero)[0].item(), np.log(2.0) ** 2 / 2, rtol=1e-14)
+    np.testing.assert_allclose(special.ndtri_exp(-1e4).item(), scipy_special.ndtri_exp(-1e4), rtol=1e-14)
+    assert special.kolmogorov([0.0, 0.01, 30.0]).tolist() == [1.0, 1.0, 0.0]
+    assert special.comb(3.0, 5.0).item() == 0 and special.huber(-1.0, 2.0).item() == np.inf
+
+
+def test_complex_numbers():
+    for name, arguments in (("hyp2f1", (0.5, 1.0, 1.5)), ("wofz", ()), ("lambertw", ()), ("erfi", ()), ("hyp1f1", (0.5, 1.5)), ("wrightomega", ())):
+        z = gs.tensor(0.3 + 0.4j, requires_grad=True)
+        y = getattr(special, name)(*arguments, z)
+        np.testing.assert_allclose(y.item(), getattr(scipy_special, name)(*arguments, 0.3 + 0.4j), rtol=1e-13)
+        gradient = gs.autograd.grad(gs.real(y), z)[0].item()
+        ends = [getattr(scipy_special, name)(*arguments, 0.3 + 0.4j + h) for h in (1e-5, -1e-5)]
+        assert cmath.isclose(gradient.conjugate(), (ends[0] - ends[1]) / 2e-5, rel_tol=1e-8), name
+    with pytest.raises(TypeError, match="ellipk: expected real numbers"):
+        special.ellipk(1j)
+
+
+def test_every_name_of_the_operators_is_there():
+    assert set(gs.special.__all__) <= set(special.__all__)
+    assert special.gammaln is gs.special.gammaln and gs.vmap(special.ellipk)(X).tolist() == special.ellipk(X).tolist()
