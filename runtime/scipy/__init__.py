@@ -13,6 +13,7 @@ from ..support.later import later
 
 # SciPy's submodules, one a line.
 _modules: tuple[str, ...] = (
+    "linalg",
     "special",
     "stats",
     "interpolate",
@@ -21,6 +22,7 @@ _modules: tuple[str, ...] = (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from . import linalg as linalg
     from . import special as special
     from . import stats as stats
     from . import interpolate as interpolate

@@ -1,0 +1,20 @@
+"""SciPy's linear algebra with derivatives: gradspec.scipy.linalg.
+
+Owns the names, which have SciPy's arguments; gradspec.linalg has NumPy's and PyTorch's.
+"""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from . import equations, factorizations, matrix_functions, special_matrices
+from .equations import *  # noqa: F403
+from .factorizations import *  # noqa: F403
+from .matrix_functions import *  # noqa: F403
+from .special_matrices import *  # noqa: F403
+from ...support.later import answer
+
+__all__ = sorted(name for part in (equations, factorizations, matrix_functions, special_matrices) for name in part.__all__)
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,116 @@
+"""Matrices of a few numbers under SciPy's names: toeplitz, hankel, circulant, companion and their kin.
+
+Owns where each number goes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.operand import asarray
+from ...generated.ops import block_diag as block_diag
+from ...generated.ops import conj
+from ...support.dispatch import ops
+
+__all__ = [
+    "block_diag", "circulant", "companion", "convolution_matrix", "dft", "fiedler", "hadamard", "hankel", "helmert",
+    "hilbert", "invhilbert", "khatri_rao", "leslie", "pascal", "toeplitz",
+]  # fmt: skip
+
+
+def _vector(x: Any) -> Any:
+    return ops.reshape(asarray(x), (-1,))
+
+
+def toeplitz(c: Any, r: Any = None) -> Any:
+    """A matrix of constant diagonals.
+
+    Parameters
+    ----------
+    c : array_like, shape (m,)
+        The first column.
+    r : array_like, shape (n,), optional
+        The first row, of which the first element is not read; conj(c) without it.
+
+    Returns
+    -------
+    Tensor, shape (m, n)
+    """
+    c = _vector(c)
+    r = conj(c) if r is None else _vector(r)
+    m, n = c.size, r.size
+    return ops.concat([r[1:][::-1], c])[n - 1 + np.arange(m)[:, None] - np.arange(n)]
+
+
+def hankel(c: Any, r: Any = None) -> Any:
+    """A matrix whose antidiagonals are constant: the first column, and the last row, of which the first element is not read."""
+    c = _vector(c)
+    r = ops.zeros_like(c) if r is None else _vector(r)
+    return ops.concat([c, r[1:]])[np.arange(c.size)[:, None] + np.arange(r.size)]
+
+
+def circulant(c: Any) -> Any:
+    """A matrix whose columns are the first one, moved on by one place each."""
+    c = _vector(c)
+    return c[(np.arange(c.size)[:, None] - np.arange(c.size)) % c.size]
+
+
+def companion(a: Any) -> Any:
+    """The companion matrix of a polynomial, whose eigenvalues are its roots."""
+    a = _vector(a)
+    if a.size < 2:
+        raise ValueError(f"companion: expected at least 2 coefficients, got {a.size}")
+    n = a.size - 1
+    return ops.concat([ops.reshape(-a[1:] / a[0], (1, n)), ops.eye(n)[: n - 1] + 0 * a[0]])
+
+
+def leslie(f: Any, s: Any) -> Any:
+    """A matrix of Leslie: fecundities in the first row, rates of survival below the diagonal."""
+    f, s = _vector(f), _vector(s)
+    return ops.concat([ops.reshape(f, (1, -1)), ops.concat([ops.diag(s), ops.zeros((s.size, 1))], axis=1)])
+
+
+def khatri_rao(a: Any, b: Any) -> Any:
+    """Kronecker products of the columns of two matrices, column by column."""
+    a, b = asarray(a), asarray(b)
+    return ops.reshape(a[..., :, None, :] * b[..., None, :, :], (*a.shape[:-2], -1, a.shape[-1]))
+
+
+def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
+    """The matrix by which `convolve(a, v, mode)` multiplies a vector v of n elements."""
+    a = _vector(a)
+    if mode not in ("full", "valid", "same"):
+        raise ValueError(f"convolution_matrix: mode must be 'full', 'valid' or 'same', got {mode!r}")
+    whole = toeplitz(ops.pad(a, ((0, n - 1),)), ops.concat([a[:1], ops.zeros(n - 1, dtype=a.dtype)]))
+    if mode == "full":
+        return whole
+    length = max(a.size, n) - min(a.size, n) + 1 if mode == "valid" else max(a.size, n)
+    start = min(a.size, n) - 1 if mode == "valid" else (min(a.size, n) - 1) // 2
+    return whole[start : start + length]
+
+
+def fiedler(a: Any) -> Any:
+    """The matrix of the distances of all pairs."""
+    a = _vector(a)
+    return ops.absolute(a[:, None] - a)
+
+
+def _constant(name: str, doc: str) -> Any:
+    def matrix(n: int, *args: Any, **keywords: Any) -> Any:
+        import scipy.linalg
+
+        return asarray(getattr(scipy.linalg, name)(n, *args, **keywords))
+
+    matrix.__name__ = matrix.__qualname__ = name
+    matrix.__doc__ = f"{doc}, with SciPy's arguments: a constant."
+    return matrix
+
+
+dft = _constant("dft", "The matrix of the discrete Fourier transform")
+hadamard = _constant("hadamard", "A matrix of Hadamard")
+helmert = _constant("helmert", "A matrix of Helmert")
+hilbert = _constant("hilbert", "The matrix of Hilbert")
+invhilbert = _constant("invhilbert", "The inverse of Hilbert's matrix")
+pascal = _constant("pascal", "A matrix of Pascal")
