@@ -13,6 +13,7 @@ from ..support.later import later
 
 # SciPy's submodules, one a line.
 _modules: tuple[str, ...] = (
+    "fft",
     "linalg",
     "special",
     "stats",
@@ -22,6 +23,7 @@ _modules: tuple[str, ...] = (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from . import fft as fft
     from . import linalg as linalg
     from . import special as special
     from . import stats as stats

@@ -242,6 +242,8 @@ ELSEWHERE = {
     "runtime/saved/inplace.pyx": ["tests/runtime/test_inplace.py", "tests/runtime/test_become_view.py"],
     "runtime/saved/view.pyx": ["tests/runtime/test_snapshot.py", "tests/runtime/test_copy_slices.py", "tests/runtime/test_forward_ad.py"],
     "runtime/saved/saved_tensors_hooks.pyx": ["tests/runtime/test_saved_variable.py"],
+    "runtime/scipy/fft/cosine_sine.py": ["tests/runtime/test_scipy_fft.py"],
+    "runtime/scipy/fft/hankel.py": ["tests/runtime/test_scipy_fft.py"],
     "runtime/scipy/linalg/equations.py": ["tests/runtime/test_scipy_linalg.py"],
     "runtime/scipy/linalg/factorizations.py": ["tests/runtime/test_scipy_linalg.py"],
     "runtime/scipy/linalg/matrix_functions.py": ["tests/runtime/test_scipy_linalg.py"],

@@ -65,7 +65,7 @@ def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, 
 
 
 def lstsq(a: Any, b: Any, cond: float | None = None, **keywords: Any) -> tuple[Any, Any, Any, Any]:
-    """The solution x of least squares, the residues of a @ x - b, the rank of a, which has no derivative, and its singular values."""
+    """The solution of least squares, its residues, the rank of a, which has no derivative, and the singular values of a."""
     a, b = asarray(a), asarray(b)
     x, rank, values = linalg.lstsq(a, b, rcond=cond), linalg.matrix_rank(a), linalg.svdvals(a)
     off = a @ x - b

@@ -1,0 +1,20 @@
+"""SciPy's Fourier transforms with derivatives: gradspec.scipy.fft.
+
+Owns the names: those of gradspec.fft, cosine and sine transforms, and Hankel's.
+"""
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ... import fft as _operators
+from ...fft import *  # noqa: F403
+from . import cosine_sine, hankel
+from .cosine_sine import *  # noqa: F403
+from .hankel import *  # noqa: F403
+from ...support.later import answer
+
+__all__ = sorted([*_operators.__all__, *cosine_sine.__all__, *hankel.__all__])
+answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
