@@ -69,7 +69,8 @@ def _head(op: Op) -> str:
 
 def _described(op: Op) -> list[tuple[str, str]]:
     """What it says to readers, the lines of its family and the names that follow from the entry included."""
-    rows = [("NumPy", ", ".join(f"np.{name}" for name in op.numpy)), ("ref", op.ref), *op.args.items()]
+    rows = [("NumPy", ", ".join(f"np.{name}" for name in op.numpy)), ("ref", op.ref)]
+    rows += [("unlike", op.unlike[1] if op.unlike else ""), *op.args.items()]
     return [row for row in rows if row[1]]
 
 

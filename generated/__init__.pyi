@@ -361,6 +361,10 @@ class Tensor(ArrayTensor):
         """Whether the sign bit is set, as it is for -0.0."""
     def all(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, where: Any = None) -> Tensor:
         """Whether every element is nonzero."""
+    def amax(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+        """Largest element, as max under the name that PyTorch has for values without places."""
+    def amin(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
+        """Smallest element, as min under the name that PyTorch has for values without places."""
     def any(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, where: Any = None) -> Tensor:
         """Whether some element is nonzero."""
     def count_nonzero(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
@@ -369,12 +373,10 @@ class Tensor(ArrayTensor):
         """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
     def max(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
-    amax = max
     def mean(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
         """Arithmetic mean."""
     def min(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally."""
-    amin = min
     def nanmean(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, where: Any = None) -> Tensor:
         """Arithmetic mean of the elements that are not NaN."""
     def nansum(self, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
@@ -504,7 +506,6 @@ class Tensor(ArrayTensor):
     def permute_dims(self, *axes: int | Sequence[int] | None) -> Tensor:
         """Axes in the given order, reversed when `axes` is None."""
     permute = permute_dims
-    transpose = permute_dims
     t = permute_dims
     def ravel(self, *, order: Any = None) -> Tensor:
         """One axis that holds every element in C order."""
@@ -594,9 +595,6 @@ class Tensor(ArrayTensor):
         """Views of equal length along the third axis, or of the parts between given indices."""
     def hsplit(self, sections: Index) -> list[Tensor]:
         """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
-    def repeat(self, repeats: Index, axis: int | None = None) -> Tensor:
-        """Every element, or every slice along `axis`, repeated in place."""
-    repeat_interleave = repeat
     def split(self, sections: Index, axis: int = 0) -> list[Tensor]:
         """Views of equal length along `axis`, or of the parts between given indices."""
     def split_with_sizes(self, sizes: int | Sequence[int], axis: int = 0) -> list[Tensor]:
@@ -868,7 +866,6 @@ class Tensor(ArrayTensor):
     def permute_dims_(self, *axes: int | Sequence[int] | None) -> Tensor:
         """Axes in the given order, reversed when `axes` is None. In place."""
     permute_ = permute_dims_
-    transpose_ = permute_dims_
     t_ = permute_dims_
     def squeeze_(self, *axis: int | Sequence[int] | None) -> Tensor:
         """Without the given axes of length 1, or without all of them when `axis` is None. In place."""
@@ -1319,6 +1316,10 @@ def signbit(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether the sign bit is set, as it is for -0.0."""
 def all(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Whether every element is nonzero."""
+def amax(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+    """Largest element, as max under the name that PyTorch has for values without places."""
+def amin(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
+    """Smallest element, as min under the name that PyTorch has for values without places."""
 def any(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False, *, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Whether some element is nonzero."""
 def count_nonzero(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
@@ -1791,8 +1792,6 @@ ge = greater_equal
 lt = less
 le = less_equal
 ne = not_equal
-amax = max
-amin = min
 cumulative_prod = cumprod
 cumulative_sum = cumsum
 mm = matmul
@@ -1803,7 +1802,6 @@ unsqueeze = expand_dims
 matrix_transpose = mT
 movedim = moveaxis
 permute = permute_dims
-transpose = permute_dims
 t = permute_dims
 swapdims = swapaxes
 tensor_split = array_split
@@ -1815,6 +1813,8 @@ unbind = unstack
 row_stack = vstack
 unique_values = unique
 clone = copy
+def transpose(x: Operand, axes: int | Sequence[int] | None = None) -> Tensor:
+    """Axes in the given order, reversed when `axes` is None."""
 def alpha_dropout(x: Operand, p: float = 0.5, training: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
 def celu(x: Operand, alpha: float = 1.0) -> Tensor:

@@ -134,6 +134,8 @@ BATCHING = {
     "not_equal": ('elements', 'aa'),
     "signbit": ('elements', 'a'),
     "all": ('along', 'aX.', True),
+    "amax": ('parts', 'aX.'),
+    "amin": ('parts', 'aX.'),
     "any": ('along', 'aX.', True),
     "_centred": ('along', 'aX'),
     "count_nonzero": ('along', 'aX.', True),

@@ -413,6 +413,12 @@ def signbit(x):
 def all(x, axis=None, keepdims=False):
     return np.all(x, axis=axis, keepdims=keepdims)
 
+def amax(x, axis=None, keepdims=False):
+    return max(x, axis, keepdims)
+
+def amin(x, axis=None, keepdims=False):
+    return min(x, axis, keepdims)
+
 def any(x, axis=None, keepdims=False):
     return np.any(x, axis=axis, keepdims=keepdims)
 

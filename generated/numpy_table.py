@@ -200,11 +200,11 @@ FUNCTIONS = {
         "a b rtol atol equal_nan", 5, {}, {},
     ),
     "amax": (
-        "max", "max", 1, 2, "axis keepdims",
+        "amax", "amax", 1, 2, "axis keepdims",
         "a=x axis out= keepdims initial= where=", 6, {}, {},
     ),
     "amin": (
-        "min", "min", 1, 2, "axis keepdims",
+        "amin", "amin", 1, 2, "axis keepdims",
         "a=x axis out= keepdims initial= where=", 6, {}, {},
     ),
     "angle": (

@@ -43,8 +43,8 @@ from .variable_type.random import (
     bernoulli, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
 )
 from .variable_type.reductions import (
-    all, any, count_nonzero, logmeanexp, logsumexp, max, mean, min, nanmean, nansum, norm, prod, std, std_mean, sum,
-    sum_to_size, var, var_mean,
+    all, amax, amin, any, count_nonzero, logmeanexp, logsumexp, max, mean, min, nanmean, nansum, norm, prod, std, std_mean,
+    sum, sum_to_size, var, var_mean,
 )
 from .variable_type.scans import (
     cummax, cummin, cumprod, cumsum, cumulative_trapezoid, diff, ediff1d, logcumsumexp, nancumprod, nancumsum, trapezoid,
@@ -63,6 +63,7 @@ from .variable_type.views import (
     diagflat, diagonal, expand_as, expand_dims, flatten, flip, fliplr, flipud, mH, mT, moveaxis, permute_dims, ravel,
     reshape, reshape_as, roll, rollaxis, rot90, squeeze, swapaxes, unflatten, view_as, view_as_complex, view_as_real,
 )
+from .variable_type.views import permute_dims as transpose
 from .variable_type.activations import alpha_dropout
 from .variable_type.activations import celu
 from .variable_type.activations import dropout
@@ -132,8 +133,6 @@ ge = greater_equal
 lt = less
 le = less_equal
 ne = not_equal
-amax = max
-amin = min
 cumulative_prod = cumprod
 cumulative_sum = cumsum
 mm = matmul
@@ -144,7 +143,6 @@ unsqueeze = expand_dims
 matrix_transpose = mT
 movedim = moveaxis
 permute = permute_dims
-transpose = permute_dims
 t = permute_dims
 swapdims = swapaxes
 tensor_split = array_split
@@ -281,13 +279,15 @@ __all__ = [
     "not_equal", "ne",
     "signbit",
     "all",
+    "amax",
+    "amin",
     "any",
     "count_nonzero",
     "logmeanexp",
     "logsumexp",
-    "max", "amax",
+    "max",
     "mean",
-    "min", "amin",
+    "min",
     "nanmean",
     "nansum",
     "norm",
@@ -395,7 +395,7 @@ __all__ = [
     "mH",
     "mT", "matrix_transpose",
     "moveaxis", "movedim",
-    "permute_dims", "permute", "transpose", "t",
+    "permute_dims", "permute", "t",
     "ravel",
     "reshape",
     "reshape_as",
@@ -507,6 +507,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "transpose",
     "alpha_dropout",
     "celu",
     "dropout",

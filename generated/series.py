@@ -134,6 +134,8 @@ SERIES = {
     "not_equal": ('constant', (0, 1)),
     "signbit": ('constant', (0,)),
     "all": ('constant', (0,)),
+    "amax": ('parts', (0,)),
+    "amin": ('parts', (0,)),
     "any": ('constant', (0,)),
     "_centred": ('terms', (0,)),
     "count_nonzero": ('constant', (0,)),

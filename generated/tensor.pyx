@@ -36,8 +36,8 @@ from gradspec.generated.variable_type.comparison cimport (
     op_logical_xor, op_not_equal, op_signbit,
 )
 from gradspec.generated.variable_type.reductions cimport (
-    op_all, op_any, op_count_nonzero, op_logsumexp, op_max, op_mean, op_min, op_nanmean, op_nansum, op_norm, op_prod,
-    op_std, op_sum, op_sum_to_size, op_var, op_vector_norm,
+    op_all, op_amax, op_amin, op_any, op_count_nonzero, op_logsumexp, op_max, op_mean, op_min, op_nanmean, op_nansum,
+    op_norm, op_prod, op_std, op_sum, op_sum_to_size, op_var, op_vector_norm,
 )
 from gradspec.generated.variable_type.statistics cimport (
     op_aminmax, op_corrcoef, op_cov, op_histc, op_median, op_nanmedian, op_nanquantile, op_quantile,
@@ -65,7 +65,7 @@ from gradspec.generated.variable_type.indexing cimport (
     op_scatter_reduce_, op_select, op_select_scatter, op_slice_scatter, op_take, op_take_along_axis, op_take_along_dim,
 )
 from gradspec.generated.variable_type.joining cimport (
-    op_array_split, op_chunk, op_dsplit, op_hsplit, op_repeat, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk,
+    op_array_split, op_chunk, op_dsplit, op_hsplit, op_split, op_split_with_sizes, op_tile, op_unsafe_chunk,
     op_unsafe_split, op_unstack, op_vsplit,
 )
 from gradspec.generated.variable_type.sorting cimport (
@@ -1065,6 +1065,18 @@ cdef class Tensor(ArrayTensor):
             return call_method("all", self, dict(axis=axis, keepdims=keepdims), dict(out=out, where=where))
         return op_all(self, axis, keepdims)
 
+    def amax(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+        """Largest element, as max under the name that PyTorch has for values without places."""
+        if out is not None or initial is not None or where is not None:
+            return call_method("amax", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
+        return op_amax(self, axis, keepdims)
+
+    def amin(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+        """Smallest element, as min under the name that PyTorch has for values without places."""
+        if out is not None or initial is not None or where is not None:
+            return call_method("amin", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
+        return op_amin(self, axis, keepdims)
+
     def any(self, axis=None, keepdims=False, *, out=None, where=None):
         """Whether some element is nonzero."""
         if out is not None or where is not None:
@@ -1086,7 +1098,6 @@ cdef class Tensor(ArrayTensor):
         if out is not None or initial is not None or where is not None:
             return call_method("max", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_max(self, axis, keepdims)
-    amax = max
 
     def mean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
         """Arithmetic mean."""
@@ -1100,7 +1111,6 @@ cdef class Tensor(ArrayTensor):
         if out is not None or initial is not None or where is not None:
             return call_method("min", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_min(self, axis, keepdims)
-    amin = min
 
     def nanmean(self, axis=None, keepdims=False, *, dtype=None, out=None, where=None):
         """Arithmetic mean of the elements that are not NaN."""
@@ -1488,12 +1498,12 @@ cdef class Tensor(ArrayTensor):
     def permute_dims(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None."""
         return op_permute_dims(self, star(axes, keyword_, "permute_dims", "axes", True))
-    permute = transpose = t = permute_dims
+    permute = t = permute_dims
 
     def permute_dims_(self, *axes, **keyword_):
         """Axes in the given order, reversed when `axes` is None. In place."""
         return op_permute_dims_(self, star(axes, keyword_, "permute_dims", "axes", True))
-    permute_ = transpose_ = t_ = permute_dims_
+    permute_ = t_ = permute_dims_
 
     def ravel(self, *, order=None):
         """One axis that holds every element in C order."""
@@ -1739,11 +1749,6 @@ cdef class Tensor(ArrayTensor):
     def hsplit(self, sections):
         """Views of equal length along the second axis, the only one of a vector, or of the parts between given indices."""
         return op_hsplit(self, sections)
-
-    def repeat(self, repeats, axis=None):
-        """Every element, or every slice along `axis`, repeated in place."""
-        return op_repeat(self, repeats, axis)
-    repeat_interleave = repeat
 
     def split(self, sections, axis=0):
         """Views of equal length along `axis`, or of the parts between given indices."""

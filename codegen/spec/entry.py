@@ -29,11 +29,12 @@ from .signature import parse_signature
 
 DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
 ENTRY_KEYS = (
-    "op", KEY, "doc", "args", "ref", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype", "shape",
-    "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear", "multilinear", "nondifferentiable",
-    "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "law", "breaks", "samples", "examples", "kinks",
+    "op", KEY, "doc", "args", "ref", "unlike", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype",
+    "shape", "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear", "multilinear",
+    "nondifferentiable", "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "law", "breaks", "samples",
+    "examples", "kinks",
 )  # fmt: skip
-PUBLIC_KEYS = {"args", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
+PUBLIC_KEYS = {"args", "unlike", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
 
@@ -128,6 +129,8 @@ class EntryReader(CallReader):
                 return {"doc": self._doc(node)}
             case "ref":
                 return {"ref": self._line(node)}
+            case "unlike":
+                return {"unlike": self._unlike(op, node)}
             case "numpy":
                 text = self._text(node)
                 return {"numpy": () if text.value == "false" else (function_named(text),)}
@@ -193,6 +196,16 @@ class EntryReader(CallReader):
             self.errors.add(f"no argument '{name}'", self._location(own[name][0]), op.name, "args", suggestion=near)
         lines = lines | own
         return {name: self._line(lines[name][1]) for name in known if name in lines}
+
+    def _unlike(self, op: Op, node: yaml.Node) -> tuple[str, str]:
+        """`unlike: WORDS`, or `unlike: {argument: WORDS}` where they hold of calls without that argument."""
+        if not isinstance(node, yaml.MappingNode):
+            return "", self._line(node)
+        arguments = [a.name for a in op.signature.arguments]
+        items = self.items(node, arguments, key="unlike", op=op.name)
+        if len(items) != 1:
+            raise SpecError("one argument is expected", self._location(node))
+        return next((name, self._line(value)) for name, (_, value) in items.items())
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
         """`alias: [expit, nn.sigmoid, .relu]`: a second name, one in another namespace, and one in the main one."""

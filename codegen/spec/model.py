@@ -247,6 +247,7 @@ class Op:
     aliases: tuple[str, ...] = ()
     args: dict[str, str] = field(default_factory=dict)  # argument -> what it is, in one line
     ref: str = ""  # where the formulas come from, in one line
+    unlike: tuple[str, str] | None = None  # what PyTorch's does otherwise, of calls without an argument: (argument or "", words)
     numpy: tuple[str, ...] = ()  # NumPy's functions that a public op answers to, "linalg.svd"
     elsewhere: tuple[tuple[str, str], ...] = ()  # (namespace, name) of the function in other namespaces
     namespace: str = ""  # "", "linalg", "nn", "special"

@@ -25,12 +25,21 @@ def record(op: OpText, notes: list[str], session: list[str]) -> str:
     """`"name": docstring(...)` in as few lines as hold it; a section that is empty or usual is left out."""
     parts = [f'"{op.name}": docstring(', *_text("", textwrap.wrap(op.doc, WIDTH))]
     parts += _text("", parameters(op), shared(op))
-    parts += _text("", notes)
+    parts += _text("", [*notes, *unlike(op)])
     parts += _text("examples=", session) if session else []
     parts += _text("returns=", returns(op)) if returns(op) != RETURNS else []
     parts += _text("references=", textwrap.wrap(op.op.ref, WIDTH)) if op.op.ref else []
     parts[-1] = f"{parts[-1].rstrip(',')}),"
     return "\n".join(packed(parts, "    ", "        "))
+
+
+def unlike(op: Bindings) -> list[str]:
+    """The lines on a function of PyTorch's that has this name and does something else."""
+    if op.op.unlike is None:
+        return []
+    argument, words = op.op.unlike
+    called = f"PyTorch's keywords without `{argument}`" if argument else "PyTorch's keywords"
+    return ["", *textwrap.wrap(f"A call with {called} is refused: {words}.", WIDTH)]
 
 
 def parameters(op: OpText) -> list[str]:

@@ -332,6 +332,16 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'where : optional\n'
         '    As `numpy.all` takes them.\n' + OUT, 'all(x, int[]? axis=None, bool keepdims=False) -> Mask y\n'
         'not differentiable', examples='>>> gs.all([[True, True], [True, False]], 1)\n' 'tensor([ True, False])'),
+    "amax": docstring('Largest element, as max under the name that PyTorch has for values without places.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.amax` takes them.\n' + OUT, 'amax(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'composite: max(x, axis, keepdims)', examples='>>> gs.amax([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
+    "amin": docstring('Smallest element, as min under the name that PyTorch has for values without places.', 'x : array_like\n'
+        'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'initial, where : optional\n'
+        '    As `numpy.amin` takes them.\n' + OUT, 'amin(x, int[]? axis=None, bool keepdims=False) -> y\n'
+        'composite: min(x, axis, keepdims)', examples='>>> gs.amin([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
     "any": docstring('Whether some element is nonzero.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'where : optional\n'
@@ -364,7 +374,8 @@ describe({
         '    As `numpy.max` takes them.\n' + OUT, 'max(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where top = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == top) | isnan(x), y.dtype)\n'
-        'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count',
+        'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count\n' '\n'
+        "A call with PyTorch's keywords is refused: PyTorch's gives places as well; write amax(axis=) and argmax(axis=).",
         examples='>>> gs.max([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([4., 3.])'),
     "mean": docstring('Arithmetic mean.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
@@ -380,7 +391,8 @@ describe({
         '    As `numpy.min` takes them.\n' + OUT, 'min(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = weight * _unreduce(grad / count, x.shape, axis, keepdims)\n'
         'where bottom = _unreduce(y, x.shape, axis, keepdims)\n' 'where weight = astype((x == bottom) | isnan(x), y.dtype)\n'
-        'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count',
+        'where count = sum(weight, axis, keepdims)\n' 'y_t = sum(weight * x_t, axis, keepdims) / count\n' '\n'
+        "A call with PyTorch's keywords is refused: PyTorch's gives places as well; write amin(axis=) and argmin(axis=).",
         examples='>>> gs.min([[1.0, 4.0], [3.0, 2.0]], 1)\n' 'tensor([1., 2.])'),
     "nanmean": docstring('Arithmetic mean of the elements that are not NaN.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
@@ -415,8 +427,9 @@ describe({
         '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = _divide_or_zero(residual, _unreduce(divisor, x.shape, axis, keepdims)) * _unreduce(grad, x.shape, axis,\n'
         '  keepdims)\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
-        'y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)', examples='>>> gs.std([1.0, 3.0])\n'
-        'tensor(1.)'),
+        'y_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)\n' '\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
+        'correction=1 or correction=0.', examples='>>> gs.std([1.0, 3.0])\n' 'tensor(1.)'),
     "std_mean": docstring('Standard deviation and arithmetic mean.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
@@ -426,7 +439,9 @@ describe({
         '  axis, keepdims) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
         'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * std\n'
         'std_t = _divide_or_zero(sum(real(conj(residual) * x_t), axis, keepdims), divisor)\n'
-        'mean_t = mean(x_t, axis, keepdims)', examples='>>> gs.std_mean([1.0, 3.0])\n'
+        'mean_t = mean(x_t, axis, keepdims)\n' '\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
+        'correction=1 or correction=0.', examples='>>> gs.std_mean([1.0, 3.0])\n'
         'StdMeanResult(std=tensor(1.), mean=tensor(2.))', returns='std : Tensor\n' 'mean : Tensor'),
     "sum": docstring('Sum.', 'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
@@ -445,8 +460,9 @@ describe({
         '    As `numpy.var` takes them.', 'var(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = residual * _unreduce(grad / half_count, x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
-        'y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count', examples='>>> gs.var([1.0, 2.0, 3.0, 6.0])\n'
-        'tensor(3.5)'),
+        'y_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' '\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
+        'correction=1 or correction=0.', examples='>>> gs.var([1.0, 2.0, 3.0, 6.0])\n' 'tensor(3.5)'),
     "var_mean": docstring('Variance and arithmetic mean.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'correction : float, default 0\n'
@@ -455,9 +471,10 @@ describe({
         'grad_x = residual * _unreduce(grad_var / half_count, x.shape, axis, keepdims) + _unreduce(grad_mean /\n'
         '  reduced_count(x.shape, axis), x.shape, axis, keepdims)\n' 'where residual = _centred(x, axis)\n'
         'where half_count = reduced_count(x.shape, axis, correction) / 2\n'
-        'var_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' 'mean_t = mean(x_t, axis, keepdims)',
-        examples='>>> gs.var_mean([1.0, 5.0])\n' 'VarMeanResult(var=tensor(4.), mean=tensor(3.))', returns='var : Tensor\n'
-        'mean : Tensor'),
+        'var_t = sum(real(conj(residual) * x_t), axis, keepdims) / half_count\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
+        "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
+        'correction=1 or correction=0.', examples='>>> gs.var_mean([1.0, 5.0])\n'
+        'VarMeanResult(var=tensor(4.), mean=tensor(3.))', returns='var : Tensor\n' 'mean : Tensor'),
     "aminmax": docstring('Smallest and largest element; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
@@ -532,8 +549,9 @@ describe({
         'composite: reshape(where(isnan(last), last, below) * 1.0, kept) if rows.shape[-1] % 2 == 1 else\n'
         '  reshape(where(isnan(last), last, below * 0.5 + above * 0.5), kept)\n' 'where rows = sort(_rows(x, axis))\n'
         'where kept = reduced_shape(x.shape, axis, keepdims)\n' 'where last = rows[..., -1]\n'
-        'where below = rows[..., (rows.shape[-1] - 1) // 2]\n' 'where above = rows[..., rows.shape[-1] // 2]',
-        examples='>>> gs.median([3.0, 1.0, 2.0])\n' 'tensor(2.)'),
+        'where below = rows[..., (rows.shape[-1] - 1) // 2]\n' 'where above = rows[..., rows.shape[-1] // 2]\n' '\n'
+        "A call with PyTorch's keywords is refused: PyTorch's gives the lower of two middle values and its place; write\n"
+        'median(axis=) for their mean.', examples='>>> gs.median([3.0, 1.0, 2.0])\n' 'tensor(2.)'),
     "nanmax": docstring('Largest element that is not NaN, NaN where all are; ties share the gradient equally.', 'x : array_like\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which it is taken; all of them when it is None.\n'
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
@@ -548,8 +566,9 @@ describe({
         'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n'
         'out, overwrite_input : optional\n' '    As `numpy.nanmedian` takes them.',
         'nanmedian(x, int[]? axis=None, bool keepdims=False) -> y\n'
-        'composite: nanquantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)',
-        examples='>>> gs.nanmedian([3.0, 1.0, gs.nan])\n' 'tensor(2.)'),
+        'composite: nanquantile(x, full((), 0.5, dtype=float_dtype(x.dtype)), axis, keepdims)\n' '\n'
+        "A call with PyTorch's keywords is refused: PyTorch's gives the lower of two middle values and its place; write\n"
+        'nanmedian(axis=) for their mean.', examples='>>> gs.nanmedian([3.0, 1.0, gs.nan])\n' 'tensor(2.)'),
     "nanmin": docstring('Smallest element that is not NaN, NaN where all are; ties share the gradient equally.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
         '    Axes along which it is taken; all of them when it is None.\n' 'keepdims : bool, default False\n'
@@ -1401,7 +1420,9 @@ describe({
     "split": docstring('Views of equal length along `axis`, or of the parts between given indices.', 'x : array_like\n'
         'sections : index\n' '    Number of parts, or indices where a new part begins.\n' 'axis : int, default 0\n'
         '    Axis along which the arrays lie.', 'split(x, Index sections, int axis=0) -> Array[] ys\n' 'linear in x\n'
-        'grad_x = concat(grad, axis)', examples='>>> gs.split([1.0, 2.0, 3.0, 4.0], 2)\n' '[tensor([1., 2.]), tensor([3., 4.])]',
+        'grad_x = concat(grad, axis)\n' '\n'
+        "A call with PyTorch's keywords is refused: PyTorch's takes the length of a part, not their number; write chunk(x, parts,\n"
+        'axis).', examples='>>> gs.split([1.0, 2.0, 3.0, 4.0], 2)\n' '[tensor([1., 2.]), tensor([3., 4.])]',
         returns='ys : list of Tensor'),
     "split_with_sizes": docstring('Views of parts of the given lengths along `axis`, which add up to its own.', 'x : array_like\n'
         'sizes : int or sequence of int\n' '    Lengths of the parts.\n' 'axis : int, default 0\n'
@@ -1518,7 +1539,8 @@ describe({
         '    Whether equal elements keep their order.\n' 'kind, order : optional\n' '    As `numpy.sort` takes them.',
         'sort(x, int axis=-1, *, bool descending=False, bool stable=True) -> y\n'
         'grad_x = _take_along_axis_backward(grad, order, x.shape, axis)\n'
-        'where order = argsort(x, axis, descending=descending, stable=stable)\n' 'y_t = take_along_axis(x_t, order, axis)',
+        'where order = argsort(x, axis, descending=descending, stable=stable)\n' 'y_t = take_along_axis(x_t, order, axis)\n' '\n'
+        "A call with PyTorch's keywords is refused: PyTorch's gives places as well; write sort(axis=) and argsort(axis=).",
         examples='>>> gs.sort([[3.0, 1.0], [2.0, 4.0]])\n' 'tensor([[1., 3.],\n' '        [2., 4.]])'),
     "topk": docstring('The `k` largest or smallest elements along `axis`, in order, and where they stood.', 'x : array_like\n'
         'k : int\n' '    How many.\n' 'axis : int, default -1\n' '    Axis along which the elements are compared.\n'

@@ -2,6 +2,8 @@
 from gradspec.kernels.program.ufunc cimport Ufunc
 
 cdef object forward_all(object x, object axis, object keepdims)
+cdef object forward_amax(object x, object axis, object keepdims)
+cdef object forward_amin(object x, object axis, object keepdims)
 cdef object forward_any(object x, object axis, object keepdims)
 cdef object forward__centred(object x, object axis)
 cdef object forward_count_nonzero(object x, object axis, object keepdims)

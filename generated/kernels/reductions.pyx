@@ -35,6 +35,12 @@ cdef object forward_all(object x, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "all", x=x, axis=axis, keepdims=keepdims) from None
 
+cdef object forward_amax(object x, object axis, object keepdims):
+    return forward_max(x, axis, keepdims)
+
+cdef object forward_amin(object x, object axis, object keepdims):
+    return forward_min(x, axis, keepdims)
+
 cdef object forward_any(object x, object axis, object keepdims):
     try:
         return as_array(np.any(x, axis=axis, keepdims=keepdims))

@@ -7,6 +7,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.support.keywords import differ
 from gradspec.generated.kernels.joining cimport (
     forward_append, forward_array_split, forward_broadcast_arrays, forward__broadcast_arrays_backward,
     forward_cartesian_prod, forward_column_stack, forward_combinations, forward_concat, forward__concat_backward,
@@ -968,6 +969,12 @@ def vstack(arrays, *, dtype=None):
 
 
 answer_calls()
+differ({
+    "split": (
+        "",
+        "PyTorch's takes the length of a part, not their number; write chunk(x, parts, axis)",
+    ),
+})
 
 register({
 "append": append, "array_split": array_split, "broadcast_arrays": broadcast_arrays, "_broadcast_arrays_backward":

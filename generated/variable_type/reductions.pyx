@@ -10,13 +10,14 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.support.keywords import differ
 from gradspec.generated.results import StdMeanResult, VarMeanResult
 from gradspec.generated.kernels.reductions cimport (
-    forward_all, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm, forward_logmeanexp,
-    forward_logsumexp, forward__logsumexp_backward, forward_max, forward_mean, forward_min, forward_nanmean, forward_nansum,
-    forward__nan_to_zero, forward_norm, forward_prod, forward__product_of_others, forward_std, forward_std_mean,
-    forward_sum, forward__sum_to, forward_sum_to_size, forward__unreduce, forward_var, forward_var_mean,
-    forward_vector_norm, forward__power_norm,
+    forward_all, forward_amax, forward_amin, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm,
+    forward_logmeanexp, forward_logsumexp, forward__logsumexp_backward, forward_max, forward_mean, forward_min,
+    forward_nanmean, forward_nansum, forward__nan_to_zero, forward_norm, forward_prod, forward__product_of_others,
+    forward_std, forward_std_mean, forward_sum, forward__sum_to, forward_sum_to_size, forward__unreduce, forward_var,
+    forward_var_mean, forward_vector_norm, forward__power_norm,
 )
 from gradspec.generated.functions.reductions cimport (
     CentredBackward, EuclideanNormBackward, LogsumexpBackward, LogsumexpBackwardBackward, MaxBackward, MeanBackward,
@@ -60,6 +61,68 @@ def all(x, axis=None, keepdims=False, *, out=None, where=None):
     if out is not None:
         return into_all(x, axis, keepdims, out)
     return op_all(x, axis, keepdims)
+
+
+cdef object op_amax(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "amax", <void*> op_amax, (x, axis, keepdims))
+    x = as_operand(x, "amax", "x")
+    axis = None if axis is None else as_ints(axis, "amax", "axis", -1)
+    keepdims = as_bool(keepdims, "amax", "keepdims")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            return ops.max(x, axis, keepdims)
+        return wrap_forward(forward_amax(array_of(x), axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "amax", x=x, axis=axis, keepdims=keepdims) from None
+
+cdef object into_amax(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "amax.out", <void*> into_amax, (x, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "amax")
+    return write_out(target_, op_amax(x, axis, keepdims), "amax")
+
+def amax(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+    """Largest element, as max under the name that PyTorch has for values without places."""
+    if initial is not None or where is not None:
+        return call_method("amax", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
+    if out is not None:
+        return into_amax(x, axis, keepdims, out)
+    return op_amax(x, axis, keepdims)
+
+
+cdef object op_amin(object x, object axis, object keepdims):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "amin", <void*> op_amin, (x, axis, keepdims))
+    x = as_operand(x, "amin", "x")
+    axis = None if axis is None else as_ints(axis, "amin", "axis", -1)
+    keepdims = as_bool(keepdims, "amin", "keepdims")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            return ops.min(x, axis, keepdims)
+        return wrap_forward(forward_amin(array_of(x), axis, keepdims))
+    except Exception as error_:
+        raise explain(error_, "amin", x=x, axis=axis, keepdims=keepdims) from None
+
+cdef object into_amin(object x, object axis, object keepdims, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "amin.out", <void*> into_amin, (x, axis, keepdims, out))
+    target_ = prepare_out(out, (x,), "amin")
+    return write_out(target_, op_amin(x, axis, keepdims), "amin")
+
+def amin(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
+    """Smallest element, as min under the name that PyTorch has for values without places."""
+    if initial is not None or where is not None:
+        return call_method("amin", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
+    if out is not None:
+        return into_amin(x, axis, keepdims, out)
+    return op_amin(x, axis, keepdims)
 
 
 cdef object op_any(object x, object axis, object keepdims):
@@ -1021,12 +1084,38 @@ def _power_norm(x, ord, axis=None, keepdims=False):
 
 
 answer_calls()
+differ({
+    "max": (
+        "",
+        "PyTorch's gives places as well; write amax(axis=) and argmax(axis=)",
+    ),
+    "min": (
+        "",
+        "PyTorch's gives places as well; write amin(axis=) and argmin(axis=)",
+    ),
+    "std": (
+        "correction",
+        "PyTorch's is 1, NumPy's and this one 0; write correction=1 or correction=0",
+    ),
+    "std_mean": (
+        "correction",
+        "PyTorch's is 1, NumPy's and this one 0; write correction=1 or correction=0",
+    ),
+    "var": (
+        "correction",
+        "PyTorch's is 1, NumPy's and this one 0; write correction=1 or correction=0",
+    ),
+    "var_mean": (
+        "correction",
+        "PyTorch's is 1, NumPy's and this one 0; write correction=1 or correction=0",
+    ),
+})
 
 register({
-"all": all, "any": any, "_centred": _centred, "count_nonzero": count_nonzero, "_euclidean_norm": _euclidean_norm,
-    "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward": _logsumexp_backward, "max": max, "mean": mean,
-    "min": min, "nanmean": nanmean, "nansum": nansum, "_nan_to_zero": _nan_to_zero, "norm": norm, "prod": prod,
-    "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean, "sum": sum, "_sum_to": _sum_to,
-    "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean, "vector_norm": vector_norm,
-    "_power_norm": _power_norm,
+"all": all, "amax": amax, "amin": amin, "any": any, "_centred": _centred, "count_nonzero": count_nonzero,
+    "_euclidean_norm": _euclidean_norm, "logmeanexp": logmeanexp, "logsumexp": logsumexp, "_logsumexp_backward":
+    _logsumexp_backward, "max": max, "mean": mean, "min": min, "nanmean": nanmean, "nansum": nansum, "_nan_to_zero":
+    _nan_to_zero, "norm": norm, "prod": prod, "_product_of_others": _product_of_others, "std": std, "std_mean": std_mean,
+    "sum": sum, "_sum_to": _sum_to, "sum_to_size": sum_to_size, "_unreduce": _unreduce, "var": var, "var_mean": var_mean,
+    "vector_norm": vector_norm, "_power_norm": _power_norm,
 })

@@ -6,6 +6,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.support.keywords import differ
 from gradspec.generated.results import (
     KthvalueResult, ModeResult, TopkResult, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
 )
@@ -512,6 +513,12 @@ def unique_inverse(x):
 
 
 answer_calls()
+differ({
+    "sort": (
+        "",
+        "PyTorch's gives places as well; write sort(axis=) and argsort(axis=)",
+    ),
+})
 
 register({
 "argmax": argmax, "argmin": argmin, "argpartition": argpartition, "argsort": argsort, "bincount": bincount, "bucketize":

@@ -9,6 +9,7 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.support.keywords import differ
 from gradspec.generated.results import AminmaxResult, HistogramResult
 from gradspec.generated.kernels.statistics cimport (
     forward_aminmax, forward__as_index, forward_average, forward_corrcoef, forward_cov, forward__flat_index, forward_histc,
@@ -766,6 +767,16 @@ def _rows(x, axis=None):
 
 
 answer_calls()
+differ({
+    "median": (
+        "",
+        "PyTorch's gives the lower of two middle values and its place; write median(axis=) for their mean",
+    ),
+    "nanmedian": (
+        "",
+        "PyTorch's gives the lower of two middle values and its place; write nanmedian(axis=) for their mean",
+    ),
+})
 
 register({
 "aminmax": aminmax, "_as_index": _as_index, "average": average, "corrcoef": corrcoef, "cov": cov, "_variables":

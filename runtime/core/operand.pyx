@@ -17,6 +17,7 @@ from ..support.dispatch import ops
 from ..support.errors import explain
 from ..support.hints cimport answer_calls
 from ..support.hints import of_keyword
+from ..support.keywords import renamed
 from .events cimport note_event
 from .grad_mode cimport DUAL, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadState, thread_state
 from .tensor cimport FOREIGN, INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, tensor_type, wrap
@@ -227,6 +228,8 @@ cdef bint is_other_operand(object value) noexcept:
 
 cdef object star(tuple values, dict keyword, str op, str argument, bint optional):
     """The ints of `x.f(2, 3)`, `x.f((2, 3))` or `x.f(argument=(2, 3))`; None where they may be left out and are."""
+    if keyword:
+        keyword = renamed(keyword, (argument,), op)
     if keyword:
         if list(keyword) != [argument] or values:
             raise TypeError(f"{op}: expected ints or {argument}=..., got the keywords {', '.join(keyword)}"

@@ -1,8 +1,8 @@
 """PyTorchTensor: what PyTorch asks of a tensor's array, under its names.
 
 Owns the spellings that NumPy has not: axes, elements and memory counted in elements, conversions named after dtypes, `to`, and
-the products that SciPy's linear operators have.  A layer of methods between TensorBase and ArrayTensor; what it says is what the
-array says.
+the products that SciPy's linear operators have; and the two methods that mean one thing in NumPy and another in PyTorch.  A layer
+of methods between TensorBase and ArrayTensor; what it says is what the array says.
 """
 
 import operator
@@ -11,9 +11,29 @@ import numpy as np
 
 from ..support.capi cimport PyArray_NDIM
 from ..support.dispatch import ops
+from ..support.hints cimport answer_calls
 from ..core.leaf_gradient cimport grad_dtype_of, set_grad_dtype
 from ..core.operand import tensor
 from ..core.tensor cimport TensorBase
+
+answer_calls()
+
+
+cdef object order_of(int ndim, tuple axes):
+    """The order that `transpose(*axes)` asks for: NumPy's, or PyTorch's where two ints name two axes of more."""
+    cdef object first, second
+    if len(axes) != 2 or ndim < 2:
+        return axes[0] if len(axes) == 1 else axes or None
+    first, second = [operator.index(axis) for axis in axes]
+    if not (-ndim <= first < ndim and -ndim <= second < ndim):
+        raise IndexError(f"transpose: axes {first} and {second} of a tensor of {ndim} axes")
+    first, second = first % ndim, second % ndim
+    if ndim == 2 and first < second:
+        raise TypeError(f"transpose: ({axes[0]}, {axes[1]}) changes nothing in NumPy and exchanges two axes in PyTorch; "
+                        "write x.T or x.swapaxes(0, 1) for the exchange")
+    order = list(range(ndim))
+    order[first], order[second] = second, first
+    return tuple(order)
 
 
 cdef class PyTorchTensor(TensorBase):
@@ -84,6 +104,81 @@ cdef class PyTorchTensor(TensorBase):
     def unfold(self, dimension, size, step):
         """What windows of `size` elements show, `step` apart along an axis, as a last axis; a view, read-only where they overlap."""
         return self.windows(dimension, size, step)
+
+    def transpose(self, *axes, **named):
+        """A view with the axes in the given order, reversed where none is given; two ints exchange two axes, as in PyTorch.
+
+        Parameters
+        ----------
+        *axes : int, or one tuple of int
+            The order of all axes.  Of a tensor of three axes or more, two ints are the axes that change places.
+        **named
+            `axes`, or PyTorch's `dim0` and `dim1`.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        TypeError
+            For `transpose(0, 1)` of a matrix, which changes nothing in NumPy.
+        """
+        if "dim0" in named:
+            return ops.swapaxes(self, *axes, **named)
+        if axes:
+            return ops.permute_dims(self, order_of(PyArray_NDIM(self.array), axes), **named)
+        return ops.permute_dims(self, **named)
+
+    def transpose_(self, *axes, **named):
+        """`transpose` in place."""
+        if "dim0" in named:
+            return self.swapaxes_(*axes, **named)
+        return self.permute_dims_(*([] if not axes else [order_of(PyArray_NDIM(self.array), axes)]), **named)
+
+    def repeat(self, repeats, *further, axis=None):
+        """Every element, or every slice along `axis`, repeated in its place; PyTorch's `x.repeat(m, n)` is `x.tile(m, n)`.
+
+        Parameters
+        ----------
+        repeats : int or sequence of int
+            How often, one number or one for each.
+        *further
+            Nothing: a second number is an axis in NumPy and a number of copies in PyTorch.
+        axis : int, optional
+            Axis along which to repeat; the tensor is flattened when it is None.
+
+        Returns
+        -------
+        Tensor
+
+        Raises
+        ------
+        TypeError
+            For further numbers.
+        """
+        if further:
+            copies = ", ".join([str(number) for number in (repeats, *further)])
+            elements = f", or x.repeat({repeats}, axis={further[0]})" if len(further) == 1 else ""
+            raise TypeError(f"repeat: {copies} are numbers of copies in PyTorch, in NumPy the second one is an axis; "
+                            f"PyTorch's x.repeat(m, n) is x.tile((m, n)): write x.tile({copies}){elements}")
+        return ops.repeat(self, repeats, axis)
+
+    def repeat_interleave(self, repeats, axis=None):
+        """Every element, or every slice along `axis`, repeated in place.
+
+        Parameters
+        ----------
+        repeats : int or sequence of int
+            How often, one number or one for each.
+        axis : int, optional
+            Axis along which to repeat; the tensor is flattened when it is None.
+
+        Returns
+        -------
+        Tensor
+        """
+        return ops.repeat(self, repeats, axis)
 
     def matvec(self, x):
         """`self @ x`: by this name SciPy's linear solvers, and `least_squares`, know a matrix."""

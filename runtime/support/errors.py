@@ -63,7 +63,6 @@ def explain(error, op, /, **arguments):
 # What a call that fails like this means in PyTorch: operator, words of the reason, what to write.
 MEANT = (
     ("permute_dims", "axes don't match array", "give the order of all axes; PyTorch's x.transpose(i, j) is x.swapaxes(i, j)"),
-    ("repeat", "is out of bounds", "the second number is an axis; PyTorch's x.repeat(m, n) is x.tile((m, n))"),
 )
 
 

@@ -1,7 +1,8 @@
 """Hints: what to write instead of a name or a keyword that is misspelt or belongs to another library.
 
-Owns PyTorch's keywords that mean something else here, and the search for a name: in `elsewhere`, in the other namespaces, among
-tensors' methods, in NumPy and SciPy, and among the names nearby.  Searches, and imports what that needs, when an error is worded.
+Owns what to write for keywords that no parameter here means, and the search for a name: in `elsewhere`, in the other namespaces,
+among tensors' methods, in NumPy and SciPy, and among the names nearby.  Searches, and imports what that needs, when an error is
+worded.
 """
 
 import functools
@@ -10,25 +11,19 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from .dispatch import ops
+from .keywords import meant, renamed
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Keywords of PyTorch, and of NumPy where they differ: the parameters of ours that may be meant, the first of which that there is.
-PARAMETERS = {
-    "dim": "axis axes", "dims": "axis axes reps", "keepdim": "keepdims", "dim0": "axis1", "dim1": "axis1 axis2", "dim2": "axis2",
-    "start_dim": "start_axis", "end_dim": "end_axis", "size": "shape", "diagonal": "k", "shifts": "shift", "steps": "num",
-    "end": "stop", "a_min": "min", "a_max": "max",
-}  # fmt: skip
-# What to write for the others.
+# What to write for the keywords of PyTorch that are none here.
 KEYWORDS = {
-    **dict.fromkeys(("input", "self", "a", "tensor1", "tensors"), "the array, or the arrays, as the first argument"),
-    **dict.fromkeys(("other", "mat2", "vec2", "tensor2", "exponent"), "the array as the second argument"),
-    "alpha": "alpha * b for the second argument b",
+    **dict.fromkeys(("input", "self", "tensors"), "the array, or the arrays, as the first argument"),
     "unbiased": "correction=1 for True, correction=0 for False",
+    "alpha": "alpha * b for the second argument b",
     "device": "nothing: every tensor is in memory",
     "layout": "nothing: every tensor is strided",
     "pin_memory": "nothing: every tensor is in memory",
@@ -66,7 +61,7 @@ def of_call(error, function=None):
     if code is None:
         keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
         return f"{message}{of_keyword(keyword[1])}" if keyword else message
-    known = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if not name.endswith("_")]
+    known = parameters_of(function)
     keyword = re.search(r"unexpected keyword argument '(\w+)'", message)
     if keyword is None:
         if function.__name__ == "where" and "(1 given)" in message:
@@ -86,17 +81,26 @@ def of_call(error, function=None):
     return f"{message}; its arguments are {', '.join(known)}" if known else message
 
 
+def parameters_of(function):
+    """The names that a function's arguments have for its callers."""
+    code = function.__code__
+    return [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if not name.endswith("_")]
+
+
 def answering(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which says what to write where a call does not fit, as those of the spec do."""
+    """The function, which reads other libraries' keywords and answers calls that do not fit, as those of the spec do."""
 
     @functools.wraps(function)
     def answered(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the function was not entered
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # the function was entered
+                raise
+            fitting: Any = renamed(kwargs, parameters_of(function), function.__name__)
+            if fitting.keys() == kwargs.keys():
                 raise TypeError(of_call(error, function)) from None
-            raise
+        return answered(*args, **fitting)
 
     return answered
 
@@ -114,11 +118,9 @@ def of_keyword(name, known=()):
     -------
     str
     """
-    meant = [parameter for parameter in PARAMETERS.get(name, "").split() if parameter in known]
-    if meant == ["axis1", "axis2"]:  # of swapaxes it is the second, of diagonal the first
-        meant = meant[:1] if "offset" in known else meant[1:]
-    if meant:
-        return f"; write {meant[0]}="
+    parameter = meant(name, known)
+    if parameter:
+        return f"; write {parameter}="
     return f"; write {KEYWORDS[name]}" if name in KEYWORDS and name not in known else ""
 
 

@@ -1,7 +1,7 @@
 """Architectures as people write them for PyTorch, at small sizes: each is a function of the library, `torch` or `gradspec`.
 
-Owns the models.  What differs by library is `nn`, `F` and the few functions that have other keywords; each builder gives the model and
-the inputs that it is called with.
+Owns the models, in PyTorch's spelling: what differs by library is what is imported.  Each builder gives the model and the inputs that it
+is called with.
 """
 
 import math
@@ -13,10 +13,6 @@ rng = np.random.default_rng(5)
 
 def normal(*shape):
     return rng.normal(size=shape)
-
-
-def cat(T, items, axis):
-    return T.concat(items, axis)
 
 
 def resnet(T, nn, F):
@@ -71,7 +67,7 @@ def unet(T, nn, F):
         def forward(self, x):
             a = self.down1(x)
             b = self.down2(self.pool(a))
-            y = self.out(cat(T, [a, self.up(b)], 1))
+            y = self.out(T.cat([a, self.up(b)], dim=1))
             return self.head(self.pool(self.up2(y)))
 
     return UNet(), [normal(2, 1, 8, 8)]
@@ -86,11 +82,13 @@ def gpt(T, nn, F):
 
         def forward(self, x):
             B, L, C = x.shape
-            q, k, v = (self.c_attn(x)[..., i * C : (i + 1) * C].reshape(B, L, self.heads, C // self.heads).swapaxes(1, 2) for i in range(3))
-            att = (q @ k.swapaxes(-2, -1)) * (1.0 / math.sqrt(k.shape[-1]))
+            q, k, v = self.c_attn(x).chunk(3, dim=2)
+            q, k, v = (z.view(B, L, self.heads, C // self.heads).transpose(1, 2) for z in (q, k, v))
+            att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.shape[-1]))
             att = att.masked_fill(self.mask[:, :, :L, :L] == 0, float("-inf"))
-            y = att.softmax(-1) @ v
-            return self.c_proj(y.swapaxes(1, 2).reshape(B, L, C))
+            att = F.softmax(att, dim=-1)
+            y = att @ v
+            return self.c_proj(y.transpose(1, 2).contiguous().view(B, L, C))
 
     class Block(nn.Module):
         def __init__(self, width, heads, longest):
@@ -118,7 +116,7 @@ def gpt(T, nn, F):
                     nn.init.zeros_(module.bias)
 
         def forward(self, idx):
-            x = self.transformer.drop(self.transformer.wte(idx) + self.transformer.wpe(T.arange(idx.shape[1])))
+            x = self.transformer.drop(self.transformer.wte(idx) + self.transformer.wpe(T.arange(0, idx.shape[1], device=idx.device)))
             for block in self.transformer.h:
                 x = block(x)
             return self.lm_head(self.transformer.ln_f(x))
@@ -169,7 +167,7 @@ def transformer(T, nn, F):
         def forward(self, src, tgt):
             mask = nn.Transformer.generate_square_subsequent_mask(tgt.shape[1])
             out = self.transformer(self.src(src) * math.sqrt(8), self.tgt(tgt), tgt_mask=mask, src_key_padding_mask=src == 0)
-            return F.log_softmax(self.generator(out), -1)
+            return F.log_softmax(self.generator(out), dim=-1)
 
     return Seq2Seq(), [np.array([[3, 1, 5, 0], [2, 8, 8, 4]]), rng.integers(0, 7, (2, 3))]
 
@@ -186,8 +184,8 @@ def vit(T, nn, F):
             nn.init.trunc_normal_(self.pos, std=0.02)
 
         def forward(self, x):
-            x = self.patch(x).flatten(2).swapaxes(1, 2)
-            x = cat(T, [self.cls_token.expand(x.shape[0], -1, -1), x], 1) + self.pos
+            x = self.patch(x).flatten(2).transpose(1, 2)
+            x = T.cat([self.cls_token.expand(x.shape[0], -1, -1), x], dim=1) + self.pos
             return self.head(self.encoder(x)[:, 0])
 
     return ViT(), [normal(2, 3, 8, 8)]
@@ -203,7 +201,7 @@ def mlp_mixer(T, nn, F):
             self.norm1, self.tokens, self.norm2, self.channels = nn.LayerNorm(6), feed(4, 8), nn.LayerNorm(6), feed(6, 12)
 
         def forward(self, x):
-            x = x + self.tokens(self.norm1(x).swapaxes(1, 2)).swapaxes(1, 2)
+            x = x + self.tokens(self.norm1(x).transpose(1, 2)).transpose(1, 2)
             return x + self.channels(self.norm2(x))
 
     return nn.Sequential(Mixer(), Mixer()), [normal(2, 4, 6)]
@@ -220,7 +218,7 @@ def real_nvp(T, nn, F):
         def forward(self, x, total):
             kept = x * self.mask
             s, t = self.scale(kept) * (1 - self.mask), self.shift(kept) * (1 - self.mask)
-            return kept + (1 - self.mask) * (x * T.exp(s) + t), total + s.sum(-1)
+            return kept + (1 - self.mask) * (x * T.exp(s) + t), total + s.sum(dim=-1)
 
     class Flow(nn.Module):
         def __init__(self):
@@ -231,7 +229,7 @@ def real_nvp(T, nn, F):
             total = T.zeros(x.shape[0])
             for layer in self.layers:
                 x, total = layer(x, total)
-            return total - 0.5 * (x**2).sum(-1) - math.log(2 * math.pi)
+            return total - 0.5 * (x**2).sum(dim=-1) - math.log(2 * math.pi)
 
     return Flow(), [normal(5, 2)]
 
@@ -252,7 +250,7 @@ def gcn(T, nn, F):
             self.gc1, self.gc2 = Layer(4, 6), Layer(6, 3)
 
         def forward(self, x, adjacency):
-            return F.log_softmax(self.gc2(F.relu(self.gc1(x, adjacency)), adjacency), -1)
+            return F.log_softmax(self.gc2(F.relu(self.gc1(x, adjacency)), adjacency), dim=1)
 
     links = (rng.random((7, 7)) < 0.4) + np.eye(7)
     return GCN(), [normal(7, 4), links / links.sum(1, keepdims=True)]
@@ -266,7 +264,7 @@ def deep_sets(T, nn, F):
             self.rho = nn.Sequential(nn.Linear(8, 8), nn.ELU(), nn.Linear(8, 1))
 
         def forward(self, x):
-            return self.rho(self.phi(x).sum(1))
+            return self.rho(self.phi(x).sum(dim=1))
 
     return DeepSets(), [normal(4, 6, 3)]
 
@@ -315,11 +313,11 @@ def nerf(T, nn, F):
             self.sigma, self.color = nn.Linear(16, 1), nn.Sequential(nn.Linear(16 + 3, 8), nn.ReLU(), nn.Linear(8, 3), nn.Sigmoid())
 
         def forward(self, x, direction):
-            e = cat(T, [x, *(f(2**i * x) for i in range(2) for f in (T.sin, T.cos))], -1)
+            e = T.cat([x, *(f(2**i * x) for i in range(2) for f in (T.sin, T.cos))], dim=-1)
             h = e
             for number, layer in enumerate(self.first):
-                h = F.relu(layer(cat(T, [h, e], -1) if number == 2 else h))
-            return self.color(cat(T, [h, direction], -1)), F.softplus(self.sigma(h))
+                h = F.relu(layer(T.cat([h, e], dim=-1) if number == 2 else h))
+            return self.color(T.cat([h, direction], dim=-1)), F.softplus(self.sigma(h))
 
     return NeRF(), [normal(6, 3), normal(6, 3)]
 

@@ -87,7 +87,7 @@ def views_and_writes(s):
     y[:, 1], y[:, 2] = y[:, 2].clone(), y[:, 1].clone()
     y[[0, 2]] = s.v
     turned = y.clone()
-    turned.transpose_(0, 1).unsqueeze_(0)
+    turned.swapaxes_(0, 1).unsqueeze_(0)
     ((rows @ y).sum() + early.sum() + turned.sum()).backward()
 
 

@@ -37,31 +37,16 @@ def test_a_misspelt_keyword_is_answered_with_the_nearest(function, names):
         with pytest.raises(TypeError, match="unexpected keyword argument") as caught:
             function(*[1.0] * len(required), **{f"{name}_{name[-1]}": 1})
         assert f"did you mean '{name}'?" in str(caught.value) or len(name) == 1
-    if "axis" in names:
-        with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'dim'; write axis="):
-            function(*[1.0] * len(required), dim=0)
 
 
 SAID = [
-    (lambda x: gs.swapaxes(x, dim0=0, dim1=1), "'dim0'; write axis1="),
-    (lambda x: gs.swapaxes(x, 0, dim1=1), "'dim1'; write axis2="),
-    (lambda x: gs.diagonal(x, dim1=0, dim2=1), "'dim1'; write axis1="),
-    (lambda x: gs.diagonal(x, axis1=0, dim2=1), "'dim2'; write axis2="),
-    (lambda x: gs.tile(x, dims=(2, 1)), "'dims'; write reps="),
-    (lambda x: gs.flip(x, dims=(0,)), "'dims'; write axis="),
-    (lambda x: gs.tril(x, diagonal=1), "'diagonal'; write k="),
-    (lambda x: gs.roll(x, shifts=1), "'shifts'; write shift="),
-    (lambda x: gs.clip(x, a_min=0), "'a_min'; write min="),
-    (lambda x: gs.sum(a=x), "'a'; write the array, or the arrays, as the first argument"),
-    (lambda x: gs.matmul(x, mat2=x), "'mat2'; write the array as the second argument"),
+    (lambda x: gs.sum(self=x), "'self'; write the array, or the arrays, as the first argument"),
     (lambda x: gs.add(x, x, alpha=2), r"'alpha'; write alpha \* b for the second argument b"),
-    (lambda x: gs.linspace(0, 1, steps=5), "'steps'; write num="),
-    (lambda x: gs.linspace(0, end=1), "'end'; write stop="),
     (lambda x: gs.pad(x, 1, mod="edge"), "did you mean 'mode'"),
-    (lambda x: gs.tensor(X, device="cpu"), "'device'; write nothing: every tensor is in memory"),
-    (lambda x: gs.zeros(2, device="cpu"), "got the keywords device as well as ints; write nothing: every tensor is in memory"),
-    (lambda x: gs.ones(size=(2,)), "got the keywords size; write shape="),
-    (lambda x: x.reshape(size=(2,)), "got the keywords size; write shape="),
+    (lambda x: gs.tensor(X, device="cuda"), "'device'; write nothing: every tensor is in memory"),
+    (lambda x: gs.arange(3, device="cuda"), "'device'; write nothing: every tensor is in memory"),
+    (lambda x: gs.zeros(2, device="cuda"), "got the keywords device as well as ints; write nothing: every tensor is in memory"),
+    (lambda x: gs.nn.relu(x, inplace=True), r"'inplace'; write the name with a final underscore"),
     (lambda x: gs.where(x > 1), r"\(1 given\); write nonzero\(mask\)"),
 ]
 
@@ -72,19 +57,11 @@ def test_keywords_of_other_libraries_are_answered(call, says):
         call(gs.asarray(X))
 
 
-def test_keywords_of_methods_and_calls_with_too_much():
+def test_calls_with_too_much():
     x = gs.asarray(X)
-    with pytest.raises(TypeError, match=r"'dim'; write axis="):
-        x.sum(dim=0)
-    with pytest.raises(TypeError, match=r"'keepdim'; write keepdims="):
-        x.mean(0, keepdim=True)
-    with pytest.raises(TypeError, match=r"'dims'; write axes="):
-        gs.linalg.tensorsolve(x, x, dims=None)
     for name in ("max_pool2d", "adaptive_max_pool3d"):
         with pytest.raises(TypeError, match=f"'return_indices'; write {name}_with_indices"):
             getattr(gs.nn, name)(x, 2, return_indices=True)
-    with pytest.raises(TypeError, match=r"'unbiased'; write correction=1 for True"):
-        x.var(unbiased=False)
     with pytest.raises(TypeError, match=r"'foo'; its arguments are x, axis"):
         gs.mean(x, foo=1)
     with pytest.raises(TypeError, match=r"positional arguments? \(4 given\); its arguments are x, axis"):

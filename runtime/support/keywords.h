@@ -1,0 +1,113 @@
+/* How a compiled function reads its keywords: those of other libraries as the parameters that they mean, by the tables of
+ * gradspec.support.keywords.
+ *
+ * Cython's functions call __Pyx_ParseKeywords(__pyx_kwds, ...): that call comes here.  The declaration and the definition of that name
+ * start with another word, PyObject, and stay.  A keyword of the function's own is found as Cython finds it, by its address. */
+#ifndef GRADSPEC_KEYWORDS_H
+#define GRADSPEC_KEYWORDS_H
+
+#include <Python.h>
+
+#define __Pyx_ParseKeywords(first, ...) GRADSPEC_KEYWORDS_##first, __VA_ARGS__)
+#define GRADSPEC_KEYWORDS_PyObject __Pyx_ParseKeywords(PyObject
+#define GRADSPEC_KEYWORDS___pyx_kwds GRADSPEC_READ(__pyx_kwds
+#define GRADSPEC_READ(kwds, kwvalues, names, others, values, given, count, function, ignored)                              \
+    (others || ignored || !PyTuple_Check(kwds)                                                                              \
+         ? __Pyx_ParseKeywords(kwds, kwvalues, names, others, values, given, count, function, ignored)                      \
+         : gradspec_read(kwds, kwvalues, names, values, given, count, function))
+
+static PyObject *gradspec_renamed, *gradspec_idle, *gradspec_unlike; /* the tables; none before answer_calls() */
+
+/* Where a parameter stands of that name or, with `beside`, only where there is that one too; -1 where it does not. */
+static Py_ssize_t gradspec_place(PyObject *name, PyObject *beside, PyObject **const names[]) {
+    Py_ssize_t place = -1;
+    int found = beside == NULL || beside == Py_None;
+    for (Py_ssize_t i = 0; names[i]; i++) {
+        if (*names[i] == name || PyUnicode_Compare(*names[i], name) == 0) place = i;
+        if (!found && PyUnicode_Compare(*names[i], beside) == 0) found = 1;
+    }
+    return found ? place : -1;
+}
+
+/* The parameter that another library's keyword means. */
+static Py_ssize_t gradspec_meant(PyObject *key, PyObject **const names[]) {
+    PyObject *meant = gradspec_renamed ? PyDict_GetItemWithError(gradspec_renamed, key) : NULL;
+    for (Py_ssize_t i = 0; meant && i < PyTuple_GET_SIZE(meant); i++) {
+        PyObject *one = PyTuple_GET_ITEM(meant, i);
+        Py_ssize_t place = gradspec_place(PyTuple_GET_ITEM(one, 0), PyTuple_GET_ITEM(one, 1), names);
+        if (place >= 0) return place;
+    }
+    return -1;
+}
+
+/* Whether a keyword with that value says nothing; -1 with an error set. */
+static int gradspec_is_idle(PyObject *key, PyObject *value) {
+    PyObject *idle = gradspec_idle ? PyDict_GetItemWithError(gradspec_idle, key) : NULL;
+    for (Py_ssize_t i = 0; idle && i < PyTuple_GET_SIZE(idle); i++) {
+        PyObject *one = PyTuple_GET_ITEM(idle, i);
+        if (value == one) return 1;
+        if (PyUnicode_Check(one) && PyUnicode_Check(value) && PyUnicode_Compare(one, value) == 0) return 1;
+    }
+    return 0;
+}
+
+/* Refuse PyTorch's spelling of a call that means something else there. */
+static int gradspec_check_unlike(const char *function, PyObject **const names[], PyObject *values[]) {
+    PyObject *unlike = gradspec_unlike ? PyDict_GetItemString(gradspec_unlike, function) : NULL;
+    if (unlike == NULL) return 0;
+    Py_ssize_t decided = gradspec_place(PyTuple_GET_ITEM(unlike, 0), NULL, names);
+    if (decided >= 0 && values[decided]) return 0;
+    PyErr_Format(PyExc_TypeError, "%s(): %U", function, PyTuple_GET_ITEM(unlike, 1));
+    return -1;
+}
+
+/* The keywords from the first on that is none of the function's own by its address.  Each value is set once: of two keywords that
+ * mean one parameter, or of one that a positional argument has, the second is refused. */
+static Py_NO_INLINE int gradspec_read_rest(PyObject *kwds, PyObject *const *kwvalues, PyObject **const names[], PyObject *values[],
+                                           Py_ssize_t at, Py_ssize_t count, const char *function) {
+    int renamed = 0;
+    for (; at < count; at++) {
+        PyObject *key = PyTuple_GET_ITEM(kwds, at), *value = kwvalues[at];
+        Py_ssize_t place = gradspec_place(key, NULL, names);
+        if (place < 0) {
+            place = gradspec_meant(key, names);
+            if (place < 0) {
+                if (gradspec_is_idle(key, value)) continue;
+                PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", function, key);
+                return -1;
+            }
+            renamed = 1;
+        }
+        if (values[place]) {
+            PyErr_Format(PyExc_TypeError, "%s() got multiple values for keyword argument '%U'", function, *names[place]);
+            return -1;
+        }
+        Py_INCREF(value);
+        values[place] = value;
+    }
+    return renamed ? gradspec_check_unlike(function, names, values) : 0;
+}
+
+static CYTHON_UNUSED Py_NO_INLINE int gradspec_read(PyObject *kwds, PyObject *const *kwvalues, PyObject **const names[], PyObject *values[],
+                                                    Py_ssize_t given, Py_ssize_t count, const char *function) {
+    for (Py_ssize_t at = 0; at < count; at++) {
+        PyObject *key = PyTuple_GET_ITEM(kwds, at), **const *name = names + given;
+        while (*name && **name != key) name++;
+        if (*name == NULL) return gradspec_read_rest(kwds, kwvalues, names, values, at, count, function);
+        Py_INCREF(kwvalues[at]);
+        values[name - names] = kwvalues[at];
+    }
+    return 0;
+}
+
+/* Called once by each module that includes this, when it is imported. */
+static inline void gradspec_answer_calls(void) {
+    PyObject *module = PyImport_ImportModule("gradspec.support.keywords");
+    if (module == NULL) return PyErr_Clear();
+    gradspec_renamed = PyObject_GetAttrString(module, "RENAMED");
+    gradspec_idle = PyObject_GetAttrString(module, "IDLE");
+    gradspec_unlike = PyObject_GetAttrString(module, "UNLIKE");
+    Py_DECREF(module);
+}
+
+#endif

@@ -1,0 +1,85 @@
+"""Keywords of other libraries, where a parameter here means the same: `dim=` for `axis=`, `keepdim=` for `keepdims=`.
+
+Owns the table of renamed keywords, the keywords that say nothing here, and how a call with such keywords is read.  `keywords.h`
+reads the same tables in compiled functions, when a keyword is none of the function's own: other calls pay nothing.  Knows no
+operators: the spec says which of them differ from PyTorch's of the same name (`unlike`).
+"""
+
+import sys
+from collections.abc import Collection, Mapping
+
+# PyTorch's keywords, and NumPy's where they differ: the parameters of ours that may be meant, the first of which that there is.
+# `axis1:offset` is meant only where there is an `offset` as well: `dim1` is the first axis of diagonal, the second of swapaxes.
+_RENAMED = {
+    "dim": "axis axes", "dims": "axis axes reps", "keepdim": "keepdims", "dim0": "axis1", "dim1": "axis1:offset axis2",
+    "dim2": "axis2", "start_dim": "start_axis", "end_dim": "end_axis", "size": "shape", "diagonal": "k", "offset": "k",
+    "shifts": "shift", "steps": "num", "end": "stop", "a_min": "min", "a_max": "max",
+    "input": "x a indices", "a": "x", "A": "x a", "other": "b", "exponent": "b", "mat1": "a", "mat2": "b", "mat": "a", "vec": "b",
+    "vec1": "a", "vec2": "b", "batch1": "a", "batch2": "b", "tensor1": "a", "tensor2": "b", "input1": "a", "input2": "b:a",
+    "x1": "a", "x2": "b", "B": "b", "tensor": "b", "tensors": "arrays", "condition": "mask",
+    "index": "indices", "indices": "index", "values": "value", "src": "source", "hx": "h", "LU": "lu", "LU_data": "lu",
+    "LU_pivots": "pivots", "p": "ord d", "ddof": "correction", "correction": "ddof",
+    "interpolation": "method", "weight": "weights", "split_sizes": "sizes", "indices_or_sections": "sections",
+    "tensor_indices_or_sections": "sections", "stride": "strides", "storage_offset": "offset", "real": "a", "imag": "b",
+    "abs": "a", "angle": "b", "elements": "x", "test_elements": "test", "logits": "x", "train": "training",
+    "fill_value": "value", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
+}  # fmt: skip
+RENAMED = {
+    name: tuple(tuple(sys.intern(part) if part else None for part in meant.partition(":")[::2]) for meant in meanings.split())
+    for name, meanings in _RENAMED.items()
+}
+
+# Keywords with values that change nothing here.
+IDLE = {
+    "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
+    "memory_format": (None,), "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,),
+}  # fmt: skip
+
+# Operators that differ from PyTorch's of the same name: the argument that decides it, if there is one, and what to write.
+UNLIKE: dict[str, tuple[str, str]] = {}
+
+
+def differ(operators: dict[str, tuple[str, str]]) -> None:
+    """Enter what a module's operators do otherwise than PyTorch's."""
+    UNLIKE.update(operators)
+
+
+def meant(name: str, known: Collection[str]) -> str | None:
+    """The parameter that another library's keyword means, of those that are known."""
+    for parameter, beside in RENAMED.get(name, ()):
+        if parameter in known and (beside is None or beside in known):
+            return parameter
+    return None
+
+
+def is_idle(name: str, value: object) -> bool:
+    """Whether a keyword with this value changes nothing."""
+    return any(value is one or isinstance(value, str) and value == one for one in IDLE.get(name, ()))
+
+
+def renamed(keywords: Mapping[str, object], known: Collection[str], function: str) -> dict[str, object]:
+    """The keywords of a call under the names of the parameters; what is unknown stays.
+
+    Parameters
+    ----------
+    keywords : mapping
+        The call's keywords and their values.
+    known : collection of str
+        The parameters.
+    function : str
+        Its name, for the error where two keywords mean one parameter.
+
+    Returns
+    -------
+    dict
+    """
+    found: dict[str, object] = {}
+    for name, value in keywords.items():
+        parameter = name if name in known else meant(name, known)
+        if parameter is None and is_idle(name, value):
+            continue
+        parameter = parameter or name
+        if parameter in found:
+            raise TypeError(f"{function}() got multiple values for keyword argument '{parameter}'")
+        found[parameter] = value
+    return found

@@ -1,0 +1,157 @@
+"""Keywords of other libraries: each means the parameter of ours that stands for it, in functions and methods, or is refused."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.generated.op_info import OPS
+from gradspec.support import keywords
+from gradspec.support.dispatch import ops
+from tests.asked import each
+from tests.ops.calls import NAMESPACES, array, flat, samples_of
+
+X = np.arange(1.0, 7.0).reshape(2, 3) / 4
+PUBLIC = [op for op in OPS if "function" in op.variants and not op.name.startswith("_")
+          and getattr(NAMESPACES[op.namespace], op.name) is getattr(ops, op.name)]  # fmt: skip
+
+
+def function_of(op):
+    return getattr(NAMESPACES[op.namespace], op.name)
+
+
+def parameters_of(op):
+    """The parameters that a call may name: none of a function that takes ints or operands one by one."""
+    parameters = inspect.signature(function_of(op)).parameters.values()
+    return [p.name for p in parameters] if not any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters) else []
+
+
+def spellings():
+    """Every operator with every keyword of another library that it takes, and what this means."""
+    for op in PUBLIC:
+        known = parameters_of(op)
+        for theirs in keywords.RENAMED:
+            ours = keywords.meant(theirs, known) if theirs not in known else None
+            if ours is not None and any(name == ours for name, *_ in op.arguments):
+                yield pytest.param(op, theirs, ours, id=f"{op.name}({theirs}=)")
+
+
+def outcome(call):
+    """What a call gives, or how it fails."""
+    with np.errstate(all="ignore"):
+        try:
+            return [array(item) for item in flat(call())]
+        except Exception as error:
+            return type(error), str(error)
+
+
+@each(("op", "theirs", "ours"), list(spellings()))
+def test_a_keyword_of_another_library_is_the_parameter_that_it_means(op, theirs, ours):
+    case = next(iter(samples_of(op)), None)
+    if case is None:
+        pytest.skip("no sample")
+    unlike = keywords.UNLIKE.get(op.name)
+    decided = unlike and unlike[0] or None
+
+    def called(names, given):
+        arguments = {name: value for name, value in case.arguments().items() if name in given}
+        if decided and decided not in (ours, theirs):
+            arguments[decided] = 1
+        return function_of(op)(**{names.get(name, name): value for name, value in arguments.items()})
+
+    every = set(parameters_of(op)) - {"out", "where", "initial", "requires_grad"}
+    expected, found = outcome(lambda: called({}, every)), outcome(lambda: called({ours: theirs}, every))
+    if unlike and not decided:
+        assert found == (TypeError, f"{op.name}(): {unlike[1]}")
+    elif isinstance(expected, tuple):
+        assert found == expected
+    else:
+        assert isinstance(found, list) and all(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc") for a, b in zip(found, expected, strict=True)), found
+
+
+def test_every_row_is_needed():
+    known = [set(parameters_of(op)) for op in PUBLIC] + [{*inspect.signature(f).parameters} for f in (gs.linspace, gs.logspace)]
+    for theirs, meant in keywords.RENAMED.items():
+        for ours, beside in meant:
+            assert any(ours in names and (beside is None or beside in names) for names in known), f"no operator has {ours}, for {theirs}"
+    assert len(keywords.UNLIKE) > 5 and keywords.UNLIKE.keys() <= {op.name for op in PUBLIC}
+
+
+METHODS = [
+    (lambda x: x.sum(dim=0), lambda x: x.sum(axis=0)), (lambda x: x.mean(1, keepdim=True), lambda x: x.mean(1, keepdims=True)),
+    (lambda x: x.softmax(dim=-1), lambda x: x.softmax(-1)), (lambda x: x.unsqueeze(dim=1), lambda x: x.unsqueeze(1)),
+    (lambda x: x[:1].squeeze(dim=0), lambda x: x[0]), (lambda x: x.flip(dims=(0,)), lambda x: x.flip(0)),
+    (lambda x: x.permute(dims=(1, 0)), lambda x: x.permute(1, 0)), (lambda x: x.reshape(size=(3, 2)), lambda x: x.reshape(3, 2)),
+    (lambda x: x.swapaxes(dim0=0, dim1=1), lambda x: x.T), (lambda x: x.diagonal(dim1=0, dim2=1), lambda x: x.diagonal()),
+    (lambda x: x.flatten(start_dim=0, end_dim=1), lambda x: x.flatten()), (lambda x: x.var(dim=0, correction=0), lambda x: x.var(0)),
+    (lambda x: x.std(correction=1, keepdim=True), lambda x: x.std(keepdims=True, correction=1)),
+    (lambda x: x.std(ddof=1), lambda x: x.std(correction=1)), (lambda x: x.mul(other=x), lambda x: x * x),
+    (lambda x: x.amax(dim=1), lambda x: x.max(axis=1)), (lambda x: x.argmax(dim=1, keepdim=True), lambda x: x.argmax(1, keepdims=True)),
+    (lambda x: x.index_select(dim=1, index=[0, 2]), lambda x: x[:, [0, 2]]), (lambda x: x.norm(p=1, dim=1), lambda x: x.norm(1, 1)),
+    (lambda x: x.repeat_interleave(2, dim=1), lambda x: x.repeat(2, axis=1)), (lambda x: gs.cat([x, x], dim=1), lambda x: gs.concat([x, x], 1)),
+    (lambda x: gs.stack(tensors=[x, x], dim=-1), lambda x: gs.stack([x, x], -1)), (lambda x: gs.tile(x, dims=(2, 1)), lambda x: gs.tile(x, (2, 1))),
+    (lambda x: gs.nn.functional.log_softmax(input=x, dim=1), lambda x: gs.nn.log_softmax(x, 1)),
+    (lambda x: gs.nn.functional.relu(x, inplace=False), lambda x: gs.relu(x)), (lambda x: gs.zeros(2, 3, device="cpu"), lambda x: gs.zeros(2, 3)),
+    (lambda x: gs.zeros(size=(2,), device=None), lambda x: gs.zeros(2)), (lambda x: gs.arange(0, end=3, device="cpu"), lambda x: gs.arange(3)),
+    (lambda x: gs.linspace(0, end=1, steps=5), lambda x: gs.linspace(0, 1, 5)), (lambda x: gs.clip(x, a_min=0.5, a_max=1), lambda x: gs.clip(x, 0.5, 1)),
+    (lambda x: gs.tensor(X, device="cpu", pin_memory=False), lambda x: gs.tensor(X)),
+    (lambda x: x[None].transpose(dim0=0, dim1=2), lambda x: x[None].swapaxes(0, 2)),
+]  # fmt: skip
+
+
+@each(("theirs", "ours"), METHODS)
+def test_functions_and_methods_are_read_alike(theirs, ours):
+    x = gs.tensor(X, requires_grad=True)
+    found, expected = theirs(x), ours(x)
+    assert found.dtype == expected.dtype and found.requires_grad == expected.requires_grad
+    assert np.array_equal(found.detach(), expected.detach())
+
+
+REFUSED = [
+    (lambda x: x.sum(axis=0, dim=1), r"sum\(\) got multiple values for keyword argument 'axis'"),
+    (lambda x: x.sum(dim=0, axis=1), r"sum\(\) got multiple values for keyword argument 'axis'"),
+    (lambda x: x.sum(0, dim=1), r"sum\(\) got multiple values for keyword argument 'axis'"),
+    (lambda x: gs.sum(x, input=x), r"sum\(\) got multiple values for keyword argument 'x'"),
+    (lambda x: gs.arange(0, 3, end=3), r"arange\(\) got multiple values for (keyword )?argument 'stop'"),
+    (lambda x: x.flip(dims=0, axis=0), r"flip\(\) got multiple values for keyword argument 'axis'"),
+    (lambda x: x.sum(dim=0, foo=1), "unexpected keyword argument 'foo'; its arguments are x, axis"),
+    (lambda x: x.max(dim=1), r"max\(\): PyTorch's gives places as well; write amax\(axis=\) and argmax\(axis=\)"),
+    (lambda x: gs.sort(x, dim=1), r"sort\(\): PyTorch's gives places as well; write sort"),
+    (lambda x: x.std(dim=1), r"std\(\): PyTorch's is 1, NumPy's and this one 0; write correction=1 or correction=0"),
+    (lambda x: x.split(2, dim=1), r"split\(\): PyTorch's takes the length of a part"),
+    (lambda x: x.repeat(2, 1), r"write x\.tile\(2, 1\), or x\.repeat\(2, axis=1\)"),
+    (lambda x: x.repeat(1, 2, 1), r"write x\.tile\(1, 2, 1\)$"),
+    (lambda x: x.transpose(0, 1), r"changes nothing in NumPy and exchanges two axes in PyTorch; write x\.T or"),
+    (lambda x: x.transpose(-2, -1), r"changes nothing in NumPy"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "says"), REFUSED, ids=[says for _, says in REFUSED])
+def test_what_means_something_else_or_comes_twice_is_refused(call, says):
+    with pytest.raises(TypeError, match=says):
+        call(gs.asarray(X))
+
+
+def test_transposes_are_numpys_and_two_axes_of_more_change_places():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    t = gs.tensor(x)
+    for axes in [(), (None,), (2, 0, 1), ((0, 2, 1),), ([1, 0, 2],)]:
+        assert np.array_equal(t.transpose(*axes), x.transpose(*axes))
+    for pair in [(0, 1), (1, 2), (-1, -2), (0, -1), (1, 1)]:
+        assert np.array_equal(t.transpose(*pair), x.swapaxes(*pair)) and np.shares_memory(t.transpose(*pair).numpy(), t.numpy())
+    assert np.array_equal(gs.tensor(X).transpose(1, 0), X.T) and np.array_equal(gs.tensor(X).transpose((0, 1)), X)
+    assert np.array_equal(gs.tensor(x).transpose_(1, 2), x.swapaxes(1, 2)) and np.array_equal(gs.tensor(X).transpose_(), X.T)
+    with pytest.raises(IndexError, match="axes 0 and 3 of a tensor of 3 axes"):
+        t.transpose(0, 3)
+
+
+def test_a_value_is_let_go_where_the_call_fails():
+    import sys
+
+    x, kept = gs.asarray(X), object()
+    before = sys.getrefcount(kept)
+    for call in (lambda: x.sum(dim=kept, axis=1), lambda: x.sum(dim=kept, foo=1), lambda: x.max(dim=kept), lambda: x.sum(keepdim=kept, dim=kept)):
+        with pytest.raises(TypeError):
+            call()
+    assert sys.getrefcount(kept) == before
