@@ -241,7 +241,8 @@ def refuse_left(method: str) -> NoReturn:
     way = {"bool": "gs.where(condition, a, b), which computes both sides, in the place of `if`",
            "item": "operators on the tensor itself, and return it",
            "numpy": "gradspec's functions, or return the tensor and call numpy() on what vmap gives"}  # fmt: skip
-    raise RuntimeError("vmap: It looks like you're calling "
-                       f".{'item() on a Tensor' if method != 'numpy' else 'numpy() on a Tensor'} ({method}); inside of vmap "
+    done = {"bool": "attempting to use a Tensor in some data-dependent control flow, or calling .item() on a Tensor",
+            "numpy": "calling .numpy() on a Tensor"}.get(method, "calling .item() on a Tensor")  # fmt: skip
+    raise RuntimeError(f"vmap: It looks like you're {done} ({method}); inside of vmap "
                        "a tensor stands for all rows of a batch, and a single number for none of them. Write "
                        f"{way.get(method, way['item'])}")  # fmt: skip

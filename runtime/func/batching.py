@@ -217,7 +217,7 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
                                     f"{out_dims!r} but outputs has structure {_structure(value)}.")  # fmt: skip
     found = []
     for leaf, dim in zip(leaves, dims):
-        if not isinstance(leaf, (*_ARRAYS, np.generic, int, float, complex)):
+        if dim is not None and not isinstance(leaf, (*_ARRAYS, np.generic, int, float, complex)):
             raise CallValueError(head + f"`{_name(func)}` must only return Tensors, got type {type(leaf)}. Did you mean to "
                                         "set out_dims= to None for output?")  # fmt: skip
         is_batch = type(leaf) is Batched and leaf.level is level
@@ -228,7 +228,8 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
             found.append(leaf)
             continue
         if not isinstance(dim, int) or isinstance(dim, bool):
-            raise CallValueError(head + f"out_dims must be an int, None or a nest of them that fits the outputs, got {dim!r}")
+            raise CallValueError(head + "out_dims must be an int, None or a python collection of ints that fits the outputs, "
+                                        f"got {dim!r}")  # fmt: skip
         if is_batch:
             whole = leaf.inside
         else:

@@ -288,6 +288,7 @@ def test_axes():
     np.testing.assert_allclose(found["sum"], y + 1)
     assert found["s"] == 3.0
     assert gs.vmap(lambda x: (x, 1.0))(y)[1].tolist() == [1.0] * 5
+    assert gs.vmap(lambda x: (x, "name"), out_dims=(0, None))(y)[1] == gs.vmap(lambda x: "name", out_dims=None)(y) == "name"
     np.testing.assert_allclose(gs.vmap(f, chunk_size=2)(rand(5, 3) * 0 + 1), gs.vmap(f)(gs.ones((5, 3))))
     np.testing.assert_allclose(gs.vmap(gs.dot)(y.numpy(), y.numpy()), (y * y).sum(axis=1))
     assert gs.vmap(lambda n: gs.ones(2), in_dims=None, axis_size=4)(0).shape == (4, 2)
