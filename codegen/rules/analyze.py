@@ -137,6 +137,7 @@ class _OpAnalysis:
         return replace(
             op,
             **{key: whole(key, getattr(op, key)) for key in ("forward", "inplace", "placed", "composite", "rows")},
+            parts=whole("vmap", op.parts),
             lets={name: whole(f"let: {name}", formula) for name, formula in op.lets.items()},
             partials={(o, i): whole(f"d{o}/d{i}", formula) for (o, i), formula in op.partials.items()},
             vjp={name: whole(f"vjp: {name}", formula) for name, formula in op.vjp.items()},
@@ -213,7 +214,7 @@ class _OpAnalysis:
     def _names(self, key: str) -> set[str]:
         """The names that the formula under `key` may use, lets apart."""
         key = key.partition(":")[0]
-        if _is_numpy(key) or key in ("composite", "rows"):
+        if _is_numpy(key) or key in ("composite", "rows", "vmap"):
             return self.arguments
         names = (self.arguments | self.outputs) - self.generators
         if key == "vjp":

@@ -149,7 +149,9 @@ class EntryReader(CallReader):
                     raise SpecError("is for an op that is linear in its only array and has one output", self._location(node))
                 return {"rows": self._formula(node)}
             case "vmap":
-                return {"vmap": self._choice(self._text(node), VMAPS, "way")}
+                if isinstance(node, yaml.ScalarNode) and re.fullmatch(r"[\w-]+", node.value):
+                    return {"vmap": self._choice(self._text(node), VMAPS, "way")}
+                return {"parts": self._formula(node)}
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
             case "namespace":

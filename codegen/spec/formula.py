@@ -83,7 +83,7 @@ def calls_in(tree: ast.AST) -> list[ast.Call]:
 def formulas_of(op: Op) -> dict[str, Formula]:
     """Every formula of an entry except laws, samples and domain, by key."""
     whole = {"forward": op.forward, "inplace": op.inplace, "placed": op.placed, "composite": op.composite,
-             "rows": op.rows}  # fmt: skip
+             "rows": op.rows, "vmap": op.parts}  # fmt: skip
     return {
         **{key: formula for key, formula in whole.items() if formula is not None},
         **{f"let: {name}": formula for name, formula in op.lets.items()},

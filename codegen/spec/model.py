@@ -27,8 +27,8 @@ NAMESPACES = ("", "linalg", "fft", "nn", "special", "random")
 LAWS = ("memory", "axes", "parts")  # that an entry may except
 # How an operator may take the batches of a vmap, where its entry says so: see docs/grammar.md.
 VMAPS = (
-    "along", "beside", "broadcast", "elements", "images", "images-2", "images-3", "index", "inserted", "matrices", "order",
-    "padded", "places", "reduced", "refused", "rows", "scattered", "summed", "taken", "widened",
+    "along", "along-whole", "beside", "beside-2", "broadcast", "elements", "grouped", "images", "images-2", "images-3", "index",
+    "inserted", "matrices", "order", "padded", "places", "reduced", "refused", "rows", "scattered", "summed", "taken", "widened",
 )  # fmt: skip
 DTYPES = ("any", "float", "real", "complex", "int", "bool")
 
@@ -272,6 +272,7 @@ class Op:
     batched: bool = False  # the rules act on each row of cotangents with one more axis at the front
     rows: Formula | None = None  # of a linear op: the same for each row of an `x` with one more axis at the front
     vmap: str | None = None  # how it takes batches, where that does not follow from the entry
+    parts: Formula | None = None  # what it is made of for batches, where `vmap` says that
     laws: tuple[Formula, ...] = ()  # equations that hold of real numbers
     breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS -> why it does not hold
     samples: tuple[Formula, ...] = ()

@@ -1,5 +1,5 @@
 """What an entry says of batches.  `batched: true`: the rules also work on cotangents and tangents with an extra leading axis,
-and give the result for each row.  `rows:` is the op's result for each row of such an array.
+and give the result for each row.  `rows:` is the op's result for each row of such an array, one under `vmap:` the result.
 
 Owns the comparison with the rows, one by one.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..spec.expression import substituted
 from ..spec.shapes import show
 from . import numeric
 from .case import Case
@@ -62,3 +63,15 @@ def check_rows(case: Case) -> None:
             case.report(message, "rows", case.op.rows)
         elif not numeric.same(got, expected):
             case.report(f"is something else than the op of each row at {case.call}", "rows", case.op.rows)
+
+
+def check_parts(case: Case) -> None:
+    """Reports a formula under `vmap` that gives something else than the op."""
+    formula = case.op.parts
+    whole = substituted(formula.expression, case.op.let_expressions)
+    got = case.run(lambda: case.evaluator.value(whole, dict(case.arguments)), "vmap", formula)
+    found = got if isinstance(got, (tuple, list)) else [got]
+    for value, output in zip(found, case.op.signature.visible, strict=True):
+        expected = case.outputs[case.op.signature.outputs.index(output)]
+        if np.shape(value) != np.shape(expected) or not numeric.same(value, expected):
+            case.report(f"is something else than {output.name} at {case.call}", "vmap", formula)

@@ -22,7 +22,7 @@ from ..spec.limits import memory
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
 from ..spec.shapes import Mismatch, Pattern, Unknown, partial_results, shape_of, shaped, show
 from . import numeric
-from .batched import check_batched, check_rows
+from .batched import check_batched, check_parts, check_rows
 from .beside import check_inplace, check_placed
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
 from .composites import check_composite
@@ -165,6 +165,8 @@ class _Check(Case):
                 check_batched(self)
             if self.op.rows and not self.report.keys:
                 check_rows(self)
+        if self.op.parts and not self.report.keys:
+            check_parts(self)
 
     # Forward.
 

@@ -128,6 +128,8 @@ def _with(op: Op, mutant: Mutant) -> Op:
         return replace(op, derived=None, **{field: getattr(op, field) | {name: formula}})
     if kind in ("forward", "inplace", "placed", "composite", "rows"):
         return replace(op, derived=None, **{kind: formula})
+    if kind == "vmap":
+        return replace(op, derived=None, parts=formula)
     output, _, name = kind[1:].partition("/d")
     return replace(op, derived=None, partials=op.partials | {(output, name): formula})
 

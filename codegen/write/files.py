@@ -100,7 +100,8 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         emit("numpy_forwards.py", "numpy_forwards.py.j2", families=spec.families, signatures=views.signatures,
              numpy_forwards=numpy_forwards)  # fmt: skip
         files["library.json"] = table.table(spec)
-    emit("batching.py", "batching.py.j2", ops=[(text.name, found) for text in everything if (found := mapped.mapped(text.op))])
+    batched = [(text.name, mapped.mapped(text.op, views.signatures)) for text in everything]
+    emit("batching.py", "batching.py.j2", ops=[(name, found) for name, found in batched if found])
     emit("series.py", "series.py.j2", ops=[(text.name, series.series(text.op)) for text in everything])
     ops = list(spec.ops.values())
     emit("numpy_table.py", "numpy_table.py.j2", universal=numpy_calls.universal(ops), functions=numpy_calls.functions(ops),

@@ -6,23 +6,27 @@ that is not so.  The ways themselves are the runtime's (`runtime/batching/ways.p
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
-from ..spec.model import Argument, Op
+from ..spec.expression import substituted
+from ..spec.model import Argument, Op, Signature
 from ..spec.shapes import Pattern, Shape, shape_of
 from ..verify.loops import axis_arguments
+from .spelling import OnTensors, Spelling
 
 # Way -> what becomes of an operand whose batch is its first axis.
 WAYS = {
-    "parts": "a composite operator runs through its parts",
+    "parts": "a composite operator runs through its parts, any other one through what `vmap:` says that it is made of",
     "elements": "operands are aligned at their last axes",
     "leading": "the batch is one more of the axes that the shape calls `...`",
     "along": "axes are counted from the end, where the batch is not",
     "shaped": "the shape that is asked for gets the length of the batch in front",
     "draws": "as the vmap's `randomness` says",
     "widened": "`along`, with one more axis, and two that are named",
-    "beside": "the first operand alone may be a batch",
+    "beside": "one operand alone may be a batch",
     "broadcast": "`shaped`, of an operand that may have fewer axes",
+    "grouped": "the batch joins that of the images, or the channels, in groups of their own, where kernels are batches as well",
     "images": "the batch joins the one axis of a batch that the operator has",
     "index": "the batch is a slice in front of an index, or an index of its own",
     "inserted": "`along`, with axes that are those of the result",
@@ -43,8 +47,8 @@ _ARRAYS = ("Array", "Index", "Mask")
 class Mapped:
     """The way of one op, and what the runtime has to know of its arguments.
 
-    A role is a letter for each argument: `a` an array, `l` a list of arrays, `i` an index, `x` an axis, `X` several of them, `s`
-    a shape, `g` a generator, `.` anything else.
+    A role is a letter for each argument: `a` an array, `k` a kernel of a convolution or its bias, `l` a list of arrays, `i` an
+    index, `x` an axis, `X` several of them, `s` a shape, `g` a generator, `.` anything else.
     """
 
     way: str
@@ -52,9 +56,12 @@ class Mapped:
     inputs: tuple[tuple[str, ...], ...] = ()  # of each array the axes behind the `...`
     results: tuple[tuple[str, ...], ...] = ()
     all_axes: bool = False  # no axes stand for all of them
+    formula: str = ""  # what it is made of, as a function of its arguments
 
     @property
     def record(self) -> str:
+        if self.formula:
+            return f"({self.way!r}, {self.roles!r}, {self.formula})"
         parts: list[object] = [self.way, self.roles]
         if self.inputs:
             parts += [self.inputs, self.results]
@@ -63,9 +70,21 @@ class Mapped:
         return repr(tuple(parts))
 
 
-def mapped(op: Op) -> Mapped | None:
+class _OnRows(OnTensors):
+    """On tensors, in Python."""
+
+    def metadata(self, name: str, attribute: str) -> ast.expr:
+        return Spelling.metadata(self, name, attribute)
+
+
+def mapped(op: Op, signatures: dict[str, Signature] | None = None) -> Mapped | None:
     """None of an op that never gets a batch: it takes no arrays and draws nothing."""
     roles = "".join(_role(op, a) for a in op.signature.arguments)
+    if op.parts is not None:
+        whole = substituted(op.parts.expression, op.let_expressions)
+        formula = _OnRows(signatures)(whole) if signatures else ""
+        roles = "".join("a" if a in op.signature.arrays else "." for a in op.signature.arguments)
+        return Mapped("parts", roles, formula=f"lambda {', '.join(a.name for a in op.signature.arguments)}: {formula}")
     shape = shape_of(op)
     if op.vmap is not None:
         return _stated(op, roles, shape)
@@ -87,7 +106,12 @@ def _stated(op: Op, roles: str, shape: Shape) -> Mapped:
     if way == "matrices":
         return Mapped("leading", roles, *((("m", "n"),) * len(side) for side in (shape.inputs, shape.results)))
     if way == "beside":
-        roles = roles[0] + roles[1:].replace("a", ".")
+        kept = int(count or 1) - 1
+        return Mapped(way, "".join("." if role == "a" and i != kept else role for i, role in enumerate(roles)))
+    if way == "grouped":
+        roles = "".join("k" if a.name in ("weight", "bias") else role for a, role in zip(op.signature.arguments, roles))
+    if count == "whole":
+        return Mapped(way, roles, all_axes=True)
     if count:
         return Mapped(way, roles, (tuple("chw"[: int(count)]),), ((),))
     return Mapped(way, roles)

@@ -150,19 +150,22 @@ def scattered(level: Level, op: Record, call: Any, args: tuple) -> Any:
 
 
 def beside(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """The first array is a batch, and what else there is the same for all rows; axes are counted from the end."""
-    if innermost(args[1:]) is level:
+    """One array is a batch, and what else there is the same for all rows; axes are counted from the end."""
+    if innermost([arg for role, arg in zip(op.roles, args) if role != "a"]) is level:
         raise Unfit
     return along(level, op, call, args)
 
 
 def padded(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """No element is put in front of the batch or behind it."""
-    x, widths, *others = args
-    if innermost((widths, *others)) is level:
+    x, *others = args
+    if innermost(others) is level:
         raise Unfit
-    pairs = np.broadcast_to(np.asarray(widths), (x.ndim, 2))
-    return together(call(x.inside, ((0, 0), *[(int(a), int(b)) for a, b in pairs]), *others), level)
+    place = 1 if op.roles[1] == "s" else 0  # of an adjoint, which is told the shape
+    others[place] = ((0, 0), *[(int(a), int(b)) for a, b in np.broadcast_to(np.asarray(others[place]), (x.ndim, 2))])
+    if place:
+        others[0] = (level.size, *others[0])
+    return together(call(x.inside, *others), level)
 
 
 def summed(level: Level, op: Record, call: Any, args: tuple) -> Any:
@@ -175,6 +178,8 @@ def summed(level: Level, op: Record, call: Any, args: tuple) -> Any:
     terms = ",".join(letter * own + term for own, term in zip(mine, terms.split(",")))
     found: list = [inside_of(arg, level) for arg in args]
     found[place] = f"{terms}{arrow}{letter}{result}"
+    if "s" in op.roles:
+        found[op.roles.index("s")] = (level.size, *args[op.roles.index("s")])
     return together(call(*found), level)
 
 

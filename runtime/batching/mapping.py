@@ -55,7 +55,7 @@ class Mapping(Passes):
         return self.way(level, record_of(name), wrapper, inputs)
 
     def way(self, level: Level, op: Record, wrapper: Any, inputs: tuple) -> Any:
-        if op.way == "parts":
+        if op.way == "parts" and op.formula is None:
             return wrapper.parts(*inputs)
         try:
             return WAYS[op.way](level, op, wrapper, inputs)

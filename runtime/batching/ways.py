@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.operand import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from .batched import Batched, Level, innermost, inside_of, is_row, spread, together
@@ -21,18 +22,26 @@ class Unfit(Exception):
 class Record:
     """What is known of an operator: its way, the roles of its arguments, the axes that its shape names."""
 
-    __slots__ = ("all_axes", "inputs", "name", "results", "roles", "way")
+    __slots__ = ("all_axes", "formula", "inputs", "name", "results", "roles", "way")
 
     def __init__(self, name: str, way: str, roles: str, *others: Any) -> None:
         self.name, self.way, self.roles, self.inputs, self.results, self.all_axes = name, way, roles, (), (), False
+        self.formula = others[0] if others and callable(others[0]) else None
+        if self.formula is not None:
+            return
         if others and others[0] is not True:
             self.inputs, self.results, *others = others
         self.all_axes = bool(others and others[0])
 
 
+def parts(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """What the entry says that the operator is made of, on rows."""
+    return op.formula(*[asarray(arg) if role == "a" and arg is not None else arg for role, arg in zip(op.roles, args)])
+
+
 def elements(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """Operands are aligned at their last axes, behind the batch."""
-    rank = max([_rank(arg) for role, arg in zip(op.roles, args) if role == "a"])
+    rank = max([_rank(arg) for role, arg in zip(op.roles, args) if role in "al"])
     return together(call(*_aligned(level, op, args, rank)), level)
 
 
@@ -44,6 +53,8 @@ def _aligned(level: Level, op: Record, args: tuple, rank: int) -> list:
                 raise Unfit
             missing = rank - arg.ndim
             arg = _with_axes(arg.inside, missing) if missing > 0 else arg.inside
+        elif role == "l":  # whose results are as many, each of them a batch
+            arg = [_with_axes(spread(item, level).inside, rank - _rank(item)) for item in arg]
         found.append(arg)
     return found
 
@@ -113,8 +124,9 @@ def _without(value: Any, dims: list[str], dropped: set[str]) -> Any:
 
 
 def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> Any:
-    """Axes are counted from the end; where there are several arrays each becomes a batch."""
-    rank = max(_rank(arg) for role, arg in zip(op.roles, args) if role in "al") + extra
+    """Axes are counted from the end; of several arrays each becomes a batch, and so does a shape that is asked for."""
+    shape = next((arg for role, arg in zip(op.roles, args) if role == "s"), None)
+    rank = max(_rank(arg) for role, arg in zip(op.roles, args) if role in "al") + extra if shape is None else len(shape)
     several = sum(role in "al" for role in op.roles) > 1
     found = []
     for role, arg in zip(op.roles, args):
@@ -124,6 +136,8 @@ def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> A
             arg = [spread(item, level).inside for item in arg]
         elif role in "xX":
             arg = _from_the_end(arg, rank, op, role)
+        elif role == "s":
+            arg = (level.size, *arg)
         elif type(arg) is Batched:
             raise Unfit
         found.append(arg)
@@ -220,6 +234,40 @@ def images(level: Level, op: Record, call: Any, args: tuple) -> Any:
     return together(result, level)
 
 
+def grouped(level: Level, op: Record, call: Any, args: tuple) -> Any:
+    """The batch joins that of the images, or, where kernels are a batch, the channels in groups of their own."""
+    spatial, makes_kernels = len(args[-2]), "k" not in op.roles
+    apart = makes_kernels or any(is_row(arg, level) for role, arg in zip(op.roles, args) if role == "k")
+    axis = -spatial - 1 if apart else -spatial - 2  # of images, which the batch becomes a part of
+    found, alone = list(args), not apart and args[0].ndim == spatial + 1  # an image without a batch gets one
+    for i, (role, arg) in enumerate(zip(op.roles, args)):
+        if role == "a":
+            found[i] = spread(arg, level).inside if alone else _joined(spread(arg, level).inside, axis)
+        elif role == "k" and apart and arg is not None:
+            found[i] = _joined(spread(arg, level).inside, -arg.ndim)
+        elif role == "s":
+            found[i] = [level.size, *arg] if alone else list(arg)
+            if not alone:
+                found[i][0 if makes_kernels else axis] *= level.size
+    if apart:
+        found[-1] *= level.size
+    result = call(*found)
+    return together(result if alone else _parted(result, 0 if makes_kernels else axis, level.size), level)
+
+
+def _joined(inside: Any, axis: int) -> Any:
+    """A batch as the outer part of an axis of its rows, which is counted from the end."""
+    moved = ops.moveaxis(inside, 0, axis - 1)
+    shape, place = moved.shape, moved.ndim + axis
+    return ops.reshape(moved, (*shape[: place - 1], shape[place - 1] * shape[place], *shape[place + 1 :]))
+
+
+def _parted(value: Any, axis: int, size: int) -> Any:
+    """The batch that is the outer part of an axis."""
+    shape, place = value.shape, axis % value.ndim
+    return ops.moveaxis(ops.reshape(value, (*shape[:place], size, shape[place] // size, *shape[place + 1 :])), place, 0)
+
+
 def _each_shaped(result: Any, kept: tuple[int, ...]) -> Any:
     if type(result) is tuple:
         return tuple([_each_shaped(item, kept) for item in result])
@@ -272,5 +320,5 @@ def _rank(value: Any) -> int:
 
 
 WAYS = {way.__name__: way for way in (
-    along, broadcast, elements, images, inserted, leading, order, places, reduced, refused, rows, shaped, widened,
+    along, broadcast, elements, grouped, images, inserted, leading, order, parts, places, reduced, refused, rows, shaped, widened,
 )}  # fmt: skip

@@ -3,6 +3,7 @@
 import itertools
 import math
 import operator
+from string import ascii_letters
 
 
 def along_axis(index, axis, ndim):
@@ -221,6 +222,18 @@ def tensordot_adjoint(a_ndim, b_ndim, axes, operand):
         summed = tuple(range(len(a_free), len(a_free) + len(b_free))), tuple(b_free)
         order = a_free + [a_axes[b_axes.index(axis)] for axis in sorted(b_axes)]
     return summed, inverse_permutation(order)
+
+
+def tensordot_subscripts(a_ndim, b_ndim, axes):
+    """The summation of einsum that tensordot is."""
+    if isinstance(axes, int):
+        axes = range(a_ndim - axes, a_ndim), range(axes)
+    left, right = ascii_letters[:a_ndim], list(ascii_letters[a_ndim : a_ndim + b_ndim])
+    gone = set()
+    for i, j in zip(*map(_integers, axes), strict=True):
+        right[j] = left[i]
+        gone.add(left[i])
+    return f"{left},{''.join(right)}->{''.join(i for i in (*left, *right) if i not in gone)}"
 
 
 def tile_axes(shape, reps):

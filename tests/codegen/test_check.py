@@ -732,3 +732,22 @@ derivatives.yaml:19:9: error: f: rows: is something else than the op of each row
 derivatives.yaml:19:9: error: f: rows: is for an op that is linear in its only array and has one output
   rows: f(x, axis if axis < 0 else axis + 1)
         ^"""
+
+
+MADE = """\
+- op: made(x) -> y
+  doc: Three times as much.
+  shape: x -> x
+  forward: np.multiply(x, 3)
+  nondifferentiable: true
+  vmap: x * 2 + x
+  samples:
+  - only
+  - f(x(3, 4))
+"""
+
+
+def test_what_an_op_is_made_of_for_batches_is_compared_with_it(small):
+    assert small.check(MADE) == []
+    assert "made: vmap: is something else than y at f(x(3, 4))" in small.refusal("check", MADE.replace("* 2 + x", "* 2 - x"))
+    assert "made: vmap: unknown way 'moved'" in small.refusal("read", MADE.replace("x * 2 + x", "moved"))

@@ -79,7 +79,7 @@ ELSEWHERE = {
     "runtime/batching/indices.py": ["tests/runtime/test_vmap.py", "tests/ops/test_vmaps.py"],
     "runtime/batching/mapping.py": ["tests/runtime/test_vmap.py"],
     "runtime/batching/passes.py": ["tests/runtime/test_vmap.py"],
-    "runtime/batching/ways.py": ["tests/ops/test_vmaps.py"],
+    "runtime/batching/ways.py": ["tests/runtime/test_ways.py", "tests/ops/test_vmaps.py"],
     "runtime/taylor/order.py": ["tests/runtime/test_jet.py"],
     "runtime/taylor/series.py": ["tests/runtime/test_jet.py"],
     "runtime/taylor/ways.py": ["tests/ops/test_series.py", "tests/runtime/test_jet.py"],
