@@ -49,6 +49,9 @@ def _refused(op: Op) -> Iterator[tuple[str, str, Location]]:
         yield "alias", "a name in another namespace is gradspec's to give", op.places.get("alias", op.location)
     if op.name in _OF_MODULE or op.name.startswith(_BEGINNINGS):
         yield "op", f"'{op.name}' is a name of the generated module", op.location
+    if op.parts is not None:
+        at = op.places.get("vmap", op.location)
+        yield "vmap", "what a batch is made of is said of gradspec's own operators: a composite runs through its parts by itself", at
     if op.inplace_only:
         yield "op", "an operator that works in place only is gradspec's own: write `variants: [inplace]`", op.location
     if op.signature.generators:
