@@ -74,7 +74,7 @@ class Evaluator:
     def deferred(self, op: Op) -> bool:
         """Whether the op, or something that its formulas call, needs a kernel that is not built.
 
-        The derivative of a composite is made by the rules of what it calls.
+        The derivative of a composite is made by the rules of what it calls, and a formula under `vmap` is run whole.
         """
         pending, known = [op.name], {op.name}
         while pending:
@@ -83,8 +83,9 @@ class Evaluator:
                 continue
             if found.name in self._cannot_run or any(_calls(e, self._cannot_run) for e in _expressions_of(found)):
                 return True
-            if found.composite:
-                called = {node.op for e in (found.composite.expression, *found.let_expressions.values())
+            run = [formula for formula in (found.composite, found is op and op.parts) if formula]
+            if run:
+                called = {node.op for e in (*(formula.expression for formula in run), *found.let_expressions.values())
                           for node in walk(e) if isinstance(node, Call) and node.op}  # fmt: skip
                 pending += called - known
                 known |= called
