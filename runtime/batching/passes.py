@@ -254,10 +254,10 @@ def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list]
     mapping = current_mapping()
     if mapping is None:
         return function, leaves
-    levels, own = list(mapping.levels), [levels_of(leaf) for leaf in leaves]
+    again, own = mapping.again(), [levels_of(leaf) for leaf in leaves]
 
     def inside(values: list) -> Any:
-        with entered(type(mapping), levels):
+        with again():
             return function([stood(value, some) for value, some in zip(values, own)])
 
     return inside, [bottom(leaf) for leaf in leaves]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ..autograd.nest import flatten, rebuild
 from ..batching.batched import STANDS
 from ..batching.mapping import Mapping
-from ..batching.passes import suspended
+from ..batching.passes import entered, suspended
 from ..core.events import current_mapping, set_mapping
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad
 from ..core.operand import tensor
@@ -133,7 +134,7 @@ class Reading(Mapping):
         return dual_level.push(*given)
 
     def again(self) -> Any:
-        levels, outer = super().again(), self.outer
+        levels, outer = partial(entered, Mapping, list(self.levels)), self.outer
 
         @contextmanager
         def context() -> Iterator[None]:
@@ -182,6 +183,22 @@ class Finding(Reading):
         """Whether a tensor was computed since the call began: functions may differentiate inside."""
         return tensor.grad_fn is not None and tensor.grad_fn._sequence_nr() >= self.first
 
+    def reached(self, outputs: list) -> set:
+        """The edges by which the graph of a call leads to what was there before, a leaf among it."""
+        edges = [tuple(engine.get_gradient_edge(output)) for output in outputs if output.requires_grad]
+        found, seen = set(edges), set()
+        nodes = [node for node, _ in edges]
+        while nodes:
+            node = nodes.pop()
+            if node in seen or node._sequence_nr() < self.first or not node.next_functions:
+                continue
+            seen.add(node)
+            for edge in node.next_functions:
+                if edge[0] is not None:
+                    found.add(tuple(edge))
+                    nodes.append(edge[0])
+        return found
+
     @contextmanager
     def aside(self) -> Iterator[bool]:
         """Look at nothing."""
@@ -204,13 +221,21 @@ class Finding(Reading):
 
 def is_wanted(tensor: Any) -> bool:
     """Whether something can be differentiated by a tensor, or it is a row of a vmap that is open."""
+    return tensor.dtype.kind in "fc" and tensor.requires_grad or is_moving(tensor)
+
+
+def is_moving(tensor: Any) -> bool:
+    """Whether a tensor is a row of a vmap that is open, or has a tangent."""
     if type(tensor) in STANDS:
         return tensor.level.is_open
-    if tensor.dtype.kind not in "fc":
-        return False
-    if tensor.requires_grad:
-        return True
-    return any(unpack_dual(tensor, level=level).tangent is not None for level in range(innermost_level()))
+    return tensor.dtype.kind in "fc" and any(
+        unpack_dual(tensor, level=level).tangent is not None for level in range(innermost_level())
+    )
+
+
+def has_way(tensor: Any, reached: set) -> bool:
+    """Whether what was called depends on a tensor: by a graph, or for all that is known."""
+    return is_moving(tensor) or tensor.requires_grad and tuple(engine.get_gradient_edge(tensor)) in reached
 
 
 def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
@@ -237,7 +262,10 @@ def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
     with enable_grad(), _set_fwd_grad_enabled(False), _reading(finding):
         result = f(*rebuild(form, given))
         finding.swapped(flatten(result)[0])  # what is returned as it was read
-    return result, [tensor for tensor in finding.found.values() if is_wanted(finding.read(tensor))]
+        outputs = [leaf for leaf in flatten(result)[0] if isinstance(leaf, TensorBase)]
+        reached = finding.reached([finding.read(output) for output in outputs])
+        values = [(tensor, finding.read(tensor)) for tensor in finding.found.values()]
+    return result, [tensor for tensor, value in values if has_way(value, reached)]
 
 
 def with_closed(f: Callable[..., Any], closed: list) -> Callable[..., Any]:

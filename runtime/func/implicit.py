@@ -14,8 +14,8 @@ from ..support.dispatch import ops
 from ..support.errors import CallTypeError
 from .custom import stop_gradient
 from .nests import as_tensors
-from .products import jvp, vjp
-from .solutions import Linear, by_matrix, solved
+from .products import jvp
+from .solutions import Linear, by_matrix, pulled, solved
 
 
 def implicit(
@@ -209,7 +209,7 @@ def by_solve(solve: Linear, transpose_solve: Linear, residual: Any, xs: list, b:
         return rebuild(form, jvp(residual, tuple(xs), tuple(_like(flatten(vector)[0], xs)))[1])
 
     def vecmat(vector: Any) -> Any:
-        return rebuild(form, list(vjp(residual, *xs)[1](_like(flatten(vector)[0], xs))))
+        return rebuild(form, pulled(residual, xs, _like(flatten(vector)[0], xs)))
 
     if transposed:
         matvec, solve, transpose_solve = vecmat, transpose_solve, solve
@@ -225,7 +225,7 @@ def _by_tangents(tangent_solve: Linear, residual: Any, xs: list, b: list, transp
     def solve(*b: Any) -> list:
         return flatten(tangent_solve(derivative, rebuild(form, list(b))))[0]
 
-    return list(vjp(solve, *map(ops.zeros_like, xs))[1](b)) if transposed else solve(*b)
+    return pulled(solve, list(map(ops.zeros_like, xs)), b) if transposed else solve(*b)
 
 
 def linear_residual(matvec: Any, x: Any, b: Any) -> Any:

@@ -22,11 +22,12 @@ from ..support.errors import CallTypeError, CallValueError
 from .closures import closed_over, with_closed
 from .custom import Rule
 from .custom_batching import sequential_vmap
+from .gradients import grad
 from .matrices import jacrev
 from .nests import as_tensors
-from .products import jvp, vjp
+from .products import jvp
 
-__all__ = ["Linear", "by_matrix", "solved"]
+__all__ = ["Linear", "by_matrix", "pulled", "solved"]
 
 Linear = Callable[..., Any]
 CHANGED = 1e-6  # of what a step as large as the solution changes
@@ -166,8 +167,8 @@ class _Solved(Rule):
         problem.compare(xs, leaves)
         filled = [ops.zeros_like(x) if grad is None else grad for x, grad in zip(xs, grads)]
         factor = problem.linear(lambda *xs: problem.residual(xs, leaves), xs, filled, True, problem.x_form)
-        _, pullback = vjp(lambda *some: problem.residual(xs, _with(leaves, chosen, some)), *[leaves[i] for i in chosen])
-        found = dict(zip(chosen, pullback([-value for value in factor])))
+        found = dict(zip(chosen, pulled(lambda *some: problem.residual(xs, _with(leaves, chosen, some)),
+                                        [leaves[i] for i in chosen], [-value for value in factor])))  # fmt: skip
         return (None,) * first + tuple([found.get(i) for i in range(len(leaves))])
 
     @staticmethod
@@ -189,6 +190,21 @@ def _with(leaves: list, places: list, values: Any) -> list:
     for place, value in zip(places, values):
         changed[place] = value
     return changed
+
+
+def pulled(function: Callable[..., list], values: list, cotangents: list) -> list:
+    """The product of the transposed Jacobian with a vector, leaf by leaf: the gradient of what the outputs have in the direction
+    of the vector, in one pass, for which a checkpoint inside may call its function again."""
+
+    def along(*values: Any) -> Any:
+        total: Any = 0.0
+        for output, cotangent in zip(function(*values), cotangents):
+            if output.dtype.kind == "c":
+                output, cotangent = ops.view_as_real(output), ops.view_as_real(ops.astype(cotangent, output.dtype))
+            total = total + (output * cotangent).sum()
+        return total
+
+    return list(grad(along, tuple(range(len(values))))(*values))
 
 
 # The linear equation of a derivative: J y = b, or J^T y = b where `transposed`.

@@ -182,6 +182,33 @@ def test_aux_and_no_gradient():
     assert x.item() == 1.0
 
 
+def test_conditions_that_are_compiled_checkpointed_or_modules():
+    c = gs.tensor(2.0, requires_grad=True)
+    plain = lambda x: gs.sin(x) ** 3 + x - c * gs.exp(-c)  # noqa: E731
+    expected = None
+    for f in (plain, gs.checkpoint(plain), gs.compile(plain), lambda x: gs.checkpoint(lambda x: plain(x))(x)):
+        for _ in range(2):  # a compiled function is recorded, and played
+            x = implicit(lambda: optimize.brentq(lambda x: f(gs.asarray(x)).item(), -3, 3, xtol=1e-14), f)()  # noqa: B023
+            (slope,) = gs.autograd.grad(x, c)
+        expected = slope if expected is None else expected
+        np.testing.assert_allclose(slope, expected, rtol=1e-9)
+    np.testing.assert_allclose(expected, np.exp(-2) * -1 / (3 * np.sin(x.item()) ** 2 * np.cos(x.item()) + 1), rtol=1e-9)
+    gs.manual_seed(0)
+    layer, start = gs.nn.Linear(3, 3), np.array([0.1, 0.2, 0.3])
+    equilibrium = fixed_point(
+        lambda x: lambda z: 0.5 * gs.tanh(layer(z)) + x, start, np.zeros(3), lambda a, b: abs(a - b).max(), 1e-13
+    )
+    equilibrium.sum().backward()
+
+    def total(w):
+        z = np.zeros(3)
+        for _ in range(99):
+            z = 0.5 * np.tanh(w @ z + layer.bias.detach().numpy()) + start
+        return z.sum()
+
+    np.testing.assert_allclose(layer.weight.grad, differences(total, layer.weight.detach().numpy()), rtol=1e-5)
+
+
 def test_what_is_read_at_the_solution_alone_is_found():
     c, d = gs.tensor(2.0, requires_grad=True), gs.tensor(0.5, requires_grad=True)
     f = lambda x: x * c - 6.0 if x.item() < 1 else x * d - 1.0  # noqa: E731
