@@ -167,9 +167,10 @@ class _Solved(Rule):
         problem.compare(xs, leaves)
         filled = [ops.zeros_like(x) if grad is None else grad for x, grad in zip(xs, grads)]
         factor = problem.linear(lambda *xs: problem.residual(xs, leaves), xs, filled, True, problem.x_form)
+        nothing = sum([(0 * ops.real(value)).sum() for value in factor])  # NaN where there is no derivative, by anything
         found = dict(zip(chosen, pulled(lambda *some: problem.residual(xs, _with(leaves, chosen, some)),
                                         [leaves[i] for i in chosen], [-value for value in factor])))  # fmt: skip
-        return (None,) * first + tuple([found.get(i) for i in range(len(leaves))])
+        return (None,) * first + tuple([found[i] + nothing if i in found else None for i in range(len(leaves))])
 
     @staticmethod
     def jvp(ctx, *tangents):

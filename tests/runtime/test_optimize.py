@@ -140,6 +140,8 @@ CASES = [
     *(scalars("root_scalar", bracket=(0, 3), method=m, attribute="root") for m in (None, "brentq", "bisect", "ridder", "toms748")),
     scalars("root_scalar", x0=1.0, x1=1.2, attribute="root", method="secant"), scalars("newton", 1.0, tol=1e-13),
     scalars("newton", 1.0, x1=1.1, tol=1e-13), scalars("newton", np.array([1.0, 1.5]), tol=1e-13),
+    both("fsolve", lambda o, p, lib: o.fsolve(lambda x: lib.stack([x[0] * p[0] - x[1], lib.exp(x[0]) + x[1] - 3 * p[1]]), [0.5, 0.5],
+                                              xtol=1e-14)),
     both("fixed_point", lambda o, p, lib: o.fixed_point(lambda x: lib.cos(x * p[0]) + p[1], [0.5, 0.6], xtol=1e-14)),
     both("fixed_point iteration", lambda o, p, lib: o.fixed_point(lambda x: 0.3 * lib.cos(x * p[0]) + p[1], 0.5, method="iteration",
                                                                   xtol=1e-14)),
@@ -254,6 +256,18 @@ def test_what_did_not_converge_has_no_derivative():
     assert np.isnan(gs.grad(flat)(1.0).item())  # the second unknown may be anything
     with pytest.warns(RuntimeWarning, match="linprog"):
         assert np.isnan(gs.grad(lambda b: ours.linprog([-1.0], [[-1.0]], b[None]).fun)(1.0).item())
+
+
+def test_where_more_is_active_than_holds_the_solution_the_derivative_is_that_of_one_side():
+    A = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    corner = lambda b: ours.linprog([-1.0, -1.0], A, b).x  # noqa: E731
+    jacobian = gs.jacobian(corner)(np.array([1.0, 1.0, 2.0])).numpy()
+    sides = [[[1, 0, 0], [0, 1, 0]], [[0, -1, 1], [0, 1, 0]], [[1, 0, 0], [-1, 0, 1]]]
+    assert np.isnan(jacobian).any() or any(np.allclose(jacobian, side) for side in sides)
+    at_zero = gs.jacobian(lambda b: ours.nnls(np.eye(2), b)[0])(np.array([0.0, 1.0])).numpy()
+    assert np.array_equal(at_zero, np.eye(2)) or np.array_equal(at_zero, [[0, 0], [0, 1]])
+    bound = gs.grad(lambda a: ours.minimize(lambda x: (x[0] - a) ** 2, [1.0], bounds=[(0, 2)], tol=1e-12).x[0])(-1.0)
+    assert bound.item() == 0.0
 
 
 def test_progress(capsys):

@@ -7,13 +7,13 @@ that of the implicit function theorem, by all tensors that the functions are giv
 from .fitting import curve_fit, least_squares, lsq_linear, nnls
 from .minimizing import basinhopping, differential_evolution, dual_annealing, minimize, minimize_scalar, shgo
 from .programs import linear_sum_assignment, linprog
-from .roots import bisect, brenth, brentq, fixed_point, newton, ridder, root, root_scalar, toms748
+from .roots import bisect, brenth, brentq, fixed_point, fsolve, newton, ridder, root, root_scalar, toms748
 from ...support.later import answer
 
 __all__ = [
     "basinhopping", "bisect", "brenth", "brentq", "curve_fit", "differential_evolution", "dual_annealing", "fixed_point",
-    "least_squares", "linear_sum_assignment", "linprog", "lsq_linear", "minimize", "minimize_scalar", "newton", "nnls", "ridder",
-    "root", "root_scalar", "shgo", "toms748",
+    "fsolve", "least_squares", "linear_sum_assignment", "linprog", "lsq_linear", "minimize", "minimize_scalar", "newton",
+    "nnls", "ridder", "root", "root_scalar", "shgo", "toms748",
 ]  # fmt: skip
 answer(__name__)
 

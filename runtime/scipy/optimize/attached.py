@@ -20,7 +20,19 @@ from ...func import custom_jvp, elementwise_grad, grad, hessian, jacobian, value
 from ...func.solutions import by_matrix, solved
 from ...support.dispatch import ops
 
-__all__ = ["Problem", "attach", "bounds_of", "called", "convert", "gated", "in_box", "number", "numbers", "vector"]
+__all__ = [
+    "Problem",
+    "attach",
+    "bounds_of",
+    "called",
+    "complementary",
+    "convert",
+    "gated",
+    "in_box",
+    "number",
+    "numbers",
+    "vector",
+]
 
 
 def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any) -> tuple[Any, Any]:
@@ -155,15 +167,24 @@ class Problem:
 
 
 def in_box(x: Any, gradient: Any, lower: Any, upper: Any) -> Any:
-    """0 where x is a minimum in a box: the step against the gradient, put back into the box, is none."""
+    """0 where x is a minimum in a box: the step against the gradient, put back into the box, is none.
+
+    An element at a side with a gradient of 0 may leave it: of the two derivatives there that is the one that is taken.
+    """
     if lower is None and upper is None:
         return gradient
     moved = x - gradient
     if lower is not None:
-        moved = ops.maximum(moved, lower)
+        moved = ops.where(moved < lower, lower, moved)
     if upper is not None:
-        moved = ops.minimum(moved, upper)
+        moved = ops.where(moved > upper, upper, moved)
     return x - moved
+
+
+def complementary(value: Any, factor: Any) -> Any:
+    """0 where neither a constraint's value nor its multiplier is less than 0, and one of them is 0; where both are, it does not
+    hold."""
+    return ops.where(value < factor, value, factor)
 
 
 def bounds_of(bounds: Any, count: int) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...func import grad
 from ...support.dispatch import ops
-from .attached import Problem, attach, bounds_of, called, convert, in_box, number, numbers, vector
+from .attached import Problem, attach, bounds_of, called, complementary, convert, in_box, number, numbers, vector
 from .constraints import Constraint, constraints_of, multipliers
 
 __all__ = ["basinhopping", "differential_evolution", "dual_annealing", "minimize", "minimize_scalar", "shgo"]
@@ -122,7 +122,7 @@ def _attached(caller: str, problem: Problem, limits: list[Constraint], run: Any,
         conditions = [in_box(x, grad(lagrangian)(x), lower, upper)]
         for factor, limit in zip(factors, limits):
             value = limit.value(x)
-            conditions.append(ops.where(limit.equal, value, ops.minimum(value, factor)))
+            conditions.append(ops.where(limit.equal, value, complementary(value, factor)))
         return conditions
 
     example = {"x": start, "factors": [ops.zeros_like(limit.value(start)) for limit in limits]}

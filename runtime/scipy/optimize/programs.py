@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...support.dispatch import ops
-from .attached import attach, bounds_of, convert, in_box, number, numbers, vector
+from .attached import attach, bounds_of, complementary, convert, in_box, number, numbers, vector
 
 __all__ = ["linear_sum_assignment", "linprog"]
 
@@ -58,7 +58,7 @@ def linprog(
         x, slope, held = found["x"], c, []
         if A_ub is not None:
             slope = slope + A_ub.mT @ found["at_most"]
-            held.append(ops.minimum(b_ub - A_ub @ x, found["at_most"]))
+            held.append(complementary(b_ub - A_ub @ x, found["at_most"]))
         if A_eq is not None:
             slope = slope - A_eq.mT @ found["equal"]
             held.append(A_eq @ x - b_eq)

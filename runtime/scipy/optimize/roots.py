@@ -13,7 +13,7 @@ import numpy as np
 from ...support.dispatch import ops
 from .attached import Problem, attach, called, convert, number, numbers
 
-__all__ = ["bisect", "brenth", "brentq", "fixed_point", "newton", "ridder", "root", "root_scalar", "toms748"]
+__all__ = ["bisect", "brenth", "brentq", "fixed_point", "fsolve", "newton", "ridder", "root", "root_scalar", "toms748"]
 
 WITH_JACOBIAN = ("hybr", "lm")
 
@@ -73,6 +73,34 @@ def root(
 
     x, result = attach("root", run, lambda x, x0: problem.value(x), (start,), start)
     return convert(result, x=x, fun=ops.reshape(problem.value(x), start.shape))
+
+
+def fsolve(
+    func: Callable[..., Any], x0: Any, args: Any = (), fprime: Any = None, full_output: bool = False, xtol: float = 1.49012e-8,
+    maxfev: int = 0, factor: float = 100.0,
+) -> Any:  # fmt: skip
+    """A root of a function of several unknowns, as `root` by MINPACK; see `scipy.optimize.fsolve`.
+
+    Parameters
+    ----------
+    func, x0, args
+        As of `root`.
+    fprime : callable, optional
+        For the algorithm alone.
+    full_output, xtol, maxfev, factor
+        As of SciPy.
+
+    Returns
+    -------
+    Tensor
+        With derivatives as of `root`; with `full_output` what SciPy returns, with it as first element.
+    """
+    result = root(func, x0, args, "hybr", fprime, options={"xtol": xtol, "maxfev": maxfev, "factor": factor})
+    x = ops.reshape(result.x, (-1,))
+    if not full_output:
+        return x
+    known = {name: result[name] for name in ("nfev", "njev", "fjac", "r", "qtf") if name in result}
+    return x, {"fvec": result.fun, **known}, result.status, result.message
 
 
 def root_scalar(
