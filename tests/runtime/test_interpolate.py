@@ -211,6 +211,24 @@ def test_rows_of_a_vmap_have_values_knots_and_places_of_their_own():
             np.testing.assert_allclose(found, np.stack([row.numpy() for row in wanted]), rtol=1e-9, atol=1e-11)
 
 
+def test_places_where_a_spline_has_a_value():
+    for make in ("CubicSpline", "PchipInterpolator"):
+        f = lambda o, x, y, level, make=make: getattr(o, make)(x, y).solve(level, extrapolate=False)  # noqa: E731
+        args = (X, Y, np.array(0.85))
+        ways = tuple(direction(arg) for arg in args)
+        value, moved = gs.jvp(lambda *args, f=f: f(ours, *args), args, ways)
+        np.testing.assert_allclose(value, f(theirs, *args), rtol=1e-12)
+        h = 1e-4
+        ends = [f(theirs, *[a + sign * h * v for a, v in zip(args, ways)]) for sign in (1, -1)]
+        np.testing.assert_allclose(moved, (ends[0] - ends[1]) / (2 * h), rtol=1e-6)
+    c = np.array([[1.0, -1.0, 2.0], [-0.5, 0.5, 0.25]])
+    steps = lambda o, x: o.PPoly(c, x).roots()  # noqa: E731
+    np.testing.assert_allclose(steps(ours, X[:4]), steps(theirs, X[:4]), rtol=1e-12)
+    h, v = 1e-5, np.array([1.0, 2.0, -0.5, 0.3])
+    expected = (steps(theirs, X[:4] + h * v) - steps(theirs, X[:4] - h * v)) / (2 * h)
+    np.testing.assert_allclose(gs.jvp(lambda x: steps(ours, x), (X[:4],), (v,))[1], expected, rtol=1e-6)
+
+
 def test_what_is_outside_is_nan_or_refused():
     for o in (ours, theirs):
         assert np.isnan(np.asarray(o.Akima1DInterpolator(X, Y)(AT)))[[0, -1]].all()

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...batching.batched import STANDS
 from ...core.operand import asarray
+from ...func import implicit
 from ...support.dispatch import ops
 
 __all__ = ["PPoly", "floats", "interval", "refuse_unsorted"]
@@ -137,6 +138,41 @@ class PPoly:
         start = ops.concat([ops.zeros_like(area[:1]), ops.cumsum(area, 0)[:-1]])
         extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
         return PPoly(ops.stack([*raised, start]), self.x, extrapolate, self.axis)
+
+    def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
+        """Places where the polynomial is `y`, of one number at each place.
+
+        Parameters
+        ----------
+        y : float or Tensor
+        discontinuity : bool
+            Count breakpoints at which it jumps over `y`: these move with the breakpoint.
+        extrapolate : bool or 'periodic', optional
+
+        Returns
+        -------
+        Tensor, shape (number of places,)
+            With derivatives by `y`, coefficients and breakpoints, by the implicit function theorem.
+        """
+        from scipy.interpolate import PPoly as plain
+
+        if self.c.ndim != 2:
+            raise NotImplementedError("PPoly.solve: is there for a single number at each place")
+        y = floats(y)
+        c, x = (value.detach().numpy() for value in (self.c, self.x))
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        found = plain(c, x, extrapolate).solve(y.detach().item(), discontinuity, extrapolate)
+        if np.isnan(found).any():
+            raise ValueError("PPoly.solve: a piece is y all along")
+        jumps = np.isin(found, x) & (np.abs(plain(c, x, extrapolate)(found) - y.detach().item()) > 1e-9)
+        breakpoints = self.x[np.searchsorted(x, found).clip(0, len(x) - 1)]
+        inside = np.where(jumps, x[0], found)
+        condition = lambda at: ops.where(jumps, at - x[0], self(at, extrapolate=extrapolate) - y)  # noqa: E731
+        return ops.where(jumps, breakpoints, implicit(lambda: inside, condition)())
+
+    def roots(self, discontinuity: bool = True, extrapolate: Any = None) -> Any:
+        """Places where the polynomial is 0; see `solve`."""
+        return self.solve(0.0, discontinuity, extrapolate)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """The integral from `a` to `b`.
