@@ -250,8 +250,9 @@ def test_results_are_scipys():
 
 def test_what_did_not_converge_has_no_derivative():
     f = lambda a: ours.minimize(lambda x: ((x - a) ** 4).sum() + x.sum(), [9.0, 2.0], options={"maxiter": 2}).x.sum()  # noqa: E731
-    with pytest.warns(RuntimeWarning, match="minimize: did not converge .*derivatives are NaN"):
+    with pytest.warns(RuntimeWarning, match="minimize: did not converge .*derivatives are NaN") as warned:
         assert np.isnan(gs.grad(f)(1.0).item())
+    assert [warning.filename for warning in warned if "minimize" in str(warning.message)] == [__file__]
     flat = lambda a: ours.minimize(lambda x: (x[0] - a) ** 2, [9.0, 2.0]).x[1]  # noqa: E731
     assert np.isnan(gs.grad(flat)(1.0).item())  # the second unknown may be anything
     with pytest.warns(RuntimeWarning, match="linprog"):

@@ -7,6 +7,7 @@ run is.
 from __future__ import annotations
 
 import contextlib
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,18 +22,9 @@ from ...func.solutions import by_matrix, solved
 from ...support.dispatch import ops
 
 __all__ = [
-    "Problem",
-    "attach",
-    "bounds_of",
-    "called",
-    "complementary",
-    "convert",
-    "gated",
-    "in_box",
-    "number",
-    "numbers",
+    "Problem", "attach", "bounds_of", "called", "complementary", "convert", "gated", "in_box", "number", "numbers", "refuse",
     "vector",
-]
+]  # fmt: skip
 
 
 def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any) -> tuple[Any, Any]:
@@ -59,11 +51,18 @@ def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any]
     x, factor = solved(caller, solver, condition, args, by_matrix, True, example)
     if not all(converged for converged, _ in results):
         reason = next(getattr(result, "message", getattr(result, "flag", "")) for converged, result in results if not converged)
-        warnings.warn(f"{caller}: did not converge ({reason}); what it gives is no solution, so its derivatives are NaN",
-                      RuntimeWarning, stacklevel=3)  # fmt: skip
+        refuse(f"{caller}: did not converge ({reason})")
         leaves, form = flatten(x)
         x = rebuild(form, [gated(leaf, factor) for leaf in leaves])
     return x, results[0][1] if len(results) == 1 else None
+
+
+def refuse(what: str) -> None:
+    """Warn where the user called that a solution is none."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("gradspec."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{what}; what it gives is no solution, so its derivatives are NaN", RuntimeWarning, stacklevel=level)
 
 
 @custom_jvp

@@ -6,7 +6,6 @@ solved so again where it is differentiated: no matrix is made, and no step of th
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,7 +22,7 @@ from ...func.implicit import by_solve, linear_residual
 from ...func.solutions import solved
 from ...support.dispatch import ops
 from ...support.later import answer
-from ..optimize.attached import gated, number, numbers
+from ..optimize.attached import gated, number, numbers, refuse
 
 __all__ = ["bicgstab", "cg", "cgs", "gmres", "lsmr", "lsqr", "minres", "spsolve"]
 answer(__name__)
@@ -99,9 +98,7 @@ def _system(caller: str, A: Any, b: Any, x0: Any, symmetric: bool, M: Any, callb
     x, factor = solved(caller, solution, partial(linear_residual, matvec), (b,), linear, True, example=b)
     code = next((code for code in info if code), 0)
     if code:
-        warnings.warn(f"{caller}: did not converge (info {code}); what it gives is no solution, so its derivatives are NaN",
-        RuntimeWarning,
-                      stacklevel=3)  # fmt: skip
+        refuse(f"{caller}: did not converge (info {code})")
         x = gated(x, factor)
     return x, code
 
@@ -225,9 +222,7 @@ def _squares(caller: str, A: Any, b: Any, damp: float, failed: tuple, options: d
 
     x, factor = solved(caller, solution, condition, (b,), partial(by_solve, normal, normal), True, example=ops.zeros(width))
     if any(result[1] in failed for result in results):
-        warnings.warn(
-            f"{caller}: did not converge; what it gives is no solution, so its derivatives are NaN", RuntimeWarning, stacklevel=3
-        )
+        refuse(f"{caller}: did not converge")
         x = gated(x, factor)
     return (x, *results[0][1:]) if len(results) == 1 else (x,)
 
