@@ -24,7 +24,7 @@ from ..engine import backward as engine
 from ..methods.dual_level import innermost_level, make_dual, unpack_dual
 from ..support.dispatch import ops
 
-__all__ = ["closed_over", "closure_convert", "with_closed"]
+__all__ = ["closed_over", "closure_convert", "taken", "with_closed"]
 
 
 class Reading(Mapping):
@@ -238,6 +238,12 @@ def has_way(tensor: Any, reached: set) -> bool:
     return is_moving(tensor) or tensor.requires_grad and tuple(engine.get_gradient_edge(tensor)) in reached
 
 
+def taken(tensor: Any) -> Any:
+    """What is read in the place of a tensor, detached."""
+    mapping = current_mapping()
+    return (tensor if mapping is None else mapping.read(tensor)).detach()
+
+
 def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
     """Call a function, and find the tensors that it reads beside its arguments and that something can be differentiated by.
 
@@ -257,7 +263,7 @@ def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
         read.
     """
     leaves, form = flatten(args)
-    given = [leaf.detach().requires_grad_(leaf.requires_grad) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+    given = [taken(leaf).requires_grad_(leaf.requires_grad) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
     finding = Finding(current_mapping(), [x for x in given if isinstance(x, TensorBase)])
     with enable_grad(), _set_fwd_grad_enabled(False), _reading(finding):
         result = f(*rebuild(form, given))

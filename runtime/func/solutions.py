@@ -19,7 +19,7 @@ from ..core.told import array_of
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
-from .closures import closed_over, with_closed
+from .closures import closed_over, taken, with_closed
 from .custom import Rule
 from .custom_batching import sequential_vmap
 from .gradients import grad
@@ -99,7 +99,7 @@ class _Problem:
             self.count = len(xs)
             return [self.unknown(leaf) for leaf in xs] + [asarray(leaf) for leaf in others]
 
-        values = [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        values = [taken(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         return (run if current_mapping() is None else sequential_vmap(run))(*values)
 
     def unknown(self, leaf: Any) -> Any:

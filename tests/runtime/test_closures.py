@@ -114,6 +114,53 @@ def test_levels_that_close_inside_take_nothing_with_them():
     assert (a * b).item() == 6.0
 
 
+def ways():
+    """Calls that read a matrix, by names: all methods that need no arguments, and what else programs do with tensors."""
+    for name in dir(gs.Tensor):
+        if not name.startswith("_") and not name.endswith("_"):
+            yield name, lambda t, name=name: getattr(t, name)() if callable(getattr(t, name)) else getattr(t, name)
+    yield from {
+        "add": lambda t: 1 + t, "matmul": lambda t: np.eye(2) @ t, "sum": sum, "iter": lambda t: list(t)[0], "getitem": lambda t: t[0],
+        "mask": lambda t: t[np.array([True, False])], "slice": lambda t: t[:, ::-1], "numpy": np.sin, "numpy.add": lambda t: np.add(t, 1),
+        "numpy.concatenate": lambda t: np.concatenate([t, t]), "numpy.where": lambda t: np.where(t > 1, t, 0.0),
+        "numpy.einsum": lambda t: np.einsum("ij->i", t), "numpy.linalg": np.linalg.norm, "stack": lambda t: gs.stack([t, t]),
+        "asarray": lambda t: gs.asarray(t, dtype=float) + 0, "block": lambda t: gs.block([[t]]), "linear": lambda t: gs.nn.functional.linear(t, t),
+        "setitem": lambda t: (lambda z: (z.__setitem__(0, t[0]), z)[1])(gs.zeros((2, 2)) * t.sum()),
+        "in place": lambda t: gs.zeros((2, 2)).add_(t), "scan": lambda t: gs.scan(lambda a, b: (a + b, a), 0 * t[0], t)[0],
+        "cond": lambda t: gs.cond(True, lambda z: z * 2, lambda z: z, t), "vmap": lambda t: gs.vmap(lambda row: row * 2)(t),
+        "grad": lambda t: gs.grad(lambda z: (z**3).sum())(t), "jvp": lambda t: gs.jvp(lambda z: z**3, (t,), (t,))[1],
+        "hessian": lambda t: gs.hessian(lambda z: (z**3).sum())(t), "linearize": lambda t: gs.linearize(lambda z: z**3, t)[1](t),
+        "jet": lambda t: gs.func.jet(lambda z: z**3, (t,), ([t],))[1][0], "checkpoint": lambda t: gs.checkpoint(lambda z: gs.sin(z) * z)(t),
+        "autograd.grad": lambda t: gs.autograd.grad((t**3).sum(), t, create_graph=True)[0] if t.requires_grad else 3 * t**2,
+        "implicit": lambda t: gs.implicit(lambda t: np.cbrt(t.numpy()), lambda x, t: x**3 - t)(t),
+        "fixed_point": lambda t: gs.func.fixed_point(lambda a: lambda x: gs.cos(x) * 0.3 + a, t, t * 0, lambda a, b: abs(a - b).max(), 1e-13),
+        "root": lambda t: gs.scipy.optimize.root(lambda x: x**3 - t.sum(), [1.0]).x,
+        "spline": lambda t: gs.scipy.interpolate.CubicSpline([0.0, 1.0], t)(0.3),
+    }.items()  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")  # of methods outside of their domains
+def test_whatever_reads_a_tensor_is_seen_and_reads_another():
+    c, other = gs.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), gs.tensor([[5.0, 6.0], [7.0, 9.0]], requires_grad=True)
+    first = lambda value: value[0] if isinstance(value, (tuple, list)) else value  # noqa: E731
+    asked, wrong = 0, []
+    for name, way in ways():
+        try:
+            value, expected = first(way(c)), first(way(other))
+        except (TypeError, ValueError, RuntimeError, AttributeError, NotImplementedError, IndexError):
+            continue  # a method that wants arguments, or a square of another kind
+        if not isinstance(value, gs.Tensor) or not value.requires_grad or name == "requires_grad":
+            continue
+        asked += 1
+        f = lambda x, way=way: first(way(c))  # noqa: E731
+        _, closed = closed_over(f, 1.0)
+        if [tensor is c for tensor in closed] != [True]:
+            wrong.append(f"{name}: found {len(closed)}")
+        elif not np.allclose(with_closed(f, closed)(1.0, other).detach(), expected.detach(), rtol=1e-9, equal_nan=True):
+            wrong.append(f"{name}: reads the old one")
+    assert not wrong and asked > 150, (asked, wrong)
+
+
 def test_an_error_inside_leaves_nothing_behind():
     c = gs.tensor(2.0, requires_grad=True)
 
