@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from . import optimize as optimize
     from . import sparse as sparse
     "integrate",
+    "signal",
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from . import integrate as integrate
+    from . import signal as signal
 else:
     __getattr__ = later(__name__, {"": _modules})
 

@@ -1,0 +1,17 @@
+"""Filters, convolutions and spectra under SciPy's names: gradspec.scipy.signal.
+
+Owns the names.  All but the loop of a recursive filter, which is SciPy's, is made of operators.
+"""
+
+from .convolutions import convolve, convolve2d, correlate, correlate2d, fftconvolve, oaconvolve
+from .filters import filtfilt, lfilter, lfilter_zi, savgol_filter, sosfilt, sosfilt_zi, sosfiltfilt
+from .resampling import detrend, hilbert, medfilt, resample, resample_poly
+from .spectra import csd, istft, periodogram, spectrogram, stft, welch
+from ...support.later import answer
+
+__all__ = [
+    "convolve", "convolve2d", "correlate", "correlate2d", "csd", "detrend", "fftconvolve", "filtfilt", "hilbert", "istft",
+    "lfilter", "lfilter_zi", "medfilt", "oaconvolve", "periodogram", "resample", "resample_poly", "savgol_filter", "sosfilt",
+    "sosfilt_zi", "sosfiltfilt", "spectrogram", "stft", "welch",
+]  # fmt: skip
+answer(__name__)

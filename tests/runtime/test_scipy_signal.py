@@ -1,0 +1,152 @@
+"""gs.scipy.signal: SciPy's values, derivatives against differences, in both modes and twice."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.autograd import gradcheck, gradgradcheck
+from tests.asked import each
+
+scipy_signal = pytest.importorskip("scipy.signal", reason="SciPy is not installed")
+signal = gs.scipy.signal
+
+RANDOM = np.random.default_rng(0)
+X, XX, LONG = RANDOM.normal(size=7), RANDOM.normal(size=(2, 9)), RANDOM.normal(size=24)
+B, A = np.array([0.5, 0.3, -0.1]), np.array([1.3, -0.6, 0.2, 0.1])
+SOS = np.array([[0.5, 0.2, 0.1, 1.0, -0.4, 0.2], [0.7, 0.1, 0.0, 1.0, 0.3, 0.0]])
+M, K, EVEN = RANDOM.normal(size=(4, 5)), RANDOM.normal(size=(3, 2)), RANDOM.normal(size=(2, 2))
+Z = scipy_signal.stft(LONG, nperseg=8)[2]
+
+CALLS = {
+    "lfilter": (lambda s, b, a, x: s.lfilter(b, a, x), B, A, X),
+    "lfilter axis": (lambda s, b, a, x: s.lfilter(b, a, x, axis=0), B, A, XX),
+    "lfilter FIR": (lambda s, b, x: s.lfilter(b, [2.0], x), B, X),
+    "lfilter all-pole": (lambda s, a, x: s.lfilter([1.0], a, x), A, X),
+    "lfilter long": (lambda s, b, x: s.lfilter(b, [1.0, 0.5], x), LONG, X),
+    "lfilter state": (lambda s, b, a, x, zi: s.lfilter(b, a, x, zi=zi), B, A, X, np.array([0.3, -0.2, 0.5])),
+    "lfilter state long": (lambda s, b, x, zi: s.lfilter(b, [1.0, 0.2], x, zi=zi), LONG[:9], X[:4], LONG[:8]),
+    "lfilter state axis": (lambda s, b, a, x, zi: s.lfilter(b, a, x, 0, zi), B, A[:2], XX, RANDOM.normal(size=(2, 9))),
+    "lfilter complex": (lambda s, b, a, x: s.lfilter(b, a, x), B + 0.1j, A + 0.2j, X - 0.5j),
+    "lfilter_zi": (lambda s, b, a: s.lfilter_zi(b, a), B, A),
+    "sosfilt": (lambda s, sos, x: s.sosfilt(sos, x), SOS, XX),
+    "sosfilt state": (lambda s, sos, x, zi: s.sosfilt(sos, x, zi=zi), SOS, X, RANDOM.normal(size=(2, 2))),
+    "sosfilt_zi": (lambda s, sos: s.sosfilt_zi(sos), SOS),
+    "filtfilt": (lambda s, b, a, x: s.filtfilt(b, a, x), B, A, LONG[:14]),
+    "filtfilt even": (lambda s, b, a, x: s.filtfilt(b, a, x, padtype="even", padlen=4), B, A, XX),
+    "filtfilt constant": (lambda s, b, a, x: s.filtfilt(b, a, x, 0, "constant", 3), B, A, XX.T),
+    "filtfilt none": (lambda s, b, a, x: s.filtfilt(b, a, x, padtype=None), B, A, X),
+    "sosfiltfilt": (lambda s, sos, x: s.sosfiltfilt(sos, x), SOS[:1], LONG[:12]),
+    "savgol_filter": (lambda s, x: s.savgol_filter(x, 5, 2), XX),
+    "savgol_filter derivative": (lambda s, x: s.savgol_filter(x, 5, 3, deriv=1, delta=0.5), X),
+    "savgol_filter mirror": (lambda s, x: s.savgol_filter(x, 5, 2, mode="mirror"), X),
+    "savgol_filter wrap": (lambda s, x: s.savgol_filter(x, 5, 2, mode="wrap", axis=0), XX.T),
+    "savgol_filter nearest": (lambda s, x: s.savgol_filter(x, 5, 2, mode="nearest"), X),
+    "savgol_filter constant": (lambda s, x: s.savgol_filter(x, 5, 2, mode="constant", cval=0.5), X),
+    "fftconvolve": (lambda s, x, y: s.fftconvolve(x, y), X, B),
+    "fftconvolve same": (lambda s, x, y: s.fftconvolve(x, y, "same"), M, K),
+    "fftconvolve valid": (lambda s, x, y: s.fftconvolve(x, y, "valid"), M, K),
+    "fftconvolve axes": (lambda s, x, y: s.fftconvolve(x, y, axes=1), XX, XX[:, :3]),
+    "fftconvolve complex": (lambda s, x, y: s.fftconvolve(x, y), X + 1j, B - 2j),
+    "oaconvolve": (lambda s, x, y: s.oaconvolve(x, y, "same"), LONG, B),
+    "convolve": (lambda s, x, y: s.convolve(x, y), M, K),
+    "convolve same": (lambda s, x, y: s.convolve(x, y, mode="same"), X, B),
+    "convolve valid swapped": (lambda s, x, y: s.convolve(x, y, mode="valid"), B, X),
+    "convolve2d": (lambda s, x, y: s.convolve2d(x, y), M, K),
+    "convolve2d symm": (lambda s, x, y: s.convolve2d(x, y, "same", "symm"), M, K),
+    "convolve2d wrap": (lambda s, x, y: s.convolve2d(x, y, "full", "wrap"), M, K),
+    "convolve2d fill": (lambda s, x, y: s.convolve2d(x, y, "same", "fill", 2.0), M, K),
+    "correlate": (lambda s, x, y: s.correlate(x, y), M, K),
+    "correlate same": (lambda s, x, y: s.correlate(x, y, "same"), X, B),
+    "correlate even": (lambda s, x, y: s.correlate(x, y, "same"), M, EVEN),
+    "correlate valid": (lambda s, x, y: s.correlate(x, y, "valid"), B, X),
+    "correlate complex": (lambda s, x, y: s.correlate(x, y), X + 1j, B - 2j),
+    "correlate2d": (lambda s, x, y: s.correlate2d(x, y), M, K),
+    "correlate2d same": (lambda s, x, y: s.correlate2d(x, y, "same", "symm"), M, EVEN),
+    "hilbert": (lambda s, x: s.hilbert(x), XX),
+    "hilbert even": (lambda s, x: s.hilbert(x, 6, axis=0), XX),
+    "detrend": (lambda s, x: s.detrend(x), XX),
+    "detrend constant": (lambda s, x: s.detrend(x, 0, "constant"), XX),
+    "detrend pieces": (lambda s, x: s.detrend(x, bp=[4]), XX),
+    "resample up": (lambda s, x: s.resample(x, 11), X),
+    "resample down": (lambda s, x: s.resample(x, 5, axis=1), XX),
+    "resample even": (lambda s, x: s.resample(x, 6), LONG[:8]),
+    "resample even up": (lambda s, x: s.resample(x, 10), LONG[:8]),
+    "resample window": (lambda s, x: s.resample(x, 5, window="hamming"), X),
+    "resample complex": (lambda s, x: s.resample(x, 6), X + 1j * X[::-1]),
+    "resample_poly": (lambda s, x: s.resample_poly(x, 3, 2), X),
+    "resample_poly down": (lambda s, x: s.resample_poly(x, 2, 6, axis=1), XX),
+    "resample_poly taps": (lambda s, x: s.resample_poly(x, 2, 1, window=np.array([0.2, 0.5, 0.2])), X),
+    "medfilt": (lambda s, x: s.medfilt(x, 3), X),
+    "medfilt matrix": (lambda s, x: s.medfilt(x, [3, 1]), M),
+    "periodogram": (lambda s, x: s.periodogram(x, 2.0), X),
+    "periodogram spectrum": (lambda s, x: s.periodogram(x, window="hann", scaling="spectrum", detrend="linear", nfft=12), X),
+    "periodogram two-sided": (lambda s, x: s.periodogram(x, return_onesided=False, axis=0), XX.T),
+    "welch": (lambda s, x: s.welch(x, 3.0, nperseg=8), LONG),
+    "welch axis": (lambda s, x: s.welch(x, nperseg=4, noverlap=1, detrend=False, axis=0), XX.T),
+    "csd": (lambda s, x, y: s.csd(x, y, nperseg=8), LONG, LONG[::-1]),
+    "spectrogram": (lambda s, x: s.spectrogram(x, nperseg=8), LONG),
+    "spectrogram magnitude": (lambda s, x: s.spectrogram(x, 2.0, nperseg=6, noverlap=2, mode="magnitude"), LONG),
+    "stft": (lambda s, x: s.stft(x, 2.0, nperseg=8), LONG),
+    "stft matrix": (lambda s, x: s.stft(x, nperseg=4, boundary=None, padded=False, window="hamming"), XX),
+    "stft odd": (lambda s, x: s.stft(x, nperseg=5, boundary="odd", scaling="psd"), X),
+    "istft": (lambda s, z: s.istft(z, 2.0, nperseg=8), Z),
+    "istft noverlap": (lambda s, z: s.istft(z, nperseg=8, noverlap=6, boundary=False), Z),
+}  # fmt: skip
+
+
+def parts(result):
+    """The differentiable part, and what comes with it."""
+    several = result if isinstance(result, tuple) else (result,)
+    tensors = [x for x in several if isinstance(x, gs.Tensor)]
+    return tensors or [np.asarray(x) for x in several], several
+
+
+@each("name", CALLS)
+def test_calls(name):
+    call, *args = CALLS[name]
+    found = call(signal, *map(gs.asarray, args))
+    expected = call(scipy_signal, *args)
+    several = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    for ours, theirs in several:
+        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-9, atol=1e-11)
+
+    def differentiable(*tensors):
+        return tuple(parts(call(signal, *tensors))[0])
+
+    tensors = [gs.tensor(x, requires_grad=True) for x in args]
+    fast = {"fast_mode": True}
+    assert gradcheck(differentiable, tensors, check_forward_ad=True, **fast)
+    assert gradgradcheck(differentiable, tensors, **fast)
+
+
+def test_hips_autograds_convolve():
+    """Axes to convolve along, and axes to sum over."""
+    a, b = RANDOM.normal(size=(3, 4, 5)), RANDOM.normal(size=(3, 2, 2))
+    found = signal.convolve(a, b, axes=([1, 2], [1, 2]), dot_axes=([0], [0]), mode="valid")
+    expected = sum(scipy_signal.convolve(a[i], b[i], "valid") for i in range(3))
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
+    batch = RANDOM.normal(size=(6, 3, 4, 5))
+    kernels = RANDOM.normal(size=(3, 7, 2, 2))
+    found = signal.convolve(batch, kernels, axes=([2, 3], [2, 3]), dot_axes=([1], [0]))
+    assert found.shape == (6, 7, 5, 6)
+    np.testing.assert_allclose(
+        found[2, 4].numpy(), sum(scipy_signal.convolve(batch[2, i], kernels[i, 4]) for i in range(3)), atol=1e-12
+    )
+
+
+def test_windows_are_differentiated():
+    window = gs.tensor(np.hanning(10)[1:-1], requires_grad=True)
+    assert gradcheck(lambda w: signal.welch(LONG, window=w)[1], [window], check_forward_ad=True)
+
+
+def test_refusals():
+    with pytest.raises(NotImplementedError, match="Gustafsson"):
+        signal.filtfilt(B, A, LONG, method="gust")
+    with pytest.raises(NotImplementedError, match="average must be 'mean'"):
+        signal.welch(LONG, average="median")
+    with pytest.raises(ValueError, match="mode must be"):
+        signal.convolve(X, B, "middle")
+    with pytest.raises(ValueError, match="zi must have"):
+        signal.lfilter(B, A, X, zi=[1.0])
+    with pytest.raises(ValueError, match="longer than padlen"):
+        signal.filtfilt(B, A, X)
