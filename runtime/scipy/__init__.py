@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from . import optimize as optimize
     from . import sparse as sparse
     "integrate",
+    "ndimage",
     "signal",
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from . import integrate as integrate
+    from . import ndimage as ndimage
     from . import signal as signal
 else:
     __getattr__ = later(__name__, {"": _modules})

@@ -107,12 +107,13 @@ NAMES = {
         "generalized_pareto fishersnedecor betabinom binom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
         "rankdata sem truncnorm vonmises wrapcauchy categorical multivariate_normal"
     ),
-    "not there yet; write the steps in a loop: they are recorded": "odeint solve_ivp integrate",
+    "write gs.scipy.integrate.odeint or gs.scipy.integrate.solve_ivp": "odeint solve_ivp integrate",
     "write gs.scipy.optimize.minimize": "minimize OptimizeResults optimize root",
     "write gs.tree_util.ravel_pytree for flatten, gs.optim for the optimizers": "misc",
     "write gs.func.fixed_point": "fixed_points",
     "write gs.optim.SGD, gs.optim.RMSprop or gs.optim.Adam": "sgd rmsprop adam unflatten_optimizer optimizers optax",
-    "not there yet; write gs.nn.conv2d, or SciPy's function of x.detach().numpy(), without a gradient": "ndimage image cluster",
+    "write gs.scipy.ndimage": "ndimage",
+    "not there yet; write gs.nn.conv2d, or SciPy's function of x.detach().numpy(), without a gradient": "image cluster",
     "write gs.sparse.matmul(A, x)": "spmm smm hsmm hspmm dsmm",
     "write gs.sparse.addmm(mat, A, x)": "saddmm sspaddmm",
     "write gs.sparse.coo(data, (rows, columns), shape) or gs.sparse.csr": "sparse_* *indices_copy values_copy",

@@ -1,0 +1,58 @@
+"""What stands beyond the edges of an image, by SciPy's names of modes.
+
+Owns the map of places beyond an edge to places inside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.operand import asarray
+from ...support.dispatch import ops
+
+MODES = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-constant", "grid-mirror", "grid-wrap")
+
+
+def floats(name: str, input: Any) -> Any:
+    """An image as floating point numbers."""
+    x = asarray(input)
+    return x if x.dtype.kind in "fc" else ops.astype(x, np.float64)
+
+
+def each_axis(name: str, value: Any, count: int) -> list:
+    """An argument that may be given once for all axes."""
+    several = list(value) if isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim else [value] * count
+    if len(several) != count:
+        raise ValueError(f"{name}: a sequence argument must have as many elements as there are axes, {count}, got {len(several)}")
+    return several
+
+
+def inside(places: np.ndarray, size: int, mode: str) -> np.ndarray:
+    """Where a place beyond the edges is looked up; those of "constant" stay within for the lookup."""
+    if mode in ("reflect", "grid-mirror"):
+        places = places % (2 * size)
+        return np.where(places >= size, 2 * size - 1 - places, places)
+    if mode == "mirror":
+        period = max(2 * (size - 1), 1)
+        places = places % period
+        return np.where(places >= size, period - places, places)
+    if mode in ("wrap", "grid-wrap"):
+        return places % size
+    return np.clip(places, 0, size - 1)
+
+
+def extended(name: str, x: Any, axis: int, before: int, after: int, mode: str, cval: Any) -> Any:
+    """An image that goes on beyond its edges along an axis."""
+    if mode not in MODES:
+        raise ValueError(f"{name}: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
+    size = x.shape[axis]
+    if before <= 0 and after <= 0:
+        return x
+    places = np.arange(-before, size + after)
+    found = ops.take(x, inside(places, size, mode), axis=axis)
+    if mode in ("constant", "grid-constant"):
+        shape = (-1,) + (1,) * (x.ndim - 1 - axis % x.ndim)
+        found = ops.where(asarray(((places >= 0) & (places < size)).reshape(shape)), found, cval)
+    return found

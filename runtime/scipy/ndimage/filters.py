@@ -1,0 +1,575 @@
+"""Filters of images: sums over windows with weights, and orders of windows.
+
+Owns SciPy's signatures, where a window lies, and the weights of Gaussians.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.operand import asarray
+from ...support.dispatch import ops
+from .edges import each_axis, extended, floats
+
+
+def correlate1d(
+    input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """The correlation of an image with weights along an axis.
+
+    Parameters
+    ----------
+    input : array_like or Tensor
+    weights : array_like or Tensor, 1-D
+    axis : int
+    output : None
+        A result is a new tensor.
+    mode : str
+        What stands beyond the edges: "reflect", "constant", "nearest", "mirror", "wrap", or SciPy's "grid-" names for them.
+    cval : number or Tensor
+        With mode="constant".
+    origin : int
+        By how much the window is shifted to the left.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`.
+    """
+    x, weights = floats("correlate1d", input), floats("correlate1d", weights)
+    _no_output("correlate1d", output)
+    if weights.ndim != 1 or not weights.size:
+        raise ValueError("correlate1d: weights must be a vector that is not empty")
+    return _summed("correlate1d", x, weights, axis, mode, cval, _before("correlate1d", weights.size, origin))
+
+
+def convolve1d(
+    input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """The convolution of an image with weights along an axis.
+
+    Parameters
+    ----------
+    input, weights, axis, output, mode, cval, origin
+        As for `correlate1d`.
+
+    Returns
+    -------
+    Tensor
+    """
+    weights = ops.flip(floats("convolve1d", weights))
+    return correlate1d(input, weights, axis, output, mode, cval, -origin - (weights.size % 2 == 0))
+
+
+def correlate(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0) -> Any:
+    """The correlation of an image with weights of as many axes.
+
+    Parameters
+    ----------
+    input, weights, output, mode, cval, origin
+        As for `correlate1d`; `origin` may be given for each axis.
+
+    Returns
+    -------
+    Tensor
+    """
+    x, weights = floats("correlate", input), floats("correlate", weights)
+    _no_output("correlate", output)
+    if weights.ndim != x.ndim:
+        raise RuntimeError(f"correlate: weights must have {x.ndim} axes, got {weights.ndim}")
+    windows = _windows("correlate", x, weights.shape, mode, cval, each_axis("correlate", origin, x.ndim))
+    return ops.tensordot(ops.reshape(weights, (-1,)), ops.stack(windows), 1)
+
+
+def convolve(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0) -> Any:
+    """The convolution of an image with weights of as many axes.
+
+    Parameters
+    ----------
+    input, weights, output, mode, cval, origin
+        As for `correlate`.
+
+    Returns
+    -------
+    Tensor
+    """
+    weights = ops.flip(floats("convolve", weights))
+    origins = each_axis("convolve", origin, weights.ndim)
+    return correlate(input, weights, output, mode, cval, [-o - (size % 2 == 0) for o, size in zip(origins, weights.shape)])
+
+
+def gaussian_filter1d(
+    input: Any, sigma: Any, axis: int = -1, order: int = 0, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
+    truncate: float = 4.0, *, radius: int | None = None,
+) -> Any:  # fmt: skip
+    """A Gaussian filter along an axis, or one with a derivative of a Gaussian.
+
+    Parameters
+    ----------
+    input, axis, output, mode, cval
+        As for `correlate1d`.
+    sigma : float or Tensor
+        The standard deviation, which has a derivative; the radius of the window is a constant.
+    order : int
+        Which derivative.
+    truncate : float
+        At how many standard deviations the window ends.
+    radius : int, optional
+        Where it ends otherwise.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`.
+    """
+    sigma = floats("gaussian_filter1d", sigma)
+    reach = int(truncate * sigma.item() + 0.5) if radius is None else radius
+    if order < 0 or reach < 0 or reach != int(reach):
+        raise ValueError("gaussian_filter1d: order and radius must be whole and not negative")
+    return correlate1d(input, _gaussian(sigma, order, int(reach)), axis, output, mode, cval)
+
+
+def _gaussian(sigma: Any, order: int, reach: int) -> Any:
+    """Samples of a Gaussian whose sum is 1, times the polynomial of its derivative, turned round for a correlation."""
+    at = asarray(np.arange(-reach, reach + 1.0))
+    weights = ops.exp(-0.5 * (at / sigma) ** 2)
+    weights = weights / ops.sum(weights)
+    variance, before, now = sigma * sigma, 0.0, 1.0  # Hermite's polynomials by their recurrence
+    for i in range(order):
+        before, now = now, -(at * now + i * before) / variance
+    return ops.flip(weights * now)
+
+
+def gaussian_filter(
+    input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
+    radius: Any = None, axes: Any = None,
+) -> Any:  # fmt: skip
+    """A Gaussian filter along several axes.
+
+    Parameters
+    ----------
+    input, output, cval, truncate
+        As for `gaussian_filter1d`.
+    sigma, order, mode, radius
+        The same; may be given for each axis.
+    axes : int or sequence of int, optional
+        All by default.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`.
+    """
+    x = floats("gaussian_filter", input)
+    chosen = _axes(x, axes)
+    if hasattr(sigma, "ndim") and sigma.ndim:
+        sigma = [sigma[i] for i in range(len(sigma))]
+    several = [each_axis("gaussian_filter", value, len(chosen)) for value in (sigma, order, mode, radius)]
+    for axis, width, which, how, reach in zip(chosen, *several):
+        if floats("gaussian_filter", width).item() > 1e-15:
+            x = gaussian_filter1d(x, width, axis, which, output, how, cval, truncate, radius=reach)
+    return x
+
+
+def uniform_filter1d(
+    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """The mean over windows along an axis.
+
+    Parameters
+    ----------
+    input, axis, output, mode, cval, origin
+        As for `correlate1d`.
+    size : int
+
+    Returns
+    -------
+    Tensor
+    """
+    return correlate1d(input, np.full(size, 1 / size), axis, output, mode, cval, origin)
+
+
+def uniform_filter(
+    input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+) -> Any:
+    """The mean over windows.
+
+    Parameters
+    ----------
+    input, size, output, mode, cval, origin
+        As for `uniform_filter1d`; `size`, `mode` and `origin` may be given for each axis.
+    axes : int or sequence of int, optional
+
+    Returns
+    -------
+    Tensor
+    """
+    x = floats("uniform_filter", input)
+    chosen = _axes(x, axes)
+    several = [each_axis("uniform_filter", value, len(chosen)) for value in (size, mode, origin)]
+    for axis, length, how, start in zip(chosen, *several):
+        x = uniform_filter1d(x, length, axis, output, how, cval, start) if length > 1 else x
+    return x
+
+
+def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
+    """Sobel's filter: a difference along `axis` of what is smoothed along the others.
+
+    Parameters
+    ----------
+    input, axis, output, mode, cval
+        As for `correlate1d`; `mode` may be given for each axis.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _edges("sobel", input, axis, output, mode, cval, [1.0, 2.0, 1.0])
+
+
+def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
+    """Prewitt's filter: `sobel` with means.
+
+    Parameters
+    ----------
+    input, axis, output, mode, cval
+        As for `sobel`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _edges("prewitt", input, axis, output, mode, cval, [1.0, 1.0, 1.0])
+
+
+def _edges(name: str, input: Any, axis: int, output: Any, mode: Any, cval: Any, smooth: list) -> Any:
+    x = floats(name, input)
+    modes = each_axis(name, mode, x.ndim)
+    along = axis % x.ndim
+    y = correlate1d(x, [-1.0, 0.0, 1.0], along, output, modes[along], cval)
+    for other in range(x.ndim):
+        y = y if other == along else correlate1d(y, smooth, other, output, modes[other], cval)
+    return y
+
+
+def generic_laplace(
+    input: Any, derivative2: Callable[..., Any], output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    extra_arguments: tuple = (), extra_keywords: dict | None = None, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """The sum of second derivatives along all axes, by a function that gives one.
+
+    Parameters
+    ----------
+    input, output, mode, cval
+        As for `sobel`.
+    derivative2 : callable
+        Takes an image, an axis, `output`, a mode and `cval`.
+    extra_arguments, extra_keywords
+        Passed on to it.
+    axes : int or sequence of int, optional
+
+    Returns
+    -------
+    Tensor
+    """
+    x = floats("generic_laplace", input)
+    chosen = _axes(x, axes)
+    modes = each_axis("generic_laplace", mode, len(chosen))
+    parts = [
+        derivative2(x, axis, output, how, cval, *extra_arguments, **extra_keywords or {}) for axis, how in zip(chosen, modes)
+    ]
+    return sum(parts[1:], parts[0])
+
+
+def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
+    """Laplace's filter: second differences along all axes.
+
+    Parameters
+    ----------
+    input, output, mode, cval, axes
+        As for `generic_laplace`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return generic_laplace(
+        input, lambda x, axis, *rest: correlate1d(x, [1.0, -2.0, 1.0], axis, *rest), output, mode, cval, axes=axes
+    )
+
+
+def gaussian_laplace(
+    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **kwargs: Any
+) -> Any:
+    """Laplace's filter by second derivatives of Gaussians.
+
+    Parameters
+    ----------
+    input, output, mode, cval, axes
+        As for `generic_laplace`.
+    sigma, **kwargs
+        As for `gaussian_filter`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return generic_laplace(input, _derivative(sigma, 2, axes, input, kwargs), output, mode, cval, axes=axes)
+
+
+def generic_gradient_magnitude(
+    input: Any, derivative: Callable[..., Any], output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    extra_arguments: tuple = (), extra_keywords: dict | None = None, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    """The length of the gradient, by a function that gives a derivative along an axis.
+
+    Parameters
+    ----------
+    input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes
+        As for `generic_laplace`.
+
+    Returns
+    -------
+    Tensor
+    """
+    x = floats("generic_gradient_magnitude", input)
+
+    def squared(x: Any, axis: int, *rest: Any, **keywords: Any) -> Any:
+        found = derivative(x, axis, *rest, **keywords)
+        return found * found
+
+    return ops.sqrt(generic_laplace(x, squared, output, mode, cval, extra_arguments, extra_keywords, axes=axes))
+
+
+def gaussian_gradient_magnitude(
+    input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **kwargs: Any
+) -> Any:
+    """The length of the gradient by derivatives of Gaussians.
+
+    Parameters
+    ----------
+    input, sigma, output, mode, cval, axes, **kwargs
+        As for `gaussian_laplace`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return generic_gradient_magnitude(input, _derivative(sigma, 1, axes, input, kwargs), output, mode, cval, axes=axes)
+
+
+def _derivative(sigma: Any, order: int, axes: Any, input: Any, kwargs: dict) -> Callable[..., Any]:
+    chosen = _axes(asarray(input), axes)
+
+    def derivative(x: Any, axis: int, output: Any, mode: str, cval: Any) -> Any:
+        orders = [order if other == axis else 0 for other in chosen]
+        return gaussian_filter(x, sigma, orders, output, mode, cval, axes=chosen, **kwargs)
+
+    return derivative
+
+
+def maximum_filter1d(
+    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """The greatest element of windows along an axis.
+
+    Parameters
+    ----------
+    input, size, axis, output, mode, cval, origin
+        As for `uniform_filter1d`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("maximum_filter1d", input, *_along(input, size, axis), output, mode, cval, origin, ops.max)
+
+
+def minimum_filter1d(
+    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """The least element of windows along an axis.
+
+    Parameters
+    ----------
+    input, size, axis, output, mode, cval, origin
+        As for `uniform_filter1d`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("minimum_filter1d", input, *_along(input, size, axis), output, mode, cval, origin, ops.min)
+
+
+def maximum_filter(
+    input: Any,
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:
+    """The greatest element of windows; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input, output, mode, cval, origin
+        As for `correlate`.
+    size : int or sequence of int, optional
+        The window's.
+    footprint : array_like, optional
+        Which elements of the window count, in the place of `size`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("maximum_filter", input, size, footprint, output, mode, cval, origin, ops.max)
+
+
+def minimum_filter(
+    input: Any,
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:
+    """The least element of windows; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("minimum_filter", input, size, footprint, output, mode, cval, origin, ops.min)
+
+
+def rank_filter(
+    input: Any, rank: int, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:  # fmt: skip
+    """The element of a rank in windows.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+    rank : int
+        Counted from the least, or negative from the greatest.
+
+    Returns
+    -------
+    Tensor
+    """
+    pick = lambda windows, axis: ops.sort(windows, axis)[rank]  # noqa: E731
+    return _ordered("rank_filter", input, size, footprint, output, mode, cval, origin, pick)
+
+
+def median_filter(
+    input: Any,
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:
+    """The median of windows, of an even number the greater one of the two in the middle.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+
+    Returns
+    -------
+    Tensor
+    """
+    pick = lambda windows, axis: ops.sort(windows, axis)[windows.shape[0] // 2]  # noqa: E731
+    return _ordered("median_filter", input, size, footprint, output, mode, cval, origin, pick)
+
+
+def percentile_filter(
+    input: Any, percentile: float, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
+    cval: Any = 0.0, origin: Any = 0,
+) -> Any:  # fmt: skip
+    """The element at a percentile of windows.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+    percentile : float
+        From 0 to 100, or negative from 0 to -100.
+
+    Returns
+    -------
+    Tensor
+    """
+    share = (percentile + 100 if percentile < 0 else percentile) / 100
+    if not 0 <= share <= 1:
+        raise RuntimeError(f"percentile_filter: percentile must lie within 100 of 0, got {percentile}")
+    rank = lambda count: count - 1 if share == 1 else int(count * share)  # noqa: E731
+    pick = lambda windows, axis: ops.sort(windows, axis)[rank(windows.shape[0])]  # noqa: E731
+    return _ordered("percentile_filter", input, size, footprint, output, mode, cval, origin, pick)
+
+
+def _ordered(name, input, size, footprint, output, mode, cval, origin, pick):
+    x = floats(name, input)
+    _no_output(name, output)
+    if footprint is None and size is None:
+        raise RuntimeError(f"{name}: give size or footprint")
+    counted = np.ones(each_axis(name, size, x.ndim), bool) if footprint is None else np.asarray(footprint, bool)
+    windows = _windows(name, x, counted.shape, mode, cval, each_axis(name, origin, x.ndim), counted)
+    return pick(ops.stack(windows), 0)
+
+
+def _along(input: Any, size: int, axis: int) -> tuple:
+    sizes = [1] * asarray(input).ndim
+    sizes[axis] = size
+    return sizes, None
+
+
+def _no_output(name: str, output: Any) -> None:
+    if output is not None:
+        raise ValueError(f"{name}: output must be None: a result is a new tensor")
+
+
+def _axes(x: Any, axes: Any) -> list:
+    return list(range(x.ndim)) if axes is None else [axis % x.ndim for axis in np.atleast_1d(axes).tolist()]
+
+
+def _before(name: str, size: int, origin: int) -> int:
+    """How many elements of a window stand before its middle."""
+    if not -(size // 2) <= origin <= (size - 1) // 2:
+        raise ValueError(f"{name}: origin must lie within a window of {size}, got {origin}")
+    return size // 2 + origin
+
+
+def _summed(name: str, x: Any, weights: Any, axis: int, mode: str, cval: Any, before: int) -> Any:
+    axis, count = axis % x.ndim, x.shape[axis]
+    wide = extended(name, x, axis, before, weights.size - 1 - before, mode, cval)
+    cut = (slice(None),) * axis
+    terms = [weights[i] * wide[(*cut, slice(i, i + count))] for i in range(weights.size)]
+    return sum(terms[1:], terms[0])
+
+
+def _windows(name: str, x: Any, shape: tuple, mode: Any, cval: Any, origins: list, counted: Any = None) -> list:
+    """For each place of a window the image that is moved there."""
+    wide = x
+    for axis, (size, how, origin) in enumerate(zip(shape, each_axis(name, mode, x.ndim), origins)):
+        before = _before(name, size, origin)
+        wide = extended(name, wide, axis, before, size - 1 - before, how, cval)
+    places = [place for place in np.ndindex(*shape) if counted is None or counted[place]]
+    return [wide[tuple(slice(i, i + n) for i, n in zip(place, x.shape))] for place in places]

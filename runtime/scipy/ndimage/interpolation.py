@@ -1,0 +1,327 @@
+"""Images at other places: map_coordinates and the transforms that are made of it.
+
+Owns the prefilter of splines and its adjoint, the weights of splines, and how a place beyond the edges is looked up.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...autograd import Function
+from ...core.operand import asarray
+from ...support.dispatch import ops
+from .edges import each_axis, floats, inside
+
+_PREPADDED = 12  # how far SciPy lets an image go on before it is filtered, where its spline has no such edges
+
+
+class SplineFilter(Function):
+    """The coefficients of the spline through samples along an axis: the inverse of the sampling of splines.
+
+    With edges that mirror the first sample, the sampling has half of the weight at an edge towards the inside, so the adjoint
+    is the same filter between weights of the edges; with other edges the filter is its own adjoint.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, order: int, axis: int, mode: str) -> Any:
+        from scipy.ndimage import spline_filter1d as of_array
+
+        ctx.how = order, axis, mode
+        values = x.detach().numpy()
+        return asarray(of_array(values, order, axis, output=values.dtype, mode=mode))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        order, axis, mode = ctx.how
+        if mode != "mirror" or grad.shape[axis] == 1:
+            return SplineFilter.apply(grad, order, axis, mode), None, None, None
+        weights = np.ones(grad.shape[axis])
+        weights[[0, -1]] = 0.5
+        weights = asarray(weights.reshape((-1,) + (1,) * (grad.ndim - 1 - axis % grad.ndim)))
+        return weights * SplineFilter.apply(grad / weights, order, axis, mode), None, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, x_t: Any, *others: Any) -> Any:
+        return SplineFilter.apply(x_t, *ctx.how)
+
+
+def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror") -> Any:
+    """The coefficients of the spline through samples along an axis.
+
+    Parameters
+    ----------
+    input : array_like or Tensor
+    order : int
+        Of the spline, from 0 to 5.
+    axis : int
+    output : dtype
+    mode : {"mirror", "reflect", "grid-wrap"}
+        What stands beyond the edges; other modes of SciPy's are filtered as "mirror".
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`.
+    """
+    if not 0 <= order <= 5:
+        raise RuntimeError(f"spline_filter1d: order must be from 0 to 5, got {order}")
+    x = floats("spline_filter1d", input)
+    x = x if x.dtype.kind == "c" else ops.astype(x, output)
+    how = {"grid-mirror": "reflect", "reflect": "reflect", "grid-wrap": "grid-wrap"}.get(mode, "mirror")
+    return x if order < 2 or x.shape[axis] == 1 else SplineFilter.apply(x, order, axis, how)
+
+
+def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror") -> Any:
+    """The coefficients of the spline through an image.
+
+    Parameters
+    ----------
+    input, order, output, mode
+        As for `spline_filter1d`.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`.
+    """
+    x = floats("spline_filter", input)
+    for axis in range(x.ndim):
+        x = spline_filter1d(x, order, axis, output, mode)
+    return x
+
+
+def map_coordinates(
+    input: Any,
+    coordinates: Any,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Any:
+    """An image at places between its samples, by splines.
+
+    Parameters
+    ----------
+    input : array_like or Tensor
+    coordinates : array_like or Tensor
+        For each axis of `input` the places along it.
+    output : None
+    order : {0, 1, 3}
+        Of the spline.  One of order 0 has no derivative by the coordinates; that of order 1 jumps at samples.
+    mode : str
+        What stands beyond the edges: "constant", "nearest", "mirror", "reflect", "grid-wrap".
+    cval : number or Tensor
+        With mode="constant".
+    prefilter : bool
+        Whether `input` holds samples; else it holds the coefficients of the spline.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `coordinates` without its first axis.
+    """
+    x, places = floats("map_coordinates", input), floats("map_coordinates", coordinates)
+    if output is not None:
+        raise ValueError("map_coordinates: output must be None: a result is a new tensor")
+    if order not in (0, 1, 3):
+        raise NotImplementedError(
+            f"map_coordinates: order must be 0, 1 or 3, got {order}: splines of others have no derivative here"
+        )
+    if mode not in ("constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap"):
+        raise NotImplementedError(f"map_coordinates: mode must be 'constant', 'nearest', 'mirror', 'reflect' or 'grid-wrap', got "
+                                  f"{mode!r}")  # fmt: skip
+    if places.shape[:1] != (x.ndim,):
+        raise RuntimeError(f"map_coordinates: coordinates must have {x.ndim} along their first axis, as many as input has axes, "
+                           f"got the shape {places.shape}")  # fmt: skip
+    if prefilter and order > 1:
+        x, shifted = _coefficients(x, order, mode)
+    else:
+        shifted = 0
+    indices, weights, outside = [], [], np.zeros(places.shape[1:], bool)
+    for axis in range(x.ndim):
+        at, beyond = _moved_inside(places[axis] + shifted, x.shape[axis], mode)
+        outside |= beyond
+        near, parts = _spline(at, order)
+        lookup = "mirror" if mode in ("constant", "nearest") else mode
+        indices.append([inside(near + i, x.shape[axis], lookup) for i in range(len(parts))])
+        weights.append(parts)
+    terms = []
+    for chosen in np.ndindex(*[len(parts) for parts in weights]):
+        term = x[tuple(asarray(indices[axis][i]) for axis, i in enumerate(chosen))]
+        for axis, i in enumerate(chosen):
+            term = term if weights[axis][i] is None else term * weights[axis][i]
+        terms.append(term)
+    found = sum(terms[1:], terms[0])
+    return ops.where(asarray(outside), cval, found) if outside.any() else found
+
+
+def _coefficients(x: Any, order: int, mode: str) -> tuple:
+    """The spline's coefficients, and by how many the image was extended on each side."""
+    if mode != "nearest":
+        return spline_filter(x, order, x.dtype, mode), 0
+    for axis in range(x.ndim):
+        x = ops.take(x, np.clip(np.arange(-_PREPADDED, x.shape[axis] + _PREPADDED), 0, x.shape[axis] - 1), axis=axis)
+    return spline_filter(x, order, x.dtype, "mirror"), _PREPADDED
+
+
+def _moved_inside(places: Any, size: int, mode: str) -> tuple:
+    """Places beyond the edges as places inside that hold the same, and which of them hold `cval`."""
+    at = places.detach().numpy()
+    beyond = np.zeros(at.shape, bool)
+    if mode == "constant":
+        beyond = (at < 0) | (at > size - 1)
+        return ops.where(asarray(beyond), 0.0, places), beyond
+    if mode == "nearest":
+        return ops.clip(places, 0.0, size - 1.0), beyond
+    if mode == "grid-wrap":
+        return places - asarray(np.floor(at / size) * size), beyond
+    period = 2.0 * (size - 1 if mode == "mirror" else size)
+    if size == 1:
+        return places * 0.0, beyond
+    offset = 0.0 if mode == "mirror" else 0.5
+    turns = np.floor((at + offset) / period)
+    folded = at + offset - turns * period
+    back = folded > period / 2
+    signs = asarray(np.where(back, -1.0, 1.0))
+    return (places + offset - asarray(turns * period)) * signs + asarray(np.where(back, period, 0.0)) - offset, beyond
+
+
+def _spline(at: Any, order: int) -> tuple:
+    """The first sample that a place takes part of, and its parts of this and the following ones; None for the whole of one."""
+    values = at.detach().numpy()
+    if order == 0:
+        return np.floor(values + 0.5).astype(np.int64), [None]
+    near = np.floor(values)
+    t = at - asarray(near)
+    if order == 1:
+        return near.astype(np.int64), [1 - t, t]
+    s = 1 - t
+    middle = lambda u: (4 - 3 * u * u * (2 - u)) / 6  # noqa: E731
+    return near.astype(np.int64) - 1, [s * s * s / 6, middle(t), middle(s), t * t * t / 6]
+
+
+def affine_transform(
+    input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
+    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
+) -> Any:  # fmt: skip
+    """An image at matrix @ place + offset for each place of the result.
+
+    Parameters
+    ----------
+    input, output, order, mode, cval, prefilter
+        As for `map_coordinates`.
+    matrix : array_like or Tensor
+        Of shape (ndim, ndim); (ndim,) for a diagonal; with a further column the offset, and a further row of SciPy's.
+    offset : float, array_like or Tensor
+    output_shape : tuple of int, optional
+        That of `input` by default.
+
+    Returns
+    -------
+    Tensor
+        Of shape `output_shape`.
+    """
+    x, matrix = floats("affine_transform", input), floats("affine_transform", matrix)
+    shape = x.shape if output_shape is None else tuple(output_shape)
+    if matrix.ndim == 2 and matrix.shape[1] == x.ndim + 1:
+        matrix, offset = matrix[: x.ndim, : x.ndim], matrix[: x.ndim, x.ndim]
+    elif matrix.ndim == 1:
+        matrix = ops.diag(matrix)
+    grid = asarray(np.indices(shape, dtype=np.float64))
+    offset = ops.reshape(ops.zeros(x.ndim) + floats("affine_transform", offset), (x.ndim,) + (1,) * len(shape))
+    return map_coordinates(x, ops.tensordot(matrix, grid, 1) + offset, output, order, mode, cval, prefilter)
+
+
+def shift(
+    input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0, prefilter: bool = True
+) -> Any:
+    """An image that is moved.
+
+    Parameters
+    ----------
+    input, output, order, mode, cval, prefilter
+        As for `map_coordinates`.
+    shift : float, array_like or Tensor
+        By how much, along all axes or along each.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `input`.
+    """
+    x = floats("shift", input)
+    return affine_transform(x, np.ones(x.ndim), -floats("shift", shift), None, output, order, mode, cval, prefilter)
+
+
+def zoom(
+    input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0, prefilter: bool = True, *,
+    grid_mode: bool = False,
+) -> Any:  # fmt: skip
+    """An image of another size.
+
+    Parameters
+    ----------
+    input, output, order, mode, cval, prefilter
+        As for `map_coordinates`.
+    zoom : float or sequence of float
+        Constant: the shape of the result follows from it.
+    grid_mode : False
+
+    Returns
+    -------
+    Tensor
+    """
+    x = floats("zoom", input)
+    if grid_mode:
+        raise NotImplementedError("zoom: grid_mode=True has no derivative here")
+    factors = [float(factor) for factor in each_axis("zoom", zoom, x.ndim)]
+    shape = tuple(int(round(size * factor)) for size, factor in zip(x.shape, factors))
+    ratios = [(size - 1) / (new - 1) if new > 1 else 1.0 for size, new in zip(x.shape, shape)]
+    # A place that is past the last sample by rounding alone is there.
+    grid = [np.minimum(np.arange(new) * ratio, size - 1) for new, ratio, size in zip(shape, ratios, x.shape)]
+    return map_coordinates(x, np.stack(np.meshgrid(*grid, indexing="ij")), output, order, mode, cval, prefilter)
+
+
+def rotate(
+    input: Any, angle: Any, axes: tuple = (1, 0), reshape: bool = True, output: Any = None, order: int = 3,
+    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
+) -> Any:  # fmt: skip
+    """An image that is turned in the plane of two axes.
+
+    Parameters
+    ----------
+    input, output, order, mode, cval, prefilter
+        As for `map_coordinates`.
+    angle : float or Tensor
+        In degrees.
+    axes : pair of int
+    reshape : bool
+        Whether the result is large enough for all of the image; its shape is a constant.
+
+    Returns
+    -------
+    Tensor
+    """
+    x, angle = floats("rotate", input), floats("rotate", angle)
+    first, second = sorted(axis % x.ndim for axis in axes)
+    if first == second:
+        raise ValueError("rotate: axes must be two different ones")
+    turn = angle * (np.pi / 180)
+    c, s = ops.cos(turn), ops.sin(turn)
+    plane = ops.stack([ops.stack([c, s]), ops.stack([-s, c])])
+    sizes = np.array([x.shape[first], x.shape[second]])
+    new = sizes
+    if reshape:
+        corners = plane.detach().numpy() @ np.array([[0, 0, sizes[0], sizes[0]], [0, sizes[1], 0, sizes[1]]])
+        new = (np.ptp(corners, axis=1) + 0.5).astype(int)
+    shape = list(x.shape)
+    shape[first], shape[second] = new.tolist()
+    start = asarray((sizes - 1) / 2) - plane @ asarray((new - 1) / 2)
+    grid = np.indices(shape, dtype=np.float64)
+    places = [asarray(part) for part in grid]
+    for row, axis in enumerate((first, second)):
+        places[axis] = plane[row, 0] * asarray(grid[first]) + plane[row, 1] * asarray(grid[second]) + start[row]
+    return map_coordinates(x, ops.stack(places), output, order, mode, cval, prefilter)
