@@ -102,8 +102,6 @@ def test_what_is_refused():
     with pytest.raises(NotImplementedError, match="multivariate_normal.cdf has no derivative"):
         stats.multivariate_normal.cdf(x, X[1], A).sum().backward()
     np.testing.assert_allclose(numbers(stats.multivariate_normal.cdf(X, X[1], A)), scipy_stats.multivariate_normal.cdf(X, X[1], A), atol=1e-4)
-    with pytest.raises(NotImplementedError, match="allow_singular is not offered"):
-        stats.multivariate_normal.logpdf(X, X[1], A, allow_singular=True)
     with pytest.raises(np.linalg.LinAlgError):
         stats.multivariate_normal.logpdf(X, X[1], -A)
     for wrong, words in ((lambda: stats.multivariate_normal.logpdf(X, X[1], A[:2]), "cov must be"), (lambda: stats.multivariate_normal.logpdf(X[:, :2], X[1], A), "3 elements"),
@@ -112,3 +110,15 @@ def test_what_is_refused():
             wrong()
     with pytest.raises(NotImplementedError, match="no derivative in x"):
         stats.multinomial.logpmf(gs.tensor([1.0, 2.0, 3.0], requires_grad=True), 6, [0.2, 0.3, 0.5]).backward()
+
+
+def test_singular_covariances():
+    """The density on the range of the covariance; beside it there is none."""
+    cov = np.outer([1.0, 2.0, -1.0], [1.0, 2.0, -1.0]) + np.outer([0.0, 1.0, 1.0], [0.0, 1.0, 1.0])
+    on = np.array([[1.0, 3.0, 0.0], [0.5, 1.0, -0.5]])
+    found = stats.multivariate_normal.logpdf(on, None, cov, allow_singular=True)
+    np.testing.assert_allclose(numbers(found), scipy_stats.multivariate_normal.logpdf(on, None, cov, allow_singular=True), rtol=1e-12)
+    assert stats.multivariate_normal.logpdf([1.0, 0.0, 0.0], None, cov, allow_singular=True).item() == -np.inf
+    half = gs.tensor(np.array([[1.0, 0.0], [2.0, 1.0], [-1.0, 1.0]]), requires_grad=True)
+    place = gs.tensor([0.5, -0.3], requires_grad=True)
+    assert gradcheck(lambda h, p: stats.multivariate_normal.logpdf(h @ p, None, h @ h.T, True), (half, place))

@@ -67,7 +67,7 @@ def test_values_and_derivatives(call):
     moves = [np.random.default_rng(i).uniform(0.3, 0.7, v.shape) * 0.2 * (1 if name.startswith("ellip") is False else 0.5) for i, v in enumerate(given)]
     moves = [0.3 * m * np.minimum(np.abs(v), np.where((v > 0) & (v < 1), 1 - v, 1.0)) for m, v in zip(moves, given)]
     (backward, forward), (twice_backward, twice_forward) = in_all_ways_of_sums(function, given, moves)
-    first, second = along(function, given, moves, 1), along(function, given, moves, 2)
+    first, second = along(function, given, moves, elementwise=False)
     np.testing.assert_allclose(forward, first, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(backward, first.sum(), rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(twice_forward, second, rtol=2e-5, atol=3e-7)

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.operand import asarray
 from ...func import stop_gradient
 from ...generated.ops import exp, log, log1p, mT, where, xlogy
-from ...linalg import cholesky, solve_triangular
+from ...linalg import cholesky, eigvalsh, pinv, solve_triangular
 from ...special import digamma, gammaln, ive
 from ...support.dispatch import ops
 from ...support.generator import Holder, as_generator
@@ -21,6 +21,7 @@ from ..values import must_be_constant, reals, refused
 from .frozen import Frozen
 
 LOG_2PI = math.log(2 * math.pi)
+SINGULAR = 1e6 * 2.220446049250313e-16  # up to which part of the largest one an eigenvalue counts as 0, as SciPy has it
 
 
 class Multivariate:
@@ -99,7 +100,8 @@ class MultivariateNormal(Multivariate):
         cov : array_like
             A number, variances of shape (n,), or the covariance matrix of shape (n, n): of a symmetric matrix the lower triangle.
         allow_singular : bool
-            Must be False: a density on a part of the space has no derivative in `cov`.
+            Whether `cov` may be singular: the density is that on its range, -inf beside it, and the derivative in `cov` that at
+            constant rank.
 
         Returns
         -------
@@ -112,11 +114,24 @@ class MultivariateNormal(Multivariate):
             `cov` is not positive definite.
         """
         if allow_singular:
-            raise NotImplementedError(f"{self.name}: allow_singular is not offered: the density has no derivative in cov then; "
-                                      "project x on the range of cov, and take the density there")  # fmt: skip
+            return self._on_range(x, mean, cov)
         x, mean, factor = _location_and_factor(self.name, mean, cov, x)
         squared, log_det = _distance(x, mean, factor)
         return -(squared + mean.size * LOG_2PI + log_det) / 2
+
+    def _on_range(self, x: Any, mean: Any, cov: Any) -> Any:
+        """The logarithm of the density on the range of a covariance matrix."""
+        x, mean, cov = reals(self.name, x, 0.0 if mean is None else mean, cov)
+        if cov.ndim != 2:
+            cov = ops.diag(ops.broadcast_to(cov, (max(cov.size, mean.size),)))
+        inverse, values = pinv(cov, hermitian=True, rtol=SINGULAR), eigvalsh(cov)
+        there = values > SINGULAR * ops.max(ops.absolute(values))
+        log_det = ops.sum(log(where(there, values, 1.0)))
+        rank = ops.sum(ops.astype(there, cov.dtype))
+        off = x - mean
+        squared = ops.sum(off @ inverse * off, axis=-1)
+        beside = ops.max(ops.absolute(off - off @ inverse @ cov), axis=-1) > 1e-6 * (1 + ops.max(ops.absolute(off), axis=-1))
+        return where(beside, -math.inf, -(squared + rank * LOG_2PI + log_det) / 2)
 
     def _by_scipy(self, which: str, x: Any, mean: Any, cov: Any) -> Any:
         """SciPy's integral; it has no derivative here."""
