@@ -32,7 +32,6 @@ SHAPES = {
 }  # fmt: skip
 PROBABILITIES = np.array([1e-3, 0.37, 0.998])
 METHODS = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
-DIFFERENTIATED = ("logpdf", "cdf", "logsf", "ppf")
 # What has no formula, by which the derivative is refused.
 REFUSED = {"norminvgauss", "vonmises", "vonmises_line"}
 
@@ -68,7 +67,7 @@ def test_values_are_those_of_scipy(name, shapes):
     if ours._entropy is not None:
         close(ours.entropy(*shapes, loc=0.4, scale=1.7), theirs.entropy(*shapes, loc=0.4, scale=1.7), 1e-6, "entropy")
     for letter, stated in zip("mvsk", ours._stats(*map(gs.asarray, shapes)) if ours._stats else ()):
-        if stated is not None:
+        if stated is not None and name not in REFUSED:  # for these SciPy integrates, for seconds
             expected = theirs.stats(*shapes, loc=0.4, scale=1.7, moments=letter)
             close(ours.stats(*shapes, loc=0.4, scale=1.7, moments=letter), expected, 1e-6, letter)
     assert [float(end.item()) for end in ours.support(*shapes, 0.4, 1.7)] == pytest.approx(list(theirs.support(*shapes, 0.4, 1.7)))
@@ -91,6 +90,8 @@ def test_derivatives_are_those_of_differences(name, shapes):
     moves = direction(name, shapes, x, generator)
     given = [x, *(np.full(x.shape, float(v)) for v in shapes), np.zeros(x.shape), np.ones(x.shape)]
     for method in ("logpdf", "cdf", "logsf", "ppf"):
+        if method == "ppf" and name in REFUSED - {"vonmises"}:
+            continue  # SciPy searches for each number
         if method == "ppf":
             given[0], moves[0] = q, 0.3 * q * (1 - q)
         function = getattr(ours, method)

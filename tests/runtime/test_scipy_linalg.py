@@ -21,7 +21,7 @@ Z = 0.3 * A + 0.2j * T
 UPPER = np.array([[0.0, 0.2, -0.3], [2.0, 2.4, 3.1]])
 # A call: its name, arguments that are differentiated, others by name.
 CALLS = [
-    ("logm", (A,), {}), ("logm", (Z + np.eye(3),), {}), ("fractional_matrix_power", (A,), {"t": 0.3}), ("fractional_matrix_power", (A,), {"t": -1.7}),
+    ("logm", (A[:2, :2],), {}), ("logm", ((Z + np.eye(3))[:2, :2],), {}), ("fractional_matrix_power", (A[:2, :2],), {"t": 0.3}), ("fractional_matrix_power", (A[:2, :2],), {"t": -1.7}),
     ("signm", (A - 1.3 * np.eye(3),), {}), ("cosm", (A,), {}), ("sinm", (A,), {}), ("tanm", (0.3 * A,), {}), ("coshm", (A,), {}), ("sinhm", (A,), {}), ("tanhm", (A,), {}),
     ("cosm", (Z,), {}), ("sinm", (Z,), {}), ("expm", (A,), {}), ("sqrtm", (A,), {}), ("expm_frechet", (A, S), {}),
     ("solve", (A, V), {}), ("solve", (A, B), {"transposed": True}), ("solve", (S, B), {"assume_a": "pos"}), ("solve", (A, V), {"assume_a": "sym", "lower": True}),
@@ -69,7 +69,7 @@ def test_values_and_derivatives(name, arguments, keywords):
         result = getattr(linalg, name)(*first, *values, **keywords)
         return result[0] if name == "lstsq" else result
 
-    moves = [0.05 * R.uniform(-1, 1, v.shape) * (1 if v.dtype.kind == "f" else 1 + 0.5j) for v in arguments]
+    moves = [0.5 * R.uniform(-1, 1, v.shape) * (1 if v.dtype.kind == "f" else 1 + 0.5j) for v in arguments]
     assert_derivatives(function, list(arguments), moves)
 
 
