@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import linalg
 from ...core.operand import asarray
-from ...func import custom_jvp, jvp
+from ...func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
 from ...generated.ops import conj, kron, mH
 from ...support.dispatch import ops
 from .special_matrices import circulant, toeplitz
@@ -150,11 +150,24 @@ def _riccati(name: str, residual: Callable[..., Any], step: Callable[..., Any]) 
     `step` solves the equation that is linear at the solution for a residual.
     """
 
-    @custom_jvp
-    def solution(coefficients: Any) -> Any:
+    def of_arrays(*coefficients: Any) -> Any:
         import scipy.linalg
 
-        return asarray(getattr(scipy.linalg, name)(*(c.detach().numpy() for c in coefficients)))
+        return getattr(scipy.linalg, name)(*(c.numpy() for c in coefficients))
+
+    @custom_vmap
+    def values(coefficients: Any) -> Any:
+        coefficients = [stop_gradient(c) for c in coefficients]
+        return pure_callback(of_arrays, coefficients[2], *coefficients)
+
+    @values.def_vmap
+    def of_batches(size: int, batched: Any, coefficients: Any) -> Any:
+        rows = [[c[i] if flag else c for c, flag in zip(coefficients, batched[0])] for i in range(size)]
+        return ops.stack([values(row) for row in rows]), True
+
+    @custom_jvp
+    def solution(coefficients: Any) -> Any:
+        return values(coefficients)
 
     @solution.defjvp
     def rule(primals: Any, tangents: Any) -> Any:

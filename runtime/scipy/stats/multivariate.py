@@ -19,6 +19,7 @@ from ...support.dispatch import ops
 from ...support.generator import Holder, as_generator
 from ..values import must_be_constant, reals, refused
 from .frozen import Frozen
+from .tails import some
 
 LOG_2PI = math.log(2 * math.pi)
 SINGULAR = 1e6 * 2.220446049250313e-16  # up to which part of the largest one an eigenvalue counts as 0, as SciPy has it
@@ -243,7 +244,7 @@ class Dirichlet(Multivariate):
     def _read(self, where: str, alpha: Any, x: Any = None) -> tuple[Any, Any, Any]:
         given = reals(f"{self.name}.{where}", *(v for v in (x, alpha) if v is not None))
         alpha = given[-1]
-        if alpha.ndim != 1 or not np.all(stop_gradient(alpha).numpy() > 0):
+        if alpha.ndim != 1 or some(alpha <= 0):
             raise ValueError(f"{self.name}.{where}: alpha must be a vector of positive numbers")
         if x is None:
             return None, alpha, ops.sum(alpha)
@@ -253,8 +254,7 @@ class Dirichlet(Multivariate):
         if x.shape[0] != alpha.size:
             raise ValueError(f"{self.name}.{where}: x must have {alpha.size} or {alpha.size - 1} elements along its first axis, "
                              f"got the shape {x.shape}")  # fmt: skip
-        values = stop_gradient(x).numpy()
-        if np.any(values < 0) or np.any(np.abs(values.sum(0) - 1) > 1e-9):
+        if some((x < 0) | (abs(ops.sum(x, axis=0) - 1) > 1e-9)):
             raise ValueError(f"{self.name}.{where}: x must hold numbers from 0 to 1 whose sum is 1")
         return x, ops.reshape(alpha, (-1,) + (1,) * (x.ndim - 1)), ops.sum(alpha)
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...func import stop_gradient
 from ...generated.ops import abs, absolute, exp, log, sqrt, square, where
 from ...special import entr, rel_entr, stdtr
 from ...support.dispatch import ops
@@ -278,7 +275,7 @@ def wasserstein_distance(u_values: Any, v_values: Any, u_weights: Any = None, v_
     weights = [ops.ones_like(u) if u_weights is None else reals("", u_weights)[0],
                ops.ones_like(v) if v_weights is None else reals("", v_weights)[0]]  # fmt: skip
     places = ops.concat([u, v])
-    order = np.argsort(stop_gradient(places).numpy(), kind="stable")
+    order = ops.argsort(places, stable=True)
     gap = ops.concat([weights[0] / ops.sum(weights[0]), -weights[1] / ops.sum(weights[1])])[order]
     return ops.sum(absolute(ops.cumsum(gap, 0)[:-1]) * ops.diff(places[order]))
 

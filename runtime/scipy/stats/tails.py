@@ -28,19 +28,19 @@ def _nodes() -> tuple[Any, Any]:
     return nodes, np.log(weights) + nodes
 
 
-def _some(mask: Any) -> bool:
-    """Whether there is a True, or may be: of a batch nobody can say."""
+def some(mask: Any, unknown: bool = False) -> bool:
+    """Whether there is a True; `unknown` of a batch of `vmap`, of which nobody can say."""
     try:
         return bool(stop_gradient(mask).numpy().any())
     except (RuntimeError, TypeError):
-        return True
+        return unknown
 
 
 def _log_either(value: Any, far: Any, *arguments: Any) -> Any:
     """The logarithm of a probability; by `far` of the arguments where it is small."""
     small = value < SMALL
     near = log(where(small, 1.0, value))
-    return where(small, far(small, *arguments), near) if _some(small) else near
+    return where(small, far(small, *arguments), near) if some(small, unknown=True) else near
 
 
 def _integral(fall: Any, *arguments: Any) -> Any:
