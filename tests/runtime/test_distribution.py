@@ -177,3 +177,28 @@ def test_densities_and_their_gradients_are_those_of_pytorch(name):
     for tensor, gradient in zip((x, a, b), gs.autograd.grad(y.sum(), given, allow_unused=True)):
         if tensor.grad is not None:
             np.testing.assert_allclose(numbers(gradient), tensor.grad.numpy(), rtol=1e-10, atol=1e-14)
+
+
+def test_derivatives_where_the_density_is_zero_in_floating_point():
+    """Final values have derivatives 0, not NaN from an infinite inner derivative."""
+    for name, shapes, x in (("gumbel_r", (), -800.0), ("gumbel_l", (), 800.0), ("hypsecant", (), 1e10), ("gompertz", (0.9,), 1e3), ("invgamma", (2.0,), 1e-5),
+                            ("norm", (), 1e200), ("exponpow", (1.4,), 1e4)):  # fmt: skip
+        for method in ("pdf", "cdf", "sf"):
+            given = [gs.tensor(v, requires_grad=True) for v in (x, *shapes, 0.0, 1.0)]
+            y = getattr(getattr(stats, name), method)(*given)
+            assert y.item() == getattr(getattr(scipy_stats, name), method)(x, *shapes)
+            assert all(g.item() == 0 for g in gs.autograd.grad(y, given)), (name, method)
+
+
+def test_densities_at_the_ends_of_a_support():
+    for name, shapes, x in (("lognorm", (0.5,), 0.0), ("invgauss", (0.6,), 0.0), ("levy", (), 0.0), ("levy_l", (), 0.0), ("burr", (9.5, 1.3), 0.0), ("invweibull", (2.0,), 0.0)):
+        assert getattr(stats, name).logpdf(x, *shapes).item() == -math.inf and getattr(stats, name).pdf(x, *shapes).item() == 0, name
+    assert stats.burr.logpdf(0.0, 0.5, 0.5).item() == math.inf  # whose density has a pole there
+    x = gs.tensor(0.0, requires_grad=True)
+    np.testing.assert_allclose(gs.autograd.grad(stats.gennorm.cdf(x, 1.7), x)[0].item(), scipy_stats.gennorm.pdf(0.0, 1.7), rtol=1e-14)
+
+
+def test_compiled_calls_take_the_branch_of_their_numbers():
+    compiled = gs.jit(lambda x: stats.gamma.logsf(x, 2.0))
+    for x in ([1.0, 2.0], [900.0, 3.0], [1.0, 1e3], [5.0, 6.0]):
+        np.testing.assert_array_equal(compiled(np.array(x)).numpy(), stats.gamma.logsf(x, 2.0).numpy())

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...func import custom_jvp
+from ...func import custom_jvp, stop_gradient
 from ...support.dispatch import ops
 from ..values import implicit, refused_along
 from .distribution import Distribution, Formula
+from .tails import some
 
 
 def _reflected(formula: Formula) -> Formula:
@@ -83,9 +84,32 @@ class Continuous(Distribution):
         with np.errstate(all="ignore"):
             place, y, shapes, scale, valid, ends = self._standard(which, x, args, kwds)
             beyond = (place < ends[0]) | (place > ends[1]) | ops.isinf(place)
-            value = self._formulas[which](ops.where(beyond, self._inside(ends), y), *shapes)
+            value = self._settled(which, ops.where(beyond, self._inside(ends), y), shapes, ends)
+            value = self._at_ends(which, value, y, shapes, ends)
             value, nothing = (value - ops.log(scale), -math.inf) if which == "logpdf" else (value / scale, 0.0)
             return ops.where(valid, ops.where(beyond, nothing, value), math.nan)
+
+    def _settled(self, which: str, y: Any, shapes: list[Any], ends: Any) -> Any:
+        """A formula at y, with derivatives 0 where the density is 0 in floating point, for an inner one may be infinite."""
+        formula = self._formulas[which]
+        value = formula(y, *shapes)
+        flat = ops.isinf(value) | (value == 0) | (value == 1)
+        for end in ends:
+            flat = flat & (abs(y - end) > 1e-10)
+        if not some(flat):
+            return value
+        flat = flat & (self._formulas["pdf"](stop_gradient(y), *map(stop_gradient, shapes)) == 0)
+        return ops.where(flat, stop_gradient(value), formula(ops.where(flat, self._inside(ends), y), *shapes))
+
+    def _at_ends(self, which: str, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
+        """The density at the ends of the support, where a formula may subtract infinities: 0 or infinite, as beside them."""
+        lost = ops.isnan(value) & ((y == ends[0]) | (y == ends[1]))
+        if not some(lost):
+            return value
+        size = ops.where(y == 0, 1e-200, 1e-10 * abs(y))
+        beside = self._formulas["logpdf"](ops.where(y == ends[0], y + size, y - size), *shapes)
+        limit = ops.where(beside < -100, -math.inf, ops.where(beside > 100, math.inf, math.nan))
+        return ops.where(lost, stop_gradient(limit if which == "logpdf" else ops.exp(limit)), value)
 
     def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
         """Logarithm of the density at x; -inf with derivatives 0 outside of the support."""
@@ -99,7 +123,7 @@ class Continuous(Distribution):
         with np.errstate(all="ignore"):
             place, y, shapes, _, valid, ends = self._standard(which, x, args, kwds)
             below, above = place <= ends[0], place >= ends[1]
-            value = self._formulas[which](ops.where(below | above, self._inside(ends), y), *shapes)
+            value = self._settled(which, ops.where(below | above, self._inside(ends), y), shapes, ends)
             first, last = (0.0, 1.0) if which.endswith("cdf") else (1.0, 0.0)
             if which.startswith("log"):
                 first, last = (-math.inf, 0.0) if first == 0 else (0.0, -math.inf)

@@ -42,7 +42,7 @@ WAYS: dict[str, list[tuple[tuple[str, ...], Formula]]] = {
 }
 for _name, _other in (("cdf", "sf"), ("sf", "cdf")):
     WAYS[f"log{_name}"] = [
-        ((f"log{_other}",), log_less), ((_name, _other), log_either), ((_name,), lambda p: ops.log(p)),
+        ((_name, _other), log_either), ((f"log{_other}",), log_less), ((_name,), lambda p: ops.log(p)),
         ((_other,), lambda p: ops.log1p(-p)),
     ]  # fmt: skip
     WAYS[_name] = [

@@ -223,7 +223,8 @@ levy = Continuous(
 )  # fmt: skip
 levy_l = Continuous(
     "levy_l", doc="Left-skewed Levy distribution.", support=(-inf, 0.0),
-    logpdf=lambda x: -(LOG_2PI + 3 * log(-x) - 1 / x) / 2, cdf=lambda x: erf(sqrt(-0.5 / x)), sf=lambda x: erfc(sqrt(-0.5 / x)),
+    logpdf=lambda x: -(LOG_2PI + 3 * log(abs(x)) + 1 / abs(x)) / 2,
+    cdf=lambda x: erf(sqrt(-0.5 / x)), sf=lambda x: erfc(sqrt(-0.5 / x)),
     ppf=lambda q: -(square(erfinv(q)) ** -1) / 2, isf=lambda q: -(square(ndtri(q / 2)) ** -1),
     stats=lambda: (inf, inf, nan, nan), entropy=lambda: (1 + 3 * EULER + math.log(16 * pi)) / 2,
 )  # fmt: skip

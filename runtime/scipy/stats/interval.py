@@ -23,8 +23,9 @@ uniform = Continuous(
 )  # fmt: skip
 arcsine = Continuous(
     "arcsine", doc="Arcsine distribution.", support=UNIT,
-    logpdf=lambda x: -math.log(pi) - (log(x) + log1p(-x)) / 2, cdf=lambda x: 2 / pi * arcsin(sqrt(x)),
-    sf=lambda x: 2 / pi * arcsin(sqrt(1 - x)), ppf=lambda q: square(sin(pi / 2 * q)), isf=lambda q: square(cos(pi / 2 * q)),
+    logpdf=lambda x: -math.log(pi) - (log(x) + log1p(-x)) / 2, cdf=lambda x: 2 / pi * arctan2(sqrt(x), sqrt(1 - x)),
+    sf=lambda x: 2 / pi * arctan2(sqrt(1 - x), sqrt(x)),
+    ppf=lambda q: square(sin(pi / 2 * q)), isf=lambda q: square(cos(pi / 2 * q)),
     stats=lambda: (0.5, 1 / 8, 0.0, -1.5), entropy=lambda: math.log(pi / 4),
 )  # fmt: skip
 anglit = Continuous(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.operand import asarray
 from ...func import stop_gradient
-from ...generated.ops import expand_dims, log, log1p, logsumexp, where
+from ...generated.ops import expand_dims, isinf, log, log1p, logsumexp, where
 from ...special import betainc, betaln, gammainc, gammaincc, gammaln, log_ndtr
 from ...support.dispatch import ops
 
@@ -36,10 +36,10 @@ def some(mask: Any, unknown: bool = False) -> bool:
         return unknown
 
 
-def _log_either(value: Any, far: Any, *arguments: Any) -> Any:
-    """The logarithm of a probability; by `far` of the arguments where it is small."""
-    small = value < SMALL
-    near = log(where(small, 1.0, value))
+def _log_either(value: Any, rest: Any, far: Any, *arguments: Any) -> Any:
+    """The logarithm of a probability; by the rest where that is the smaller part, by `far` of the arguments where it is small."""
+    small, large = value < SMALL, value > 0.5
+    near = where(large, log1p(-where(large, rest, 0.5)), log(where(small | large, 0.5, value)))
     return where(small, far(small, *arguments), near) if some(small, unknown=True) else near
 
 
@@ -61,7 +61,7 @@ def log_gammainc(a: Any, x: Any) -> Any:
         rest = _integral(lambda t, a, x, rate: a * t / rate + x * ops.expm1(-t / rate), a, x, rate)
         return a * log(x) - x - gammaln(a) - log(rate) + rest
 
-    return _log_either(gammainc(a, x), far, a, x)
+    return _log_either(gammainc(a, x), gammaincc(a, x), far, a, x)
 
 
 def log_gammaincc(a: Any, x: Any) -> Any:
@@ -73,7 +73,7 @@ def log_gammaincc(a: Any, x: Any) -> Any:
         rest = _integral(lambda t, a, x, rate: t / rate - (a - 1) * log1p(t / (rate * x)), a, x, rate)
         return (a - 1) * log(x) - x - gammaln(a) - log(rate) + rest
 
-    return _log_either(gammaincc(a, x), far, a, x)
+    return where(isinf(x), -math.inf, _log_either(gammaincc(a, x), gammainc(a, x), far, a, where(isinf(x), 1e300, x)))
 
 
 def log_betainc(a: Any, b: Any, x: Any) -> Any:
@@ -90,7 +90,7 @@ def log_betainc(a: Any, b: Any, x: Any) -> Any:
         rest = _integral(fall, a, b, odds, rate)
         return a * log(x) + (b - 1) * log1p(-x) - betaln(a, b) - log(rate) + rest
 
-    return _log_either(betainc(a, b, x), far, a, b, x)
+    return _log_either(betainc(a, b, x), betainc(b, a, 1 - x), far, a, b, x)
 
 
 def log_ndtr_between(a: Any, b: Any) -> Any:

@@ -74,7 +74,7 @@ cauchy = Continuous(
 )  # fmt: skip
 logistic = Continuous(
     "logistic", doc="Logistic distribution.", symmetric=True,
-    logpdf=lambda x: x - 2 * softplus(x), cdf=ops.sigmoid, logcdf=lambda x: -softplus(-x), ppf=logit,
+    logpdf=lambda x: -abs(x) - 2 * log1p(exp(-abs(x))), cdf=ops.sigmoid, logcdf=lambda x: -softplus(-x), ppf=logit,
     stats=lambda: (0.0, pi**2 / 3, 0.0, 1.2), entropy=lambda: 2.0,
 )  # fmt: skip
 laplace = Continuous(
@@ -96,7 +96,8 @@ gumbel_l = Continuous(
 )  # fmt: skip
 hypsecant = Continuous(
     "hypsecant", doc="Hyperbolic secant distribution.", symmetric=True,
-    logpdf=lambda x: log2 - math.log(pi) - logaddexp(x, -x), cdf=lambda x: 2 / pi * atan2(exp(x), 1.0),
+    logpdf=lambda x: log2 - math.log(pi) - logaddexp(x, -x),
+    cdf=lambda x: 2 / pi * atan2(exp(ops.minimum(x, 0.0)), exp(-ops.maximum(x, 0.0))),
     ppf=lambda q: log(tan(pi / 2 * q)),
     stats=lambda: (0.0, pi**2 / 4, 0.0, 2.0), entropy=lambda: LOG_2PI,
 )  # fmt: skip
@@ -152,11 +153,26 @@ exponnorm = Continuous(
     sf=lambda x, K: ndtr(-x) + exp((0.5 / K - x) / K + log_ndtr(x - 1 / K)),
     stats=lambda K: (K, 1 + K * K, 2 * K**3 / (1 + K * K) ** 1.5, 6 * K**4 / (1 + K * K) ** 2),
 )  # fmt: skip
+
+
+def _gennorm_cdf(x, b):
+    """Beside 0 its tangent, for the power has no derivative there."""
+    near = abs(x) < 1e-100
+    power = where(near, 1.0, abs(x)) ** b
+    far = where(x < 0, gammaincc(1 / b, power), 1 + gammainc(1 / b, power)) / 2
+    return where(near, 0.5 + x * exp(log(b / 2) - gammaln(1 / b)), far)
+
+
+def _gennorm_logcdf(x, b):
+    left = x < -1e-100
+    power = where(left, abs(x), 1.0) ** b
+    return where(left, log_gammaincc(1 / b, power) - log2, log(where(left, 1.0, _gennorm_cdf(x, b))))
+
+
 gennorm = Continuous(
     "gennorm", "beta", doc="Generalised normal distribution.", symmetric=True,
     logpdf=lambda x, b: log(b / 2) - gammaln(1 / b) - abs(x) ** b,
-    cdf=lambda x, b: where(x < 0, gammaincc(1 / b, abs(x) ** b), 1 + gammainc(1 / b, abs(x) ** b)) / 2,
-    logcdf=lambda x, b: where(x < 0, log_gammaincc(1 / b, abs(x) ** b), log1p(gammainc(1 / b, abs(x) ** b))) - log2,
+    cdf=_gennorm_cdf, logcdf=_gennorm_logcdf,
     stats=lambda b: (0 * b, exp(gammaln(3 / b) - gammaln(1 / b)), 0 * b,
                      exp(gammaln(5 / b) + gammaln(1 / b) - 2 * gammaln(3 / b)) - 3),
     entropy=lambda b: 1 / b - log(b / 2) + gammaln(1 / b),
