@@ -40,7 +40,6 @@ STOPS = {
     "pytorch/digits_cnn.py": "there is one device, memory",
     "pytorch/dqn.py": "write amax(axis=) and argmax(axis=)",
     "pytorch/layer_norm.py": "write correction=1 or correction=0",
-    "pytorch/policy_gradient.py": "write correction=1 for True",
     "pytorch/data_loader.py": "write a loop over slices",
     "pytorch/pca.py": "write gs.random.Generator",
     "pytorch/sinkhorn.py": "write alpha * b for the second argument b",

@@ -22,7 +22,7 @@ R = TypeVar("R")
 # What to write for the keywords of PyTorch that are none here.
 KEYWORDS = {
     **dict.fromkeys(("input", "self", "tensors"), "the array, or the arrays, as the first argument"),
-    "unbiased": "correction=1 for True, correction=0 for False",
+    "pivot": "nothing: rows are always exchanged",
     "alpha": "alpha * b for the second argument b",
     "device": "nothing: every tensor is in memory",
     "layout": "nothing: every tensor is strided",

@@ -16,15 +16,19 @@
          ? __Pyx_ParseKeywords(kwds, kwvalues, names, others, values, given, count, function, ignored)                      \
          : gradspec_read(kwds, kwvalues, names, values, given, count, function))
 
-static PyObject *gradspec_renamed, *gradspec_idle, *gradspec_unlike; /* the tables; none before answer_calls() */
+static PyObject *gradspec_renamed, *gradspec_converted, *gradspec_idle, *gradspec_unlike; /* the tables; none before answer_calls() */
+
+static inline int gradspec_same(PyObject *one, PyObject *other) {
+    return one == other || (PyUnicode_GET_LENGTH(one) == PyUnicode_GET_LENGTH(other) && PyUnicode_Compare(one, other) == 0);
+}
 
 /* Where a parameter stands of that name or, with `beside`, only where there is that one too; -1 where it does not. */
 static Py_ssize_t gradspec_place(PyObject *name, PyObject *beside, PyObject **const names[]) {
     Py_ssize_t place = -1;
     int found = beside == NULL || beside == Py_None;
     for (Py_ssize_t i = 0; names[i]; i++) {
-        if (*names[i] == name || PyUnicode_Compare(*names[i], name) == 0) place = i;
-        if (!found && PyUnicode_Compare(*names[i], beside) == 0) found = 1;
+        if (gradspec_same(*names[i], name)) place = i;
+        if (!found && gradspec_same(*names[i], beside)) found = 1;
     }
     return found ? place : -1;
 }
@@ -46,7 +50,7 @@ static int gradspec_is_idle(PyObject *key, PyObject *value) {
     for (Py_ssize_t i = 0; idle && i < PyTuple_GET_SIZE(idle); i++) {
         PyObject *one = PyTuple_GET_ITEM(idle, i);
         if (value == one) return 1;
-        if (PyUnicode_Check(one) && PyUnicode_Check(value) && PyUnicode_Compare(one, value) == 0) return 1;
+        if (PyUnicode_Check(one) && PyUnicode_Check(value) && gradspec_same(one, value)) return 1;
     }
     return 0;
 }
@@ -82,7 +86,12 @@ static Py_NO_INLINE int gradspec_read_rest(PyObject *kwds, PyObject *const *kwva
             PyErr_Format(PyExc_TypeError, "%s() got multiple values for keyword argument '%U'", function, *names[place]);
             return -1;
         }
-        Py_INCREF(value);
+        PyObject *convert = gradspec_converted ? PyDict_GetItemWithError(gradspec_converted, key) : NULL;
+        if (convert && key != *names[place])
+            value = PyObject_CallOneArg(convert, value);
+        else
+            Py_INCREF(value);
+        if (value == NULL) return -1;
         values[place] = value;
     }
     return renamed ? gradspec_check_unlike(function, names, values) : 0;
@@ -105,6 +114,7 @@ static inline void gradspec_answer_calls(void) {
     PyObject *module = PyImport_ImportModule("gradspec.support.keywords");
     if (module == NULL) return PyErr_Clear();
     gradspec_renamed = PyObject_GetAttrString(module, "RENAMED");
+    gradspec_converted = PyObject_GetAttrString(module, "CONVERTED");
     gradspec_idle = PyObject_GetAttrString(module, "IDLE");
     gradspec_unlike = PyObject_GetAttrString(module, "UNLIKE");
     Py_DECREF(module);

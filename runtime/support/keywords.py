@@ -18,7 +18,7 @@ _RENAMED = {
     "vec1": "a", "vec2": "b", "batch1": "a", "batch2": "b", "tensor1": "a", "tensor2": "b", "input1": "a", "input2": "b:a",
     "x1": "a", "x2": "b", "B": "b", "tensor": "b", "tensors": "arrays", "condition": "mask",
     "index": "indices", "indices": "index", "values": "value", "src": "source", "hx": "h", "LU": "lu", "LU_data": "lu",
-    "LU_pivots": "pivots", "p": "ord d", "ddof": "correction", "correction": "ddof",
+    "LU_pivots": "pivots", "p": "ord d", "unbiased": "correction", "ddof": "correction", "correction": "ddof",
     "interpolation": "method", "weight": "weights", "split_sizes": "sizes", "indices_or_sections": "sections",
     "tensor_indices_or_sections": "sections", "stride": "strides", "storage_offset": "offset", "real": "a", "imag": "b",
     "abs": "a", "angle": "b", "elements": "x", "test_elements": "test", "logits": "x", "train": "training",
@@ -29,10 +29,14 @@ RENAMED = {
     for name, meanings in _RENAMED.items()
 }
 
+# What becomes of a renamed keyword's value, where the parameter is of another type.
+CONVERTED = {"unbiased": int}
+
 # Keywords with values that change nothing here.
 IDLE = {
     "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
-    "memory_format": (None,), "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,),
+    "memory_format": (None,), "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,), "sparse": (False,), "sorted": (True,), "pivot": (True,), "driver": (None,),
+    "size_average": (None,), "dtype": (None,), "out": (None,), "prepend": (None,), "append": (None,), "hard": (False,),
 }  # fmt: skip
 
 # Operators that differ from PyTorch's of the same name: the argument that decides it, if there is one, and what to write.
@@ -81,5 +85,5 @@ def renamed(keywords: Mapping[str, object], known: Collection[str], function: st
         parameter = parameter or name
         if parameter in found:
             raise TypeError(f"{function}() got multiple values for keyword argument '{parameter}'")
-        found[parameter] = value
+        found[parameter] = CONVERTED[name](value) if name in CONVERTED and parameter != name else value
     return found
