@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
 """What the gradient of a leaf looks like: its dtype, and how it lies in memory.
 
-Owns `grad_dtype`, which a user may set apart from the dtype of the leaf, and the layout contract of `.grad`.  Arrays and settings
-only: who adds to a `.grad`, and when, is AccumulateGrad's.
+Owns `grad_dtype`, which a user may set apart from the dtype of the leaf, the layout contract of `.grad`, and rows of a gradient
+that wait at a leaf until `.grad` is read.  Arrays and settings only: who adds to a `.grad`, and when, is AccumulateGrad's.
 """
 
 from libc.stdint cimport uint64_t
@@ -14,11 +14,15 @@ from ..support.capi cimport (
     NPY_ARRAY_C_CONTIGUOUS, PyArray_DIMS, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
     npy_intp,
 )
-from .node cimport Node
-from .tensor cimport TensorBase
+from ..kernels.indexing.scattering import take_backward
+from .grad_mode cimport ANOMALY, BATCHED, BY_OPERATOR, DUAL, GRAD_DISABLED, LISTENING, thread_state
+from .node cimport Node, NodeHooks
+from .tensor cimport MOVED, REQUIRES_GRAD, TensorBase, is_tensor, wrap
 from .told cimport tell_of_copy
 
 cnp.import_array()
+
+cdef str WAITING = "_waiting_rows"
 
 
 cdef object grad_dtype_of(TensorBase leaf, ndarray array):
@@ -120,3 +124,108 @@ cdef ndarray copy_like(ndarray grad, ndarray leaf):
     cdef ndarray result = np.empty_like(leaf, dtype=grad.dtype, order="K" if is_dense(leaf) else "C", subok=False)
     result[...] = grad
     return tell_of_copy(grad, result)
+
+
+class Rows:
+    """Rows of a gradient that is zero elsewhere, as they arrived at a leaf: none of them is added before somebody asks.
+
+    Attributes
+    ----------
+    places : list of ndarray
+        (e,), which rows.
+    values : list of ndarray
+        (e, ...), what is added there.
+    """
+
+    def __init__(self):
+        self.places, self.values = [], []
+
+    def summed(self):
+        """The places, rising and each of them once, and the sum for each."""
+        if len(self.places) > 1:
+            self.places, self.values = [np.concatenate(self.places)], [np.concatenate(self.values)]
+        places, values = self.places[0], self.values[0]
+        if len(places) and not (places[1:] > places[:-1]).all():
+            order = np.argsort(places, kind="stable")
+            ordered = places[order]
+            starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+            places, values = ordered[starts], np.add.reduceat(values[order], starts)
+            self.places, self.values = [places], [values]
+        return places, values
+
+    def settle(self, TensorBase leaf):
+        """Add all of them to the leaf's `.grad`, as the array that it is to be."""
+        places, values = self.summed()
+        cdef tuple shape = (<object> leaf.array).shape
+        if values.shape[1:] != shape[1:] or len(places) and places[-1] >= shape[0]:
+            raise RuntimeError(f"rows of a gradient wait at a leaf whose data was replaced by an array of shape {list(shape)}; "
+                               "read .grad before, or set it to None")
+        whole = take_backward(values, places, shape, 0)
+        if leaf.grad_ is None:
+            leaf.grad_ = wrap(whole if has_layout_of(whole, leaf.array) else copy_like(whole, leaf.array))
+        else:
+            (<object> leaf.grad_.detach()).add_(wrap(whole))
+
+
+cdef unsigned int WATCHED = ANOMALY | BATCHED | BY_OPERATOR | DUAL | LISTENING
+
+
+def may_wait(leaf):
+    """Whether rows of a gradient of what may be a leaf could wait there, if a backward pass ran as things are now."""
+    if not is_tensor(leaf) or thread_state().flags & WATCHED:
+        return False
+    cdef TensorBase tensor = leaf
+    return tensor.grad_fn_ is None and tensor.flags & (REQUIRES_GRAD | MOVED) == REQUIRES_GRAD
+
+
+def put_off_rows(TensorBase leaf, ndarray places, ndarray values):
+    """Let rows of a gradient wait at a leaf until `.grad` is read.
+
+    Parameters
+    ----------
+    leaf : Tensor
+    places : ndarray of intp
+        (e,), which rows, not negative.
+    values : ndarray
+        (e, ...), what is to be added there.
+
+    Returns
+    -------
+    bool
+        False where the whole array has to arrive: a hook of the leaf gets it, the pass is recorded, or somebody listens.
+    """
+    cdef NodeHooks hooks = None if leaf.extra is None else leaf.extra.leaf_hooks
+    if not thread_state().flags & GRAD_DISABLED or not may_wait(leaf):
+        return False
+    if PyArray_TYPE(values) != PyArray_TYPE(leaf.array) or PyArray_TYPE(values) != type_of_gradient(leaf, leaf.array):
+        return False
+    if hooks is not None and (hooks.tensor_pre or hooks.pre or hooks.post or hooks.post_accumulate):
+        return False
+    attributes = leaf.ensure_extra().attributes
+    if attributes is None:
+        attributes = leaf.extra.attributes = {}
+    waiting = attributes.setdefault(WAITING, Rows())
+    waiting.places.append(places)
+    waiting.values.append(values)
+    return True
+
+
+def rows_of_gradient(leaf):
+    """The gradient of a leaf as the rows that are not known to be zero, without making an array of it.
+
+    Parameters
+    ----------
+    leaf : Tensor
+
+    Returns
+    -------
+    tuple of ndarray or None
+        The places, rising and each of them once, and the rows there; None where there is no gradient, or an array of it.
+    """
+    if not is_tensor(leaf):
+        return None
+    cdef TensorBase tensor = leaf
+    if tensor.grad_ is not None or tensor.extra is None or tensor.extra.attributes is None:
+        return None
+    waiting = tensor.extra.attributes.get(WAITING)
+    return None if waiting is None else waiting.summed()

@@ -33,6 +33,7 @@ cdef PyTypeObject* tensor_type = NULL
 cdef Refresh refresh_view = NULL
 cdef Leave leave_accumulator = NULL
 cdef tuple NOTHING = ()
+cdef str WAITING = "_waiting_rows"  # among a leaf's attributes: rows of its gradient that nobody has asked for
 
 
 def register_tensor_type(type cls):
@@ -175,7 +176,7 @@ cdef class TensorBase:
 
     def __delattr__(self, name):
         if name == "grad":
-            self.grad_ = None
+            PyObject_GenericSetAttr(self, name, <PyObject*> None)
         elif name in ("data", "requires_grad", "_grad_fn", "_backward_hooks"):
             raise RuntimeError(f"cannot delete attribute '{name}' of a tensor")
         elif self.extra is not None and self.extra.attributes is not None and name in self.extra.attributes:
@@ -256,24 +257,24 @@ cdef class TensorBase:
         if self.grad_ is None and self.grad_fn_ is not None and not self.flags & RETAINS_GRAD:
             warnings.warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. It is not populated in "
                           "autograd.backward(); call .retain_grad() on the tensor if it should be.", stacklevel=2)
+        if self.extra is not None and self.extra.attributes is not None and WAITING in self.extra.attributes:
+            self.extra.attributes.pop(WAITING).settle(self)
         return self.grad_
 
     @grad.setter
     def grad(self, value):
-        cdef TensorBase other
-        if value is None:
-            self.grad_ = None
-            return
-        if not isinstance(value, TensorBase):
+        cdef TensorBase other = value if isinstance(value, TensorBase) else None
+        if value is not None and other is None:
             raise TypeError(f"assigned grad expected to be a Tensor or None but got {type(value).__name__}")
-        other = value
         if other is self:
             raise RuntimeError("can't assign a Tensor as its own grad")
-        wanted = self.grad_dtype if self.grad_fn_ is None else self.dtype
+        wanted = None if other is None else self.grad_dtype if self.grad_fn_ is None else self.dtype
         if wanted is not None and other.dtype != wanted:
             raise RuntimeError(f"assigned grad has dtype {other.dtype}, the tensor takes gradients of {wanted}")
-        if other.shape != self.shape:
+        if other is not None and other.shape != self.shape:
             raise RuntimeError(f"assigned grad has shape {other.shape}, the tensor has {self.shape}")
+        if self.extra is not None and self.extra.attributes is not None:
+            self.extra.attributes.pop(WAITING, None)
         self.grad_ = other
 
     @property

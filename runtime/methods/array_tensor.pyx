@@ -276,7 +276,7 @@ cdef class ArrayTensor(PyTorchTensor):
         if self.grad_fn_ is not None:
             raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol and "
                                "pickle: a graph cannot be copied. Use detach() first, or clone() to keep the graph")
-        return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad_,
+        return rebuild, (type(self), self.array, bool(self.flags & REQUIRES_GRAD), self.grad,
                          None if self.extra is None else self.extra.attributes)
 
     def __copy__(self):

@@ -15,6 +15,7 @@ from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from ..support.hints import answering
+from .lookup import taken
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -29,6 +30,7 @@ def embedding_bag(
     per_sample_weights: Tensor | npt.ArrayLike | None = None,
     include_last_offset: bool = False,
     padding_idx: int | None = None,
+    sparse: bool = False,
 ) -> Tensor:
     """Sums, means or maxima of the rows of `weight` that make a bag.
 
@@ -46,6 +48,8 @@ def embedding_bag(
         Whether the last of `offsets` is where the last bag ends.
     padding_idx : int, optional
         An index that does not count.
+    sparse : bool
+        As of `embedding`.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def embedding_bag(
         padding_idx %= weight.shape[0]
     kept = np.flatnonzero(places != padding_idx) if padding_idx is not None else np.arange(places.size)
     places, bag = places[kept], bag[kept]
-    rows = _nn.embedding(places, weight)
+    rows = taken(places, weight, sparse)
     if mode == "max":
         most = ops.index_reduce(ops.full((count, weight.shape[1]), -np.inf, dtype=rows.dtype), 0, bag, rows, "amax")
         return ops.where(np.isin(np.arange(count), bag)[:, None], most, 0.0)

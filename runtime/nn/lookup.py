@@ -1,4 +1,4 @@
-"""embedding with PyTorch's arguments for training: a row that is not trained, rows that are shortened, gradients by frequency.
+"""embedding with PyTorch's arguments: a row that is not trained, rows that are shortened, gradients by frequency and of rows.
 
 Owns what these change: rows of the weight in place, and the gradient; the rows themselves are taken by the operator of the spec.
 """
@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _nn
-from ..core.grad_mode import no_grad
+from ..batching.batched import STANDS
+from ..core.grad_mode import is_grad_enabled, no_grad
+from ..core.leaf_gradient import may_wait, put_off_rows
 from ..core.operand import asarray
+from ..engine.engine import runs_everything
 from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
@@ -38,6 +41,40 @@ class _Weighed(Function):
         return ops.where(ctx.factors == 0, 0, rows_t * ctx.factors)
 
 
+class _Taken(Function):
+    """Rows of a leaf, whose gradient waits there as rows where nothing asks for an array of it."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, places: np.ndarray) -> Tensor:
+        ctx.weight, ctx.places = weight, places
+        return ops.take(weight, places, 0)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, None]:
+        weight, places = ctx.weight, ctx.places
+        if runs_everything() and not is_grad_enabled():
+            rows = grad.detach().numpy().reshape(-1, *weight.shape[1:])
+            if put_off_rows(weight, places.ravel(), rows.copy()):
+                return None, None
+        whole = ops.zeros(weight.shape, dtype=grad.dtype)
+        return ops.index_add(whole, 0, places.ravel(), ops.reshape(grad, (-1, *weight.shape[1:]))), None
+
+    @staticmethod
+    def jvp(ctx: Any, weight_t: Tensor, _: None) -> Tensor:
+        return ops.take(weight_t, ctx.places, 0)
+
+
+def taken(indices: Tensor | npt.ArrayLike, weight: Tensor | npt.ArrayLike, sparse: bool) -> Tensor:
+    """Rows of a weight; with `sparse` its gradient is of these rows alone, where it is a leaf outside of all transforms."""
+    if not sparse or type(weight) in STANDS or not may_wait(weight):
+        return _nn.embedding(indices, weight)
+    assert isinstance(weight, Tensor)
+    places, count = np.asarray(asarray(indices).detach().numpy()), weight.shape[0]
+    if places.dtype.kind not in "iu" or places.size and not -count <= places.min() <= places.max() < count:
+        return _nn.embedding(indices, weight)  # which says what is wrong
+    return _Taken.apply(weight, places.astype(np.intp) % max(count, 1))
+
+
 @answering
 def embedding(
     indices: Tensor | npt.ArrayLike,
@@ -46,6 +83,7 @@ def embedding(
     max_norm: float | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
+    sparse: bool = False,
 ) -> Tensor:
     """Rows of `weight`.
 
@@ -63,6 +101,10 @@ def embedding(
         Order of the norm that `max_norm` is about.
     scale_grad_by_freq : bool
         Whether the gradient of a row is divided by how often `indices` has it.
+    sparse : bool
+        Whether `backward()` keeps the gradient of `weight`, if that is a leaf, as the rows that were taken.  `SparseAdam`, `SGD`
+        without momentum and `Adagrad`, both without weight decay, move these rows alone.  Whoever reads `weight.grad` gets an
+        array, as everybody else does: `grad()`, `inputs=`, recorded passes, hooks of the weight, transforms and compiled calls.
 
     Returns
     -------
@@ -77,14 +119,14 @@ def embedding(
             [2.]])
     """
     if padding_idx is None and max_norm is None and not scale_grad_by_freq:
-        return _nn.embedding(indices, weight)
+        return taken(indices, weight, sparse)
     weight = asarray(weight)
     places, count = np.asarray(asarray(indices).detach().numpy()), weight.shape[0]
     if padding_idx is not None and not -count <= padding_idx < count:
         raise ValueError(f"embedding: padding_idx {padding_idx} is not one of the {count} rows")
     if max_norm is not None:
         _shorten(weight, np.unique(places), max_norm, norm_type)
-    rows, places = _nn.embedding(indices, weight), places % max(count, 1)
+    rows, places = taken(indices, weight, sparse), places % max(count, 1)
     factors = np.ones(places.shape, weight.dtype)
     if scale_grad_by_freq:
         factors /= np.bincount(places.ravel(), minlength=count)[places]

@@ -15,6 +15,7 @@ from .optimizer import Optimizer
 from .others import ASGD, Adafactor, Muon, Rprop
 from .rmsprop import Adagrad, RMSprop
 from .sgd import SGD
+from .sparse_adam import SparseAdam
 
 if TYPE_CHECKING:
     from . import lr_scheduler as lr_scheduler
@@ -24,7 +25,7 @@ else:
 
 __all__ = [
     "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "Rprop", "SGD", "lr_scheduler", "swa_utils",
+    "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
 
 

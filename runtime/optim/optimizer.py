@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.grad_mode import enable_grad, no_grad
+from ..core.leaf_gradient import rows_of_gradient
 from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
@@ -105,6 +106,16 @@ class Optimizer:
         """The step to subtract from a parameter, as a new tensor; `state` is the parameter's own and is changed."""
         raise NotImplementedError(f"{type(self).__name__} has no update()")
 
+    def takes_rows(self, group: dict[str, Any]) -> bool:
+        """Whether a gradient of few rows changes these rows alone, so that `update_rows` is all of the step."""
+        return False
+
+    def update_rows(
+        self, param: Tensor, places: np.ndarray, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> Tensor:
+        """`update` of the rows of a parameter at places that rise; the gradient is zero in all others."""
+        raise NotImplementedError(f"{type(self).__name__} has no update_rows()")
+
     def step(self, closure: Callable[[], Tensor] | None = None) -> Tensor | None:
         """Move every parameter that has a gradient.
 
@@ -138,7 +149,12 @@ class Optimizer:
         with no_grad():
             for group in self.param_groups:
                 for param in group["params"]:
-                    if param.grad is not None:
+                    found = rows_of_gradient(param) if self.takes_rows(group) else None
+                    if found is not None:
+                        places, grad = found[0], asarray(-found[1] if group.get("maximize") else found[1])
+                        change = self.update_rows(param, places, grad, self.state[param], group)
+                        param[places] -= asarray(change, dtype=param.dtype)
+                    elif param.grad is not None:
                         grad = -param.grad if group.get("maximize") else param.grad
                         change = self.update(param, grad, self.state[param], group)
                         param -= asarray(change, dtype=param.dtype)  # an option may be a float64 scalar
@@ -153,11 +169,9 @@ class Optimizer:
             False keeps the gradient's tensor and fills it with zeros.
         """
         for param in chain.from_iterable(group["params"] for group in self.param_groups):
-            if param.grad is None:
-                continue
             if set_to_none:
                 param.grad = None
-            else:
+            elif param.grad is not None:
                 param.grad.detach_()
                 param.grad.zero_()
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
@@ -118,15 +120,26 @@ class Adagrad(Optimizer):
             if not group[name] >= 0:
                 raise ValueError(f"Invalid {name} value: {group[name]}; it must be 0 or more")
 
+    def takes_rows(self, group: dict[str, Any]) -> bool:
+        return not group["weight_decay"]
+
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
+        if group["weight_decay"]:
+            grad = grad + group["weight_decay"] * param
+        return self.update_rows(param, slice(None), grad, state, group)
+
+    def update_rows(
+        self, param: Tensor, places: np.ndarray | slice, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> Tensor:
         if not state:
             start = group["initial_accumulator_value"]
             state["step"] = ops.zeros((), dtype=float)
             state["sum"] = ops.full(param.shape, complex(start, start) if param.dtype.kind == "c" else start, dtype=param.dtype)
-        if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * param
-        grad, total, count = as_real(grad), as_real(state["sum"]), state["step"]
+        sums, count = state["sum"], state["step"]
+        grad, total = as_real(grad), as_real(sums[places] if isinstance(places, np.ndarray) else sums)
         rate = asarray(group["lr"] / (1 + count * group["lr_decay"]), dtype=total.dtype)
         count += 1
         total += grad * grad
+        if isinstance(places, np.ndarray):
+            sums[places] = as_given(total, param)
         return as_given(rate * (grad / (ops.sqrt(total) + group["eps"])), param)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ..generated import ops
 from ..generated.tensor import Tensor
 from .optimizer import Optimizer
@@ -47,6 +49,14 @@ class SGD(Optimizer):
             raise ValueError(f"Invalid momentum value: {group['momentum']}; it must be 0 or more")
         if group["nesterov"] and (group["momentum"] == 0 or group["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+
+    def takes_rows(self, group: dict[str, Any]) -> bool:
+        return not group["momentum"] and not group["weight_decay"]
+
+    def update_rows(
+        self, param: Tensor, places: np.ndarray, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> Tensor:
+        return group["lr"] * grad
 
     def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
         momentum = group["momentum"]

@@ -233,7 +233,7 @@ cdef int needs_of(object item) except -1:
             needs |= HOOKED
     if tensor.grad_fn_ is None:
         needs |= LEAF
-        if tensor.grad_ is not None:
+        if tensor.grad is not None:
             needs |= HAS_GRAD
     return needs
 

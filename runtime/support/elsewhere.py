@@ -163,7 +163,6 @@ NAMES = {
     "write gs.nn.softsign": "soft_sign",
     "write gs.nn.layer_norm(x, x.shape[-1:])": "standardize",
     "write gs.where over the three pieces": "sparse_plus",
-    "not there yet; write gs.optim.Adam": "SparseAdam",
     "write gs.optim.swa_utils.AveragedModel": "swap_in_optimizer_params_and_state",
     # Arrays.
     "write gs.Tensor": "Array Size ref Ref new_ref empty_ref free_ref ShapeDtypeStruct Value Storage storage swap_tensors",

@@ -20,7 +20,7 @@ class _Rows(Module):
 
     def _build(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, max_norm: float | None, norm_type: float,
-        scale_grad_by_freq: bool, weight: gs.Tensor | None, device: Any, dtype: Any,
+        scale_grad_by_freq: bool, sparse: bool, weight: gs.Tensor | None, device: Any, dtype: Any,
     ) -> None:  # fmt: skip
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None:
@@ -28,7 +28,7 @@ class _Rows(Module):
                 raise AssertionError("Padding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
-        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, False
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         if weight is None:
             self.weight = parameter((num_embeddings, embedding_dim), device, dtype)
             self.reset_parameters()
@@ -46,15 +46,10 @@ class _Rows(Module):
 
     def _shown(self, *first: tuple[str, Any]) -> str:
         shown = f"{self.num_embeddings}, {self.embedding_dim}"
-        for name, usual in (*first, ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False)):
+        for name, usual in (*first, ("max_norm", None), ("norm_type", 2), ("scale_grad_by_freq", False), ("sparse", False)):
             if getattr(self, name) != usual:
                 shown += f", {name}={getattr(self, name)}"
         return shown
-
-
-def dense(sparse: bool) -> None:
-    if sparse:
-        raise ValueError("sparse=True: gradients are dense here; leave it out")
 
 
 class Embedding(_Rows):
@@ -73,7 +68,7 @@ class Embedding(_Rows):
     scale_grad_by_freq : bool
         Whether the gradient of a row is divided by how often it was taken.
     sparse : bool
-        False: gradients are dense.
+        Whether the gradient of the weight is kept as the rows that were taken, as `gs.nn.embedding` says.
     device : str, optional
     dtype : dtype, optional
     """
@@ -84,12 +79,15 @@ class Embedding(_Rows):
         _freeze: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        dense(sparse)
-        self._build(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, _weight, device, dtype)
+        self._build(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, _weight, device, dtype
+        )
         self.weight.requires_grad_(not _freeze)
 
     def forward(self, indices: gs.Tensor) -> gs.Tensor:
-        return F.embedding(indices, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
+        return F.embedding(
+            indices, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+        )
 
     def extra_repr(self) -> str:
         return self._shown(("padding_idx", None))
@@ -134,7 +132,7 @@ class EmbeddingBag(_Rows):
         Whether the gradient of a row is divided by how often it was taken; not there yet.
     mode : {'mean', 'sum', 'max'}
     sparse : bool
-        False: gradients are dense.
+        Whether the gradient of the weight is kept as the rows that were taken, as `gs.nn.embedding` says.
     include_last_offset : bool
         Whether the last of the offsets is the number of indices.
     padding_idx : int, optional
@@ -149,10 +147,9 @@ class EmbeddingBag(_Rows):
         include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        dense(sparse)
         if scale_grad_by_freq:
             raise ValueError("EmbeddingBag: scale_grad_by_freq is not there yet; sum what Embedding gives")
-        self._build(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, False, _weight, device, dtype)
+        self._build(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, False, sparse, _weight, device, dtype)
         self.mode, self.include_last_offset = mode, include_last_offset
 
     def forward(
@@ -161,7 +158,7 @@ class EmbeddingBag(_Rows):
         if self.max_norm is not None:
             F.embedding(indices, self.weight.detach(), None, self.max_norm, self.norm_type)  # which shortens the rows
         return F.embedding_bag(
-            indices, self.weight, offsets, self.mode, per_sample_weights, self.include_last_offset, self.padding_idx
+            indices, self.weight, offsets, self.mode, per_sample_weights, self.include_last_offset, self.padding_idx, self.sparse
         )
 
     def extra_repr(self) -> str:

@@ -1,0 +1,76 @@
+"""SparseAdam: Adam for gradients that have few rows."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..generated import ops
+from ..generated.tensor import Tensor
+from .optimizer import Optimizer, check_betas
+
+
+class SparseAdam(Optimizer):
+    """Adam that moves the rows alone that have a gradient, with PyTorch's formulas, defaults and state.
+
+    The moments of a row decay in the steps in which it has a gradient, and not in the others.  For what
+    `gs.nn.Embedding(..., sparse=True)` gives; a step costs as much as the rows that were taken.
+
+    Parameters
+    ----------
+    params : iterable of Tensor, or of dict
+    lr : float
+    betas : (float, float)
+        Decay of the running mean of the gradient, and of its square.
+    eps : float
+        Added to the denominator.
+    maximize : bool
+        Climb instead of descending.
+
+    Examples
+    --------
+    >>> table = gs.nn.Embedding(1000, 4, sparse=True)
+    >>> optimizer = gs.optim.SparseAdam(table.parameters())
+    >>> before = table.weight.detach().clone()
+    >>> (table(gs.asarray([3, 5, 3])) ** 2).sum().backward()
+    >>> optimizer.step()
+    >>> gs.nonzero((table.weight != before).any(axis=1))[0].tolist()
+    [3, 5]
+    """
+
+    def __init__(
+        self, params: Iterable[Tensor] | Iterable[dict[str, Any]], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, *, maximize: bool = False,
+    ) -> None:  # fmt: skip
+        if not lr > 0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if not eps > 0:
+            raise ValueError(f"Invalid epsilon value: {eps}")
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+
+    def check_options(self, group: dict[str, Any]) -> None:
+        super().check_options(group)
+        check_betas(group)
+
+    def takes_rows(self, group: dict[str, Any]) -> bool:
+        return True
+
+    def update(self, param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
+        raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead. It takes those of "
+                           "gs.nn.Embedding(..., sparse=True) that nobody has read as .grad before the step")  # fmt: skip
+
+    def update_rows(
+        self, param: Tensor, places: np.ndarray, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> Tensor:
+        lr, (beta1, beta2) = group["lr"], group["betas"]
+        if not state:
+            state["step"] = ops.zeros((), dtype=float)
+            state["exp_avg"], state["exp_avg_sq"] = ops.zeros_like(param), ops.zeros_like(param)
+        count = state["step"]
+        count += 1
+        mean, square = state["exp_avg"][places], state["exp_avg_sq"][places]
+        mean += (1 - beta1) * (grad - mean)
+        square += (1 - beta2) * (grad * grad - square)
+        state["exp_avg"][places], state["exp_avg_sq"][places] = mean, square
+        rate = lr * float(ops.sqrt(1 - beta2**count)) / float(1 - beta1**count)
+        return rate * mean / (ops.sqrt(square) + group["eps"])
