@@ -51,7 +51,7 @@ def _refused(op: Op) -> Iterator[tuple[str, str, Location]]:
         yield "op", f"'{op.name}' is a name of the generated module", op.location
     if op.parts is not None:
         at = op.places.get("vmap", op.location)
-        yield "vmap", "what a batch is made of is said of gradspec's own operators: a composite runs through its parts by itself", at
+        yield "vmap", "what a batch is made of is said of gradspec's own operators: a composite runs through its parts", at
     if op.inplace_only:
         yield "op", "an operator that works in place only is gradspec's own: write `variants: [inplace]`", op.location
     if op.signature.generators:

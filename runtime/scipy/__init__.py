@@ -11,34 +11,31 @@ import gradspec.autograd  # noqa: F401 (as well)
 from .objective import Objective, objective
 from ..support.later import later
 
-# SciPy's submodules, one a line.
-_modules: tuple[str, ...] = (
+# SciPy's submodules.
+_modules = (
     "fft",
+    "integrate",
+    "interpolate",
     "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
     "special",
     "stats",
-    "interpolate",
-    "optimize",
-    "sparse",
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from . import fft as fft
+    from . import integrate as integrate
+    from . import interpolate as interpolate
     from . import linalg as linalg
+    from . import ndimage as ndimage
+    from . import optimize as optimize
+    from . import signal as signal
+    from . import sparse as sparse
     from . import special as special
     from . import stats as stats
-    from . import interpolate as interpolate
-    from . import optimize as optimize
-    from . import sparse as sparse
-    "integrate",
-    "ndimage",
-    "signal",
-)  # fmt: skip
-
-if TYPE_CHECKING:
-    from . import integrate as integrate
-    from . import ndimage as ndimage
-    from . import signal as signal
 else:
     __getattr__ = later(__name__, {"": _modules})
 

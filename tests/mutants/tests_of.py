@@ -302,6 +302,8 @@ ELSEWHERE = {
     "runtime/scipy/ndimage/edges.py": ["tests/runtime/test_scipy_ndimage.py"],
     "runtime/scipy/ndimage/filters.py": ["tests/runtime/test_scipy_ndimage.py"],
     "runtime/scipy/ndimage/interpolation.py": ["tests/runtime/test_scipy_ndimage.py"],
+    "runtime/scipy/ndimage/ranks.py": ["tests/runtime/test_scipy_ndimage.py"],
+    "runtime/scipy/ndimage/windows.py": ["tests/runtime/test_scipy_ndimage.py"],
     "runtime/scipy/signal/convolutions.py": ["tests/runtime/test_scipy_signal.py"],
     "runtime/scipy/signal/filters.py": ["tests/runtime/test_scipy_signal.py"],
     "runtime/scipy/signal/resampling.py": ["tests/runtime/test_scipy_signal.py"],

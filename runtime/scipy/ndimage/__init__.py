@@ -5,10 +5,11 @@ operators.
 """
 
 from .filters import convolve, convolve1d, correlate, correlate1d, gaussian_filter, gaussian_filter1d, gaussian_gradient_magnitude
-from .filters import gaussian_laplace, generic_gradient_magnitude, generic_laplace, laplace, maximum_filter, maximum_filter1d
-from .filters import median_filter, minimum_filter, minimum_filter1d, percentile_filter, prewitt, rank_filter, sobel
-from .filters import uniform_filter, uniform_filter1d
+from .filters import gaussian_laplace, generic_gradient_magnitude, generic_laplace, laplace, prewitt, sobel, uniform_filter
+from .filters import uniform_filter1d
 from .interpolation import affine_transform, map_coordinates, rotate, shift, spline_filter, spline_filter1d, zoom
+from .ranks import maximum_filter, maximum_filter1d, median_filter, minimum_filter, minimum_filter1d, percentile_filter
+from .ranks import rank_filter
 from ...support.later import answer
 
 __all__ = [

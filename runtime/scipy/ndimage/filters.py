@@ -1,6 +1,6 @@
-"""Filters of images: sums over windows with weights, and orders of windows.
+"""Filters of images: sums over windows with weights.
 
-Owns SciPy's signatures, where a window lies, and the weights of Gaussians.
+Owns SciPy's signatures, and the weights of Gaussians.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import numpy as np
 
 from ...core.operand import asarray
 from ...support.dispatch import ops
-from .edges import each_axis, extended, floats
+from .edges import each_axis, floats
+from .windows import axes_of, before, no_output, summed, windows
 
 
 def correlate1d(
@@ -40,10 +41,10 @@ def correlate1d(
         Of the shape of `input`.
     """
     x, weights = floats("correlate1d", input), floats("correlate1d", weights)
-    _no_output("correlate1d", output)
+    no_output("correlate1d", output)
     if weights.ndim != 1 or not weights.size:
         raise ValueError("correlate1d: weights must be a vector that is not empty")
-    return _summed("correlate1d", x, weights, axis, mode, cval, _before("correlate1d", weights.size, origin))
+    return summed("correlate1d", x, weights, axis, mode, cval, before("correlate1d", weights.size, origin))
 
 
 def convolve1d(
@@ -77,11 +78,11 @@ def correlate(input: Any, weights: Any, output: Any = None, mode: str = "reflect
     Tensor
     """
     x, weights = floats("correlate", input), floats("correlate", weights)
-    _no_output("correlate", output)
+    no_output("correlate", output)
     if weights.ndim != x.ndim:
         raise RuntimeError(f"correlate: weights must have {x.ndim} axes, got {weights.ndim}")
-    windows = _windows("correlate", x, weights.shape, mode, cval, each_axis("correlate", origin, x.ndim))
-    return ops.tensordot(ops.reshape(weights, (-1,)), ops.stack(windows), 1)
+    found = windows("correlate", x, weights.shape, mode, cval, each_axis("correlate", origin, x.ndim))
+    return ops.tensordot(ops.reshape(weights, (-1,)), ops.stack(found), 1)
 
 
 def convolve(input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0) -> Any:
@@ -164,7 +165,7 @@ def gaussian_filter(
         Of the shape of `input`.
     """
     x = floats("gaussian_filter", input)
-    chosen = _axes(x, axes)
+    chosen = axes_of(x, axes)
     if hasattr(sigma, "ndim") and sigma.ndim:
         sigma = [sigma[i] for i in range(len(sigma))]
     several = [each_axis("gaussian_filter", value, len(chosen)) for value in (sigma, order, mode, radius)]
@@ -208,7 +209,7 @@ def uniform_filter(
     Tensor
     """
     x = floats("uniform_filter", input)
-    chosen = _axes(x, axes)
+    chosen = axes_of(x, axes)
     several = [each_axis("uniform_filter", value, len(chosen)) for value in (size, mode, origin)]
     for axis, length, how, start in zip(chosen, *several):
         x = uniform_filter1d(x, length, axis, output, how, cval, start) if length > 1 else x
@@ -276,7 +277,7 @@ def generic_laplace(
     Tensor
     """
     x = floats("generic_laplace", input)
-    chosen = _axes(x, axes)
+    chosen = axes_of(x, axes)
     modes = each_axis("generic_laplace", mode, len(chosen))
     parts = [
         derivative2(x, axis, output, how, cval, *extra_arguments, **extra_keywords or {}) for axis, how in zip(chosen, modes)
@@ -362,214 +363,10 @@ def gaussian_gradient_magnitude(
 
 
 def _derivative(sigma: Any, order: int, axes: Any, input: Any, kwargs: dict) -> Callable[..., Any]:
-    chosen = _axes(asarray(input), axes)
+    chosen = axes_of(asarray(input), axes)
 
     def derivative(x: Any, axis: int, output: Any, mode: str, cval: Any) -> Any:
         orders = [order if other == axis else 0 for other in chosen]
         return gaussian_filter(x, sigma, orders, output, mode, cval, axes=chosen, **kwargs)
 
     return derivative
-
-
-def maximum_filter1d(
-    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
-) -> Any:
-    """The greatest element of windows along an axis.
-
-    Parameters
-    ----------
-    input, size, axis, output, mode, cval, origin
-        As for `uniform_filter1d`.
-
-    Returns
-    -------
-    Tensor
-    """
-    return _ordered("maximum_filter1d", input, *_along(input, size, axis), output, mode, cval, origin, ops.max)
-
-
-def minimum_filter1d(
-    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
-) -> Any:
-    """The least element of windows along an axis.
-
-    Parameters
-    ----------
-    input, size, axis, output, mode, cval, origin
-        As for `uniform_filter1d`.
-
-    Returns
-    -------
-    Tensor
-    """
-    return _ordered("minimum_filter1d", input, *_along(input, size, axis), output, mode, cval, origin, ops.min)
-
-
-def maximum_filter(
-    input: Any,
-    size: Any = None,
-    footprint: Any = None,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    origin: Any = 0,
-) -> Any:
-    """The greatest element of windows; equal ones share the gradient.
-
-    Parameters
-    ----------
-    input, output, mode, cval, origin
-        As for `correlate`.
-    size : int or sequence of int, optional
-        The window's.
-    footprint : array_like, optional
-        Which elements of the window count, in the place of `size`.
-
-    Returns
-    -------
-    Tensor
-    """
-    return _ordered("maximum_filter", input, size, footprint, output, mode, cval, origin, ops.max)
-
-
-def minimum_filter(
-    input: Any,
-    size: Any = None,
-    footprint: Any = None,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    origin: Any = 0,
-) -> Any:
-    """The least element of windows; equal ones share the gradient.
-
-    Parameters
-    ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
-
-    Returns
-    -------
-    Tensor
-    """
-    return _ordered("minimum_filter", input, size, footprint, output, mode, cval, origin, ops.min)
-
-
-def rank_filter(
-    input: Any, rank: int, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-    origin: Any = 0,
-) -> Any:  # fmt: skip
-    """The element of a rank in windows.
-
-    Parameters
-    ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
-    rank : int
-        Counted from the least, or negative from the greatest.
-
-    Returns
-    -------
-    Tensor
-    """
-    pick = lambda windows, axis: ops.sort(windows, axis)[rank]  # noqa: E731
-    return _ordered("rank_filter", input, size, footprint, output, mode, cval, origin, pick)
-
-
-def median_filter(
-    input: Any,
-    size: Any = None,
-    footprint: Any = None,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    origin: Any = 0,
-) -> Any:
-    """The median of windows, of an even number the greater one of the two in the middle.
-
-    Parameters
-    ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
-
-    Returns
-    -------
-    Tensor
-    """
-    pick = lambda windows, axis: ops.sort(windows, axis)[windows.shape[0] // 2]  # noqa: E731
-    return _ordered("median_filter", input, size, footprint, output, mode, cval, origin, pick)
-
-
-def percentile_filter(
-    input: Any, percentile: float, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
-    cval: Any = 0.0, origin: Any = 0,
-) -> Any:  # fmt: skip
-    """The element at a percentile of windows.
-
-    Parameters
-    ----------
-    input, size, footprint, output, mode, cval, origin
-        As for `maximum_filter`.
-    percentile : float
-        From 0 to 100, or negative from 0 to -100.
-
-    Returns
-    -------
-    Tensor
-    """
-    share = (percentile + 100 if percentile < 0 else percentile) / 100
-    if not 0 <= share <= 1:
-        raise RuntimeError(f"percentile_filter: percentile must lie within 100 of 0, got {percentile}")
-    rank = lambda count: count - 1 if share == 1 else int(count * share)  # noqa: E731
-    pick = lambda windows, axis: ops.sort(windows, axis)[rank(windows.shape[0])]  # noqa: E731
-    return _ordered("percentile_filter", input, size, footprint, output, mode, cval, origin, pick)
-
-
-def _ordered(name, input, size, footprint, output, mode, cval, origin, pick):
-    x = floats(name, input)
-    _no_output(name, output)
-    if footprint is None and size is None:
-        raise RuntimeError(f"{name}: give size or footprint")
-    counted = np.ones(each_axis(name, size, x.ndim), bool) if footprint is None else np.asarray(footprint, bool)
-    windows = _windows(name, x, counted.shape, mode, cval, each_axis(name, origin, x.ndim), counted)
-    return pick(ops.stack(windows), 0)
-
-
-def _along(input: Any, size: int, axis: int) -> tuple:
-    sizes = [1] * asarray(input).ndim
-    sizes[axis] = size
-    return sizes, None
-
-
-def _no_output(name: str, output: Any) -> None:
-    if output is not None:
-        raise ValueError(f"{name}: output must be None: a result is a new tensor")
-
-
-def _axes(x: Any, axes: Any) -> list:
-    return list(range(x.ndim)) if axes is None else [axis % x.ndim for axis in np.atleast_1d(axes).tolist()]
-
-
-def _before(name: str, size: int, origin: int) -> int:
-    """How many elements of a window stand before its middle."""
-    if not -(size // 2) <= origin <= (size - 1) // 2:
-        raise ValueError(f"{name}: origin must lie within a window of {size}, got {origin}")
-    return size // 2 + origin
-
-
-def _summed(name: str, x: Any, weights: Any, axis: int, mode: str, cval: Any, before: int) -> Any:
-    axis, count = axis % x.ndim, x.shape[axis]
-    wide = extended(name, x, axis, before, weights.size - 1 - before, mode, cval)
-    cut = (slice(None),) * axis
-    terms = [weights[i] * wide[(*cut, slice(i, i + count))] for i in range(weights.size)]
-    return sum(terms[1:], terms[0])
-
-
-def _windows(name: str, x: Any, shape: tuple, mode: Any, cval: Any, origins: list, counted: Any = None) -> list:
-    """For each place of a window the image that is moved there."""
-    wide = x
-    for axis, (size, how, origin) in enumerate(zip(shape, each_axis(name, mode, x.ndim), origins)):
-        before = _before(name, size, origin)
-        wide = extended(name, wide, axis, before, size - 1 - before, how, cval)
-    places = [place for place in np.ndindex(*shape) if counted is None or counted[place]]
-    return [wide[tuple(slice(i, i + n) for i, n in zip(place, x.shape))] for place in places]

@@ -1,0 +1,178 @@
+"""Filters of images by the order of what a window holds: its largest, its median.
+
+Owns SciPy's signatures.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...support.dispatch import ops
+from .edges import each_axis, floats
+from .windows import along, no_output, windows
+
+
+def maximum_filter1d(
+    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """The greatest element of windows along an axis.
+
+    Parameters
+    ----------
+    input, size, axis, output, mode, cval, origin
+        As for `uniform_filter1d`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("maximum_filter1d", input, *along(input, size, axis), output, mode, cval, origin, ops.max)
+
+
+def minimum_filter1d(
+    input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
+) -> Any:
+    """The least element of windows along an axis.
+
+    Parameters
+    ----------
+    input, size, axis, output, mode, cval, origin
+        As for `uniform_filter1d`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("minimum_filter1d", input, *along(input, size, axis), output, mode, cval, origin, ops.min)
+
+
+def maximum_filter(
+    input: Any,
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:
+    """The greatest element of windows; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input, output, mode, cval, origin
+        As for `correlate`.
+    size : int or sequence of int, optional
+        The window's.
+    footprint : array_like, optional
+        Which elements of the window count, in the place of `size`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("maximum_filter", input, size, footprint, output, mode, cval, origin, ops.max)
+
+
+def minimum_filter(
+    input: Any,
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:
+    """The least element of windows; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+
+    Returns
+    -------
+    Tensor
+    """
+    return _ordered("minimum_filter", input, size, footprint, output, mode, cval, origin, ops.min)
+
+
+def rank_filter(
+    input: Any, rank: int, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:  # fmt: skip
+    """The element of a rank in windows.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+    rank : int
+        Counted from the least, or negative from the greatest.
+
+    Returns
+    -------
+    Tensor
+    """
+    pick = lambda windows, axis: ops.sort(windows, axis)[rank]  # noqa: E731
+    return _ordered("rank_filter", input, size, footprint, output, mode, cval, origin, pick)
+
+
+def median_filter(
+    input: Any,
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+) -> Any:
+    """The median of windows, of an even number the greater one of the two in the middle.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+
+    Returns
+    -------
+    Tensor
+    """
+    pick = lambda windows, axis: ops.sort(windows, axis)[windows.shape[0] // 2]  # noqa: E731
+    return _ordered("median_filter", input, size, footprint, output, mode, cval, origin, pick)
+
+
+def percentile_filter(
+    input: Any, percentile: float, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
+    cval: Any = 0.0, origin: Any = 0,
+) -> Any:  # fmt: skip
+    """The element at a percentile of windows.
+
+    Parameters
+    ----------
+    input, size, footprint, output, mode, cval, origin
+        As for `maximum_filter`.
+    percentile : float
+        From 0 to 100, or negative from 0 to -100.
+
+    Returns
+    -------
+    Tensor
+    """
+    share = (percentile + 100 if percentile < 0 else percentile) / 100
+    if not 0 <= share <= 1:
+        raise RuntimeError(f"percentile_filter: percentile must lie within 100 of 0, got {percentile}")
+    rank = lambda count: count - 1 if share == 1 else int(count * share)  # noqa: E731
+    pick = lambda windows, axis: ops.sort(windows, axis)[rank(windows.shape[0])]  # noqa: E731
+    return _ordered("percentile_filter", input, size, footprint, output, mode, cval, origin, pick)
+
+
+def _ordered(name, input, size, footprint, output, mode, cval, origin, pick):
+    x = floats(name, input)
+    no_output(name, output)
+    if footprint is None and size is None:
+        raise RuntimeError(f"{name}: give size or footprint")
+    counted = np.ones(each_axis(name, size, x.ndim), bool) if footprint is None else np.asarray(footprint, bool)
+    found = windows(name, x, counted.shape, mode, cval, each_axis(name, origin, x.ndim), counted)
+    return pick(ops.stack(found), 0)
