@@ -26,6 +26,8 @@ from ..support.dispatch import ops
 
 __all__ = ["closed_over", "closure_convert", "taken", "with_closed"]
 
+PLAIN = (int, float, bool, type(None), str)  # most of what operators are given beside tensors
+
 
 class Reading(Mapping):
     """What operators are given, with other tensors in the place of some; vmaps that are open stay open.
@@ -60,14 +62,16 @@ class Reading(Mapping):
         if isinstance(value, TensorBase):
             return self.read(value)
         if type(value) is tuple or type(value) is list:
-            parts = [self.swapped(item) for item in value]
-            if any(new is not old for new, old in zip(parts, value)):
-                return type(value)(parts)
-        elif type(value) is slice:
+            parts, changed = [], False
+            for item in value:
+                part = self.swapped(item) if type(item) not in PLAIN else item
+                parts.append(part)
+                changed = changed or part is not item
+            return type(value)(parts) if changed else value
+        if type(value) is slice:
             ends = (value.start, value.stop, value.step)
-            parts = [self.swapped(end) for end in ends]
-            if any(new is not old for new, old in zip(parts, ends)):
-                return slice(*parts)
+            parts = self.swapped(ends)
+            return value if parts is ends else slice(*parts)
         return value
 
     def asked(self, values: Any) -> Any:
