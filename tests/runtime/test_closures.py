@@ -147,7 +147,7 @@ def test_whatever_reads_a_tensor_is_seen_and_reads_another():
     for name, way in ways():
         try:
             value, expected = first(way(c)), first(way(other))
-        except (TypeError, ValueError, RuntimeError, AttributeError, NotImplementedError, IndexError):
+        except (TypeError, ValueError, RuntimeError, AttributeError, NotImplementedError, IndexError, ImportError):
             continue  # a method that wants arguments, or a square of another kind
         if not isinstance(value, gs.Tensor) or not value.requires_grad or name == "requires_grad":
             continue

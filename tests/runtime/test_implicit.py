@@ -1,12 +1,13 @@
 """Implicit derivatives: against exact values, the complex step of a solver, and differences of solutions."""
 
-import mpmath
 import numpy as np
 import pytest
-from scipy import optimize
 
 import gradspec as gs
 from gradspec.func import custom_linear_solve, custom_root, fixed_point, implicit
+
+mpmath = pytest.importorskip("mpmath")
+optimize = pytest.importorskip("scipy.optimize")
 
 
 def differences(f, x, h=1e-4):

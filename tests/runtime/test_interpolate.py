@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import interpolate as theirs
-from scipy.sparse.linalg import spsolve
 
 import gradspec as gs
 
+theirs = pytest.importorskip("scipy.interpolate")
+spsolve = pytest.importorskip("scipy.sparse.linalg").spsolve
 ours = gs.scipy.interpolate
 rng = np.random.default_rng(3)
 X = np.array([0.0, 0.7, 1.1, 2.0, 2.6, 3.5, 4.1])

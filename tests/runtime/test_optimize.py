@@ -1,13 +1,15 @@
 """scipy.optimize with derivatives: values are SciPy's, derivatives those of differences of solutions."""
 
+import sys
 import warnings
+from types import ModuleType
 
 import numpy as np
 import pytest
-from scipy import optimize as theirs
 
 import gradspec as gs
 
+theirs = pytest.importorskip("scipy.optimize")
 ours = gs.scipy.optimize
 rng = np.random.default_rng(5)
 A = rng.normal(size=(7, 3)) + np.eye(7, 3)
@@ -154,6 +156,8 @@ CASES = [
     *(squares("trf", loss) for loss in ("soft_l1", "huber", "cauchy", "arctan")),
     both("curve_fit", curve), both("curve_fit absolute", lambda o, p, lib: curve(o, p, lib, sigma=1 + T, absolute_sigma=True)),
     both("curve_fit bounds", lambda o, p, lib: curve(o, p, lib, bounds=([0, 0], [3, 3]))),
+    both("curve_fit start", lambda o, p, lib: o.curve_fit(lambda t, a, b: a * lib.exp(-b * t), T, 2 * np.exp(-T) + p[0] * 0.1 * T, bounds=(
+        [0, -np.inf], [np.inf, 4]), ftol=1e-14, xtol=1e-14)[0]),
     both("curve_fit sigma", weighted), both("curve_fit covariance", correlated),
     both("nnls", lambda o, p, lib: lib.stack([*o.nnls(A * p[0], B + p[1] * A[:, 1])[0], o.nnls(A + p[0], B + p[1])[1]])),
     both("lsq_linear", lambda o, p, lib: o.lsq_linear(A + p[0] * A**2, B * p[1]).x),
@@ -271,11 +275,29 @@ def test_where_more_is_active_than_holds_the_solution_the_derivative_is_that_of_
     assert bound.item() == 0.0
 
 
-def test_progress(capsys):
-    ours.minimize(lambda x: (x**2).sum(), [1.0], progress=True)
+def test_progress(monkeypatch):
+    bars = []
+
+    class Bar:
+        def __init__(self, desc, unit):
+            self.desc, self.count = desc, 0
+            bars.append(self)
+
+        def update(self):
+            self.count += 1
+
+        __enter__ = lambda self: self  # noqa: E731
+        __exit__ = lambda *error: None  # noqa: E731
+
+    monkeypatch.setitem(sys.modules, "tqdm", ModuleType("tqdm"))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", ModuleType("tqdm.auto"))
+    sys.modules["tqdm.auto"].tqdm = Bar
+    found = ours.minimize(lambda x: (x**2).sum(), [1.0], progress=True)
     ours.least_squares(lambda x: x, [1.0], progress=True)
-    shown = capsys.readouterr().err
-    assert "minimize" in shown and "least_squares" in shown and "calls" in shown
+    assert [bar.desc for bar in bars] == ["minimize", "least_squares"] and bars[0].count == found.nfev and bars[1].count > 0
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match="minimize: progress=True .* pip install tqdm"):
+        ours.minimize(lambda x: (x**2).sum(), [1.0], progress=True)
 
 
 @pytest.mark.parametrize(("call", "error", "words"), [

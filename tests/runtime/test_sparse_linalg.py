@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse as theirs
-from scipy.sparse import linalg as solvers
 
 import gradspec as gs
 
+theirs = pytest.importorskip("scipy.sparse")
+solvers = pytest.importorskip("scipy.sparse.linalg")
 ours = gs.scipy.sparse.linalg
 rng = np.random.default_rng(2)
 S = (lambda a: a @ a.T + 6 * np.eye(6))(rng.normal(size=(6, 6)))

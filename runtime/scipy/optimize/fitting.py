@@ -155,7 +155,7 @@ def curve_fit(
     start = ops.ones(count) if p0 is None else vector(p0)
     lower, upper = _box(bounds, count)
     if p0 is None and lower is not None:
-        start = asarray(optimize._minpack_py._initialize_feasible(numbers(lower), numbers(upper)))
+        start = _inside(numbers(lower), numbers(upper))
     sigma = None if sigma is None else number(sigma)
 
     def residuals(p: Any, xdata: Any, ydata: Any, sigma: Any) -> Any:
@@ -187,6 +187,13 @@ def curve_fit(
         if not absolute_sigma:
             pcov = pcov * (residuals(popt, xdata, ydata, sigma) ** 2).sum() / (ydata.size - count)
     return (popt, pcov, *found[2:]) if full_output and found is not None else (popt, pcov)
+
+
+def _inside(lower: Any, upper: Any) -> Any:
+    """Where SciPy begins in a box: in its middle, or one step from its only side."""
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    with np.errstate(invalid="ignore"):
+        return asarray(np.select([below & above, below, above], [(lower + upper) / 2, lower + 1, upper - 1], 1.0))
 
 
 def _is_array(data: Any) -> bool:
