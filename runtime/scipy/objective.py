@@ -127,6 +127,10 @@ class Objective:
         return rebuild(self.form, [asarray(part) if isinstance(leaf, TensorBase) else part if part.ndim else part.item()
                                    for part, leaf in zip(parts, self.leaves or [None])])  # fmt: skip
 
+    def nest(self, x: Any) -> Any:
+        """A vector as a nest of parameters, which are tensors that depend on it."""
+        return rebuild(self.form, self._parts(asarray(x)))
+
     def _parts(self, x):
         """The parameters, of their shapes and dtypes, as differentiable parts of a vector."""
         if self.leaves is None:
@@ -145,8 +149,7 @@ class Objective:
     def _flat(self, x, *args):
         """What the function returns as a number or a vector, of a vector."""
         self._point = None  # what the function closes over may have changed since
-        given = asarray(x)
-        value = self.func(rebuild(self.form, self._parts(given)), *args)
+        value = self.func(self.nest(x), *args)
         leaves, form = flatten(value)
         for leaf, place in zip(leaves, places(form)):
             if not isinstance(leaf, TensorBase):

@@ -241,6 +241,22 @@ def test_rows_of_a_vmap():
             np.testing.assert_allclose(gs.vmap(g)(a), np.stack([g(row).numpy() for row in gs.asarray(a)]), rtol=1e-7, atol=1e-9)
 
 
+def test_dictionaries_of_parameters():
+    def solutions(p):
+        loss = lambda q: (q["w"] ** 2).sum() + (q["b"][0] - p[0] * q["w"].sum()) ** 2 + (q["b"][0] - p[1]) ** 2  # noqa: E731
+        x0 = {"w": np.ones((2, 1)), "b": [1.0]}
+        most = {"type": "ineq", "fun": lambda q: p[0] / 9 - q["w"].sum()}
+        yield ours.minimize(loss, x0, tol=1e-12).x
+        yield ours.minimize(loss, x0, tol=1e-12, constraints=most).x
+        parts = lambda q: gs.concat([q["w"][:, 0], q["b"][0][None] - p[0] * q["w"].sum(), q["b"][0][None] - p[1]])  # noqa: E731
+        yield ours.least_squares(parts, x0, **TIGHT).x
+
+    joined = lambda x: gs.concat([x["w"][:, 0], gs.stack(x["b"])])  # noqa: E731
+    for i in range(3):
+        f = lambda p, i=i: joined(list(solutions(p))[i])  # noqa: E731
+        np.testing.assert_allclose(gs.jvp(f, (P,), (V,))[1], along(lambda p, f=f: f(p).numpy(), P, 1e-2), rtol=1e-5, atol=1e-6)
+
+
 def test_results_are_scipys():
     found = ours.minimize(lambda x: (x**2).sum(), [1.0, 2.0])
     plain = theirs.minimize(lambda x: (x**2).sum(), [1.0, 2.0], jac=lambda x: 2 * x)

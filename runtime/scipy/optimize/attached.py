@@ -20,10 +20,11 @@ from ...core.tensor import TensorBase
 from ...func import custom_jvp, elementwise_grad, grad, hessian, jacobian, value_and_grad
 from ...func.solutions import by_matrix, solved
 from ...support.dispatch import ops
+from ..objective import Objective
 
 __all__ = [
-    "Problem", "attach", "bounds_of", "called", "complementary", "convert", "gated", "in_box", "number", "numbers", "refuse",
-    "vector",
+    "Problem", "attach", "bounds_of", "called", "complementary", "convert", "gated", "in_box", "number", "numbers",
+    "parameters", "refuse", "vector",
 ]  # fmt: skip
 
 
@@ -221,6 +222,14 @@ def number(x: Any) -> Any:
 def vector(x: Any) -> Any:
     """What SciPy makes of a start."""
     return ops.reshape(number(x), (-1,))
+
+
+def parameters(x0: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """A start as a vector, and what makes of a vector what the function is given: itself, or the dictionary that `x0` is."""
+    if not isinstance(x0, dict):
+        return vector(x0), lambda x: x
+    form = Objective(lambda nest: nest, x0)
+    return asarray(form.x0), form.nest
 
 
 def numbers(value: Any) -> Any:

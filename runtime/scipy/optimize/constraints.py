@@ -27,20 +27,20 @@ class Constraint:
         Which elements of `value` are to be 0; known when it has been called.
     """
 
-    def __init__(self, caller: str, given: Any) -> None:
+    def __init__(self, caller: str, given: Any, nest: Any) -> None:
         self.given, self.equal = given, np.zeros(0, bool)
         self.linear = self.lower = None
         if isinstance(given, dict):
             if str(given.get("type")).lower() not in ("eq", "ineq"):
                 raise ValueError(f"{caller}: a constraint has the type 'eq' or 'ineq', got {given.get('type')!r}")
-            self.problem = Problem(caller, given["fun"], tuple(given.get("args", ())))
+            self.problem = Problem(caller, lambda x, *args: given["fun"](nest(x), *args), tuple(given.get("args", ())))
         elif hasattr(given, "A"):
             self.linear = given.A.toarray() if hasattr(given.A, "toarray") else np.atleast_2d(given.A)
             self.lower, self.upper = given.lb, given.ub
             self.problem = Problem(caller, lambda x: asarray(self.linear, dtype=float) @ x)
         elif hasattr(given, "fun") and hasattr(given, "lb"):
             self.lower, self.upper = given.lb, given.ub
-            self.problem = Problem(caller, given.fun)
+            self.problem = Problem(caller, lambda x: given.fun(nest(x)))
         else:
             raise TypeError(f"{caller}: a constraint is a dictionary, a NonlinearConstraint or a LinearConstraint, got "
                             f"{type(given).__name__}")  # fmt: skip
@@ -72,11 +72,11 @@ class Constraint:
                                    keep_feasible=self.given.keep_feasible, **curved)  # fmt: skip
 
 
-def constraints_of(caller: str, given: Any) -> list[Constraint]:
-    """Constraints as one of SciPy's functions takes them."""
+def constraints_of(caller: str, given: Any, nest: Any) -> list[Constraint]:
+    """Constraints as one of SciPy's functions takes them; `nest` makes of a vector what their functions take."""
     if isinstance(given, dict) or hasattr(given, "lb"):
         given = (given,)
-    return [Constraint(caller, one) for one in given]
+    return [Constraint(caller, one, nest) for one in given]
 
 
 def multipliers(gradient: Any, limits: list[Constraint], x: Any, lower: Any, upper: Any) -> list:

@@ -14,7 +14,7 @@ import numpy as np
 from ...core.operand import asarray
 from ...func import grad, jacobian
 from ...support.dispatch import ops
-from .attached import Problem, attach, bounds_of, called, convert, in_box, number, numbers, vector
+from .attached import Problem, attach, bounds_of, called, convert, in_box, number, numbers, parameters, vector
 
 __all__ = ["curve_fit", "least_squares", "lsq_linear", "nnls"]
 
@@ -41,8 +41,8 @@ def least_squares(
     fun : callable
         Takes a Tensor with one axis, `args` and `kwargs`; returns a Tensor of residuals.  Tensors in `args`, and those that it
         closes over, are parameters of the solution.
-    x0 : array_like
-        Where to begin; it has no derivative.
+    x0 : array_like, or dict of nests of them
+        Where to begin; it has no derivative.  Of a dictionary `fun` gets one, and `x` of the result is one.
     jac : callable, optional
         For SciPy's algorithm alone; the exact Jacobian without it.
     bounds : pair of array_like, or scipy.optimize.Bounds
@@ -71,8 +71,8 @@ def least_squares(
     if loss not in LOSSES:
         raise NotImplementedError(f"least_squares: loss must be one of {', '.join(map(repr, LOSSES))}, got {loss!r}: a loss of "
                                   "your own has no derivative here; give it to minimize")  # fmt: skip
-    start = vector(x0)
-    problem = Problem("least_squares", fun, args, (-1,), kwargs)
+    start, given = parameters(x0)
+    problem = Problem("least_squares", lambda x, *args, **kwargs: fun(given(x), *args, **kwargs), args, (-1,), kwargs)
     lower, upper = _box(bounds, start.size)
     slopes = called(jac, problem.args) if callable(jac) else problem.jac
     scale = 1.0 if x_scale is None else x_scale
@@ -92,7 +92,7 @@ def least_squares(
         return in_box(x, grad(cost)(x), lower, upper)
 
     x, result = attach("least_squares", run, condition, (start, lower, upper), start)
-    return convert(result, x=x, cost=cost(x), fun=problem.value(x))
+    return convert(result, x=given(x), cost=cost(x), fun=problem.value(x))
 
 
 def _box(bounds: Any, count: int) -> tuple[Any, Any]:

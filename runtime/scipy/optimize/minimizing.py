@@ -14,7 +14,7 @@ import numpy as np
 
 from ...func import grad
 from ...support.dispatch import ops
-from .attached import Problem, attach, bounds_of, called, complementary, convert, in_box, number, numbers, vector
+from .attached import Problem, attach, bounds_of, called, complementary, convert, in_box, number, numbers, parameters, vector
 from .constraints import Constraint, constraints_of, multipliers
 
 __all__ = ["basinhopping", "differential_evolution", "dual_annealing", "minimize", "minimize_scalar", "shgo"]
@@ -36,8 +36,8 @@ def minimize(
     fun : callable
         Takes a Tensor with one axis and `args`; returns a Tensor of one element.  Tensors in `args`, and those that it closes
         over, are parameters of the minimum.
-    x0 : array_like
-        Where to begin; it has no derivative.
+    x0 : array_like, or dict of nests of them
+        Where to begin; it has no derivative.  Of a dictionary `fun` and the constraints get one, and `x` of the result is one.
     jac, hess, hessp : optional
         As of SciPy, for its algorithm alone; methods that want derivatives get exact ones without them.
     bounds : sequence of pairs, Tensor of shape (n, 2), or scipy.optimize.Bounds, optional
@@ -72,10 +72,10 @@ def minimize(
     """
     from scipy import optimize
 
-    start = vector(x0)
+    start, given = parameters(x0)
     user = (lambda x, *args: fun(x, *args)[0]) if jac is True else fun
-    problem = Problem("minimize", user, args, ())
-    limits = constraints_of("minimize", constraints)
+    problem = Problem("minimize", lambda x, *args: user(given(x), *args), args, ())
+    limits = constraints_of("minimize", constraints, given)
     lower, upper = bounds_of(bounds, start.size)
     name = (method or ("slsqp" if limits else "")).lower()
     options_of_method = {"hess": called(hess, problem.args) if callable(hess) else hess, "hessp": hessp}
@@ -98,7 +98,8 @@ def minimize(
                                        **options_of_method)  # fmt: skip
         return _solution(problem, limits, result, numbers(lower), numbers(upper))
 
-    return _attached("minimize", problem, limits, run, start, lower, upper)
+    result = _attached("minimize", problem, limits, run, start, lower, upper)
+    return convert(result, x=given(result.x))
 
 
 def _solution(problem: Problem, limits: list[Constraint], result: Any, lower: Any, upper: Any) -> tuple:
