@@ -166,7 +166,8 @@ class Finding(Reading):
         self.found: dict[int, Any] = {}
         self.looking, self.finding = True, self
         with suspended(), enable_grad():
-            self.first = ops.copy(tensor(0.0, requires_grad=True)).grad_fn._sequence_nr()
+            node = ops.copy(tensor(0.0, requires_grad=True)).grad_fn
+        self.first = 0 if node is None else node._sequence_nr()  # in inference mode nothing has a graph
         self.made = list(given)  # keeps them: an address belongs to whatever lives there
         self.known = {id(tensor) for tensor in self.made}
 

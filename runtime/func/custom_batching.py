@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.nest import flatten, rebuild
-from ..batching.batched import batched, innermost, inside_of, is_row
+from ..batching.batched import batched, innermost, inside_of, is_other, is_row
 from ..core.events import current_mapping
 from ..core.operand import asarray
 from ..support.dispatch import ops
@@ -71,6 +71,8 @@ class custom_vmap:
         if level is None or not level.is_open:
             return self.fun(*args)
         name = getattr(self.fun, "__name__", repr(self.fun))
+        if is_other(level):
+            level.refuse(name, "write it with operators")
         if self.rule is None:
             raise AttributeError(f"No batching rule defined for custom_vmap function {name} using def_vmap: write "
                                  f"@{name}.def_vmap above one")  # fmt: skip

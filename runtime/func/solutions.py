@@ -99,6 +99,7 @@ class _Problem:
             self.count = len(xs)
             return [self.unknown(leaf) for leaf in xs] + [asarray(leaf) for leaf in others]
 
+        run.__name__ = self.caller
         values = [taken(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         return (run if current_mapping() is None else sequential_vmap(run))(*values)
 

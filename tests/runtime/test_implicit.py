@@ -173,6 +173,22 @@ def test_a_singular_jacobian_gives_nan():
     np.testing.assert_allclose(gs.jacrev(scaled)(1.0), [1e20, 1.0])  # badly scaled is not singular
 
 
+def test_inside_of_other_modes():
+    root = implicit(lambda a: np.cbrt(a.numpy()), lambda x, a: x**3 - a)
+    with gs.no_grad():
+        assert root(8.0).item() == 2.0 and not root(gs.tensor(8.0, requires_grad=True)).requires_grad
+    with gs.inference_mode():
+        assert root(8.0).item() == 2.0 and custom_root(lambda x: x - 1, 0.0, lambda f, x: 1.0, lambda g, y: y / g(1.0)).item() == 1.0
+    single = root(gs.tensor(8.0, dtype="float32", requires_grad=True))
+    assert single.dtype == np.float32 and gs.grad(root)(gs.tensor(8.0, dtype="float32")).dtype == np.float32
+    np.testing.assert_allclose(gs.hessian(lambda a: root(a).sum())(np.array([1.0, 8.0])), np.diag([-2 / 9, -1 / 144]), rtol=1e-12)
+    sums = lambda a: gs.scan(lambda s, a: (s + root(a), root(s)), 1.0, a)[1].sum()  # noqa: E731
+    np.testing.assert_allclose(gs.grad(sums)(np.array([1.0, 8.0])), [2 ** (-2 / 3) / 9, 0.0], rtol=1e-12)
+    assert gs.grad(lambda a: root(a).sum())(gs.zeros((0,))).shape == (0,)
+    with pytest.raises((RuntimeError, NotImplementedError), match="implicit.* write it with operators"):
+        gs.func.jet(root, (8.0,), ([1.0, 0.0],))
+
+
 def test_aux_and_no_gradient():
     root = implicit(lambda a: (np.sqrt(a.numpy()), {"steps": 3}), lambda x, a: x * x - a, has_aux=True)
     x, aux = root(4.0)
