@@ -16,6 +16,7 @@ __all__ = ["fht", "fhtoffset", "ifht"]
 
 
 def _transform(name: str, a: Any, dln: float, mu: float, offset: float, bias: float) -> Any:
+    import numpy.fft
     import scipy.fft
 
     a = asarray(a)
@@ -26,7 +27,7 @@ def _transform(name: str, a: Any, dln: float, mu: float, offset: float, bias: fl
     else:
         before, after = np.exp(bias * (places * dln + offset)), np.exp(bias * places * dln)
     single = np.eye(1, n)[0] / before[0]
-    coefficients = np.fft.rfft((getattr(scipy.fft, name)(single, dln, mu, offset, bias) / after)[::-1])
+    coefficients = numpy.fft.rfft((getattr(scipy.fft, name)(single, dln, mu, offset, bias) / after)[::-1])
     return irfft(rfft(a * before) * coefficients, n)[..., ::-1] * after
 
 

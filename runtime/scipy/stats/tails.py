@@ -24,7 +24,9 @@ SMALL = 1e-200  # below it a probability has few digits left, or a product that 
 @functools.cache
 def _nodes() -> tuple[Any, Any]:
     """Nodes and logarithms of weights times exp(node), of 40 nodes."""
-    nodes, weights = np.polynomial.laguerre.laggauss(40)
+    import numpy.polynomial
+
+    nodes, weights = numpy.polynomial.laguerre.laggauss(40)
     return nodes, np.log(weights) + nodes
 
 
