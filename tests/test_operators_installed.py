@@ -72,7 +72,7 @@ def installed(tmp_path_factory):
     """The environment of a gradspec that was installed from the build at hand, in which no checkout is seen."""
     folder = build_folder(ROOT)
     if folder is None:
-        pytest.skip("no editable install, whose build could be installed elsewhere")
+        pytest.skip("gradspec is not installed editable from this checkout")
     top = tmp_path_factory.mktemp("installed")
     command = [sys.executable, "-m", "mesonbuild.mesonmain", "install", "-C", folder, "--no-rebuild", "--quiet", "--destdir", top]
     subprocess.run(command, check=True, capture_output=True)

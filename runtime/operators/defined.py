@@ -134,9 +134,16 @@ class Operator:
                      for a, value, t in zip(facts.arguments, inputs, moved)]  # fmt: skip
             return self.results(*still)
         named = [_filled(t, value) for a, value, t in zip(facts.arguments, inputs, moved) if a.name in facts.arrays]
-        if self.jvp is None:
-            raise NotImplementedError(f"{facts.name}: it has a derivative, and its entry lacks the rule")
-        return self.jvp(*inputs, *results, *named)
+        if not facts.moving:
+            return (None,) * len(facts.outputs)
+        return self.rule("jvp")(*inputs, *results, *named)
+
+    def rule(self, kind: str) -> Callable[..., Any]:
+        """The function of a rule, which an entry that is `unimplemented` lacks."""
+        found = getattr(self, kind)
+        if found is None:
+            raise NotImplementedError(f"{self.facts.name}: it has a derivative, and its entry lacks the rule")
+        return found
 
     def _still(self, value: Any) -> Any:
         """A tangent that is absent, in a call of what is linear in several arguments."""

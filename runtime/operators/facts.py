@@ -99,7 +99,7 @@ class Facts(NamedTuple):
     @property
     def moving(self) -> tuple[tuple[str, str], ...]:
         """The outputs that can have a gradient: what is computed and not returned counts as constant."""
-        return tuple(o for o in self.visible if o[1].startswith("Array"))
+        return () if self.form == "nondifferentiable" else tuple(o for o in self.visible if o[1].startswith("Array"))
 
     @property
     def visible(self) -> tuple[tuple[str, str], ...]:

@@ -64,7 +64,7 @@ class Recorded(Function):
         named = [g for g, output in zip(cotangents, facts.outputs) if output in facts.moving]
         if all(grad is None for grad in named):
             return (None,) * len(ctx.needs_input_grad)
-        gradients = dict(zip(facts.arrays, ctx.operator.vjp(wanted, *saved, *named), strict=True))
+        gradients = dict(zip(facts.arrays, ctx.operator.rule("vjp")(wanted, *saved, *named), strict=True))
         flat: list[Any] = [None] * Recorded.FIXED
         for argument, count in zip(facts.arguments, ctx.counts):
             gradient = gradients.get(argument.name)

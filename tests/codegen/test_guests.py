@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,8 @@ from codegen.analysed import analysed
 from codegen.errors import SpecErrors
 from codegen.package import Package
 from codegen.packages import NoPackage, package_at
+from codegen.rules.calls import ops_of
+from codegen.spec.model import Family, Spec
 from codegen.spec.table import GRAMMAR, table
 from codegen.write import guests
 from tests.asked import each
@@ -231,6 +235,32 @@ def test_the_table_has_the_public_operators():
     assert found.shapes["x -> x"] == ("unary",) or "unary" in found.presets
     public = {name for name, op in found.operators.items() if not op.inplace_only}
     assert {name for name in public if hasattr(gs, name)} >= {"tanh", "matmul", "einsum"}
+
+
+# Of the library's own operators each one of so many stands for all: GUESTS=1 takes all, GUESTS=7+3 one of seven from the fourth on.
+GUESTS, START = (int(word or 0) for word in os.environ.get("GUESTS", "41").partition("+")[::2])
+
+
+def test_own_entries_stand_all_questions_as_those_of_a_package(spec_of_the_checkout):
+    """What is written for another package is right for every form of entry: our own are asked as if they were a package's."""
+    pytest.importorskip("gradspec")
+    from gradspec import formulas, kernels
+    from gradspec.operators.questions import QUESTIONS
+
+    _, spec = spec_of_the_checkout
+    ops = [op for op in spec.ops.values() if not (op.private or op.view or op.inplace_only or op.signature.generators)]
+    ops = [op for op in ops if not any(name.startswith("_") for name in ops_of(op))]
+    wrong = []
+    for op in ops[START::GUESTS]:
+        family = Family("guests", "Own operators.", (replace(op, variants=("function", "out") if "out" in op.variants else ("function",)),), op.location)
+        names = {"__name__": "guests", "kernels": kernels, "formulas": formulas}
+        exec(compile(guests.render_one(Spec((family,))), f"<{op.name}>", "exec"), names)
+        for question in QUESTIONS:
+            try:
+                question(names[op.name])
+            except Exception as error:
+                wrong.append(f"{op.name}, {question.__name__}: {type(error).__name__}: {str(error)[:300]}")
+    assert "\n".join(wrong) == "" and len(ops) > 250
 
 
 # The package to start from.

@@ -250,6 +250,22 @@ def test_what_is_missing_is_named(module, monkeypatch):
         gs.operator(GUDERMANN)
 
 
+def test_a_rule_that_is_missing_is_said_to_be():
+    made = gs.operator("op: far(x) -> y\ndoc: A function whose rule nobody wrote.\ndtype: real\nshape: x -> x\n"
+                       "forward: np.sin(x)\nunimplemented: true")  # fmt: skip
+    x = gs.tensor([1.0], requires_grad=True)
+    for question in (lambda: made(x).sum().backward(), lambda: gs.jvp(made, (x.detach(),), (gs.ones(1),)), lambda: gs.jet(made, (x.detach(),), ([gs.ones(1)],))):
+        with pytest.raises(NotImplementedError, match="far"):
+            question()
+
+
+def test_what_has_no_derivative_is_constant():
+    made = gs.operator("op: steps(x) -> y\ndoc: A staircase.\ndtype: real\nshape: x -> x\nforward: np.floor(x / 2.0)\n"
+                       "nondifferentiable: true")  # fmt: skip
+    x = gs.tensor([1.3], requires_grad=True)
+    assert not made(x).requires_grad and gs.jvp(made, (x.detach(),), (gs.ones(1),))[1].tolist() == [0]
+
+
 def test_a_question_finds_a_wrong_operator(gudermann):
     """Each question that has something to compare fails on an operator whose rules are other than its values."""
     wrong = Operator(gudermann.facts._replace(module="wrong"), gudermann.forward, lambda wanted, x, grad: (grad * x,),
