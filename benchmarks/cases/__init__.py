@@ -23,6 +23,7 @@ CASES = (
     "deep_chain",
     "mlp_small",
     "mlp_large",
+    "many_parameters",
     "cross_entropy",
     "cross_entropy_gather",
     "layer_norm",

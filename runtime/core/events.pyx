@@ -176,6 +176,11 @@ cdef int set_flags(ThreadObjects objects) except -1:
     return 0
 
 
+def is_listened_to():
+    """Whether somebody listens to what this thread does."""
+    return bool(thread_state().flags & LISTENING)
+
+
 def set_mapping(mapping):
     """Let operators of this thread ask whether an operand stands for a batch.
 

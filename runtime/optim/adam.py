@@ -28,6 +28,7 @@ class Adam(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     decoupled_weight_decay = False
 
     def __init__(

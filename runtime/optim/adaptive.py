@@ -32,6 +32,7 @@ class Adadelta(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     def __init__(
         self,
         params: Params,
@@ -82,6 +83,7 @@ class Adamax(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     def __init__(
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0,
@@ -127,6 +129,7 @@ class NAdam(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     numbers = ("step", "mu_product")
 
     def __init__(
@@ -183,6 +186,7 @@ class RAdam(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0,

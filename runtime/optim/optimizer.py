@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,9 +18,11 @@ from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from ..support.hooks import RemovableHandle
+from .vectors import Vectors
 
 Hook = Callable[..., Any]
 HOOKS = ("step before", "step behind", "state before", "state behind", "loading before", "loading behind")
+KEPT: WeakKeyDictionary["Optimizer", dict[int, Vectors]] = WeakKeyDictionary()  # no part of an optimiser: copies have their own
 EVERYWHERE: tuple[dict[int, Hook], dict[int, Hook]] = ({}, {})  # of the steps of all optimisers
 
 
@@ -43,6 +46,7 @@ class Optimizer:
 
     numbers: tuple[str, ...] = ("step",)  # what of a parameter's state is one number, in double precision
     shorter: tuple[str, ...] = ()  # what has the parameter's dtype and another shape
+    elementwise = False  # whether the `update` of this class treats each number of a parameter by itself
 
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
         if isinstance(params, (Tensor, dict, set)):
@@ -147,18 +151,35 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         with no_grad():
-            for group in self.param_groups:
-                for param in group["params"]:
-                    found = rows_of_gradient(param) if self.takes_rows(group) else None
-                    if found is not None:
-                        places, grad = found[0], asarray(-found[1] if group.get("maximize") else found[1])
-                        change = self.update_rows(param, places, grad, self.state[param], group)
-                        param[places] -= asarray(change, dtype=param.dtype)
-                    elif param.grad is not None:
-                        grad = -param.grad if group.get("maximize") else param.grad
-                        change = self.update(param, grad, self.state[param], group)
-                        param -= asarray(change, dtype=param.dtype)  # an option may be a float64 scalar
+            together = KEPT.setdefault(self, {}) if self._is_elementwise() else None
+            for number, group in enumerate(self.param_groups):
+                params = [param for param in group["params"] if not self._has_moved_rows(param, group) and param.grad is not None]
+                if together is not None:
+                    vectors = together.setdefault(number, Vectors())
+                    for vector in vectors.of(params, self.state, self.numbers):
+                        vector.take(self.change(vector.param(), vector.grad(), vector.state, group))
+                    params = vectors.rest
+                for param in params:
+                    param -= self.change(param, param.grad, self.state[param], group)
         return loss
+
+    def _has_moved_rows(self, param: Tensor, group: dict[str, Any]) -> bool:
+        """Move the rows of a parameter whose gradient is rows that wait, if there are any; reading `.grad` makes an array of them."""
+        found = rows_of_gradient(param) if self.takes_rows(group) else None
+        if found is None:
+            return False
+        places, grad = found[0], asarray(-found[1] if group.get("maximize") else found[1])
+        param[places] -= asarray(self.update_rows(param, places, grad, self.state[param], group), dtype=param.dtype)
+        return True
+
+    def _is_elementwise(self) -> bool:
+        """Whether the class that has `update` says so: one that derives from it may do more."""
+        return next(bool(vars(cls).get("elementwise")) for cls in type(self).__mro__ if "update" in vars(cls))
+
+    def change(self, param: Tensor, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> Tensor:
+        """What a step takes off a parameter."""
+        change = self.update(param, -grad if group.get("maximize") else grad, state, group)
+        return asarray(change, dtype=param.dtype)  # an option may be a float64 scalar
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters.

@@ -37,6 +37,7 @@ class ASGD(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     numbers = ("step", "eta", "mu")
 
     def __init__(
@@ -79,6 +80,7 @@ class Rprop(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     def __init__(
         self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2), step_sizes: tuple[float,
                                                                                                           float] = (1e-6, 50), *,

@@ -32,6 +32,7 @@ class RMSprop(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     def __init__(
         self,
         params: Iterable[Tensor] | Iterable[dict[str, Any]],
@@ -100,6 +101,7 @@ class Adagrad(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     def __init__(
         self,
         params: Iterable[Tensor] | Iterable[dict[str, Any]],

@@ -29,6 +29,7 @@ class SGD(Optimizer):
         Climb instead of descending.
     """
 
+    elementwise = True
     def __init__(
         self,
         params: Iterable[Tensor] | Iterable[dict[str, Any]],
