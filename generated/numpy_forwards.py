@@ -2465,13 +2465,16 @@ def _grid_pixels_slope(grid, lengths, padding, aligned):
 def _grid_taps(pixels, lengths, taps, padding, aligned):
     return kernels.grid_taps(pixels, lengths, taps, padding, aligned)
 
-def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=False, recompute_scale_factor=False):
+def interpolate(
+    x, size=None, scale_factor=None, mode='nearest', align_corners=False, recompute_scale_factor=False, antialias=False
+):
     if recompute_scale_factor:
         scale = None
     else:
         scale = scale_factor
     return _resize(
-        x, formulas.resized(np.shape(x), size, scale_factor), formulas.resized_kind(mode, align_corners, np.ndim(x)), scale
+        x, formulas.resized(np.shape(x), size, scale_factor), formulas.resized_kind(mode, align_corners, np.ndim(x), antialias),
+        scale
     )
 
 def _resize(x, sizes, kind, scale=None):

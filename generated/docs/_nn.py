@@ -320,12 +320,15 @@ describe({
         'align_corners : bool, default False\n'
         '    Whether the middles of the outermost elements stay where they are, or their edges.\n'
         'recompute_scale_factor : bool, default False\n'
-        '    Whether places are as far apart as the lengths say, not as `scale_factor` does.',
+        '    Whether places are as far apart as the lengths say, not as `scale_factor` does.\n'
+        'antialias : bool, default False\n'
+        "    Whether the filter of 'bilinear' or 'bicubic' is as wide as what becomes one element, where that is more.",
         "interpolate(x, int[]? size=None, float? scale_factor=None, str mode='nearest', bool align_corners=False, bool\n"
-        '  recompute_scale_factor=False) -> y\n'
-        'composite: _resize(x, resized(x.shape, size, scale_factor), resized_kind(mode, align_corners, x.ndim), scale)\n'
-        'where scale = None if recompute_scale_factor else scale_factor', examples='>>> gs.nn.interpolate([[[1.0, 3.0]]], 4)\n'
-        'tensor([[[1., 1., 3., 3.]]])', references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
+        '  recompute_scale_factor=False, bool antialias=False) -> y\n'
+        'composite: _resize(x, resized(x.shape, size, scale_factor), resized_kind(mode, align_corners, x.ndim,\n'
+        '  antialias), scale)\n' 'where scale = None if recompute_scale_factor else scale_factor',
+        examples='>>> gs.nn.interpolate([[[1.0, 3.0]]], 4)\n' 'tensor([[[1., 1., 3., 3.]]])',
+        references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
     "lp_pool1d": docstring(
         'Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it\n'
         'holds, where PyTorch scales it up to a full one.', 'x : array_like\n' 'norm_type : float\n' '    Exponent of the norm.\n'

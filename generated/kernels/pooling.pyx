@@ -180,14 +180,15 @@ cdef object forward__grid_taps(object pixels, object lengths, object taps, objec
         raise explain(error_, "_grid_taps", pixels=pixels, lengths=lengths, taps=taps, padding=padding, aligned=aligned) from None
 
 cdef object forward_interpolate(
-    object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor
+    object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor, object antialias
 ):
     if recompute_scale_factor:
         scale = None
     else:
         scale = scale_factor
     return forward__resize(
-        x, formulas.resized(shape_of(x), size, scale_factor), formulas.resized_kind(mode, align_corners, ndim_of(x)), scale
+        x, formulas.resized(shape_of(x), size, scale_factor), formulas.resized_kind(mode, align_corners, ndim_of(x), antialias),
+        scale
     )
 
 cdef object forward__resize(object x, object sizes, object kind, object scale):

@@ -36,6 +36,7 @@ from .generated.variable_type.recurrent import gru_cell, lstm_cell, rnn_relu_cel
 from .generated.variable_type.pointwise_unary import sigmoid
 from .generated.variable_type.pointwise_unary import tanh
 from .generated.variable_type.reductions import logmeanexp
+from .generated.variable_type.reductions import logsumexp
 from .generated.variable_type.joining import constant_pad_nd
 
 hard_swish = hardswish
@@ -163,5 +164,6 @@ __all__ = [
     "sigmoid",
     "tanh",
     "logmeanexp",
+    "logsumexp",
     "constant_pad_nd",
 ]

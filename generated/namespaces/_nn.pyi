@@ -141,7 +141,7 @@ def avg_pool3d(x: Operand, kernel_size: int | Sequence[int], stride: int | Seque
     """Means under windows along the last three axes."""
 def grid_sample(x: Operand, grid: Operand, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: _bool = False) -> Tensor:
     """Images at the places that a grid of coordinates names."""
-def interpolate(x: Operand, size: int | Sequence[int] | None = None, scale_factor: float | None = None, mode: str = 'nearest', align_corners: _bool = False, recompute_scale_factor: _bool = False) -> Tensor:
+def interpolate(x: Operand, size: int | Sequence[int] | None = None, scale_factor: float | None = None, mode: str = 'nearest', align_corners: _bool = False, recompute_scale_factor: _bool = False, antialias: _bool = False) -> Tensor:
     """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no whole length; PyTorch copies then if the length stays."""
 def lp_pool1d(x: Operand, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, ceil_mode: _bool = False) -> Tensor:
     """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it holds, where PyTorch scales it up to a full one."""
@@ -251,6 +251,8 @@ def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
 def logmeanexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(mean(exp(x))) without overflow."""
+def logsumexp(x: Operand, axis: int | Sequence[int] | None = None, keepdims: _bool = False) -> Tensor:
+    """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
 def constant_pad_nd(x: Operand, pad: int | Sequence[int], value: complex = 0) -> Tensor:
     """Constants before and behind the last axes, cut off where a length is negative."""
 __all__ = [
@@ -370,5 +372,6 @@ __all__ = [
     "sigmoid",
     "tanh",
     "logmeanexp",
+    "logsumexp",
     "constant_pad_nd",
 ]

@@ -577,12 +577,13 @@ def _grid_taps(pixels, lengths, taps, padding, aligned):
 
 
 cdef object op_interpolate(
-    object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor
+    object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor, object antialias
 ):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(
-            state_, "interpolate", <void*> op_interpolate, (x, size, scale_factor, mode, align_corners, recompute_scale_factor)
+            state_, "interpolate", <void*> op_interpolate,
+            (x, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
         )
     x = as_operand(x, "interpolate", "x")
     size = None if size is None else as_ints(size, "interpolate", "size", -1)
@@ -590,6 +591,7 @@ cdef object op_interpolate(
     mode = as_str(mode, "interpolate", "mode")
     align_corners = as_bool(align_corners, "interpolate", "align_corners")
     recompute_scale_factor = as_bool(recompute_scale_factor, "interpolate", "recompute_scale_factor")
+    antialias = as_bool(antialias, "interpolate", "antialias")
 
     try:
         if recompute_scale_factor:
@@ -597,18 +599,21 @@ cdef object op_interpolate(
         else:
             scale = scale_factor
         return ops._resize(
-            x, formulas.resized(shape_of(x), size, scale_factor), formulas.resized_kind(mode, align_corners, ndim_of(x)), scale
+            x, formulas.resized(shape_of(x), size, scale_factor),
+            formulas.resized_kind(mode, align_corners, ndim_of(x), antialias), scale
         )
     except Exception as error_:
         raise explain(
             error_, "interpolate", x=x, size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners,
-            recompute_scale_factor=recompute_scale_factor
+            recompute_scale_factor=recompute_scale_factor, antialias=antialias
         ) from None
 
-def interpolate(x, size=None, scale_factor=None, mode='nearest', align_corners=False, recompute_scale_factor=False):
+def interpolate(
+    x, size=None, scale_factor=None, mode='nearest', align_corners=False, recompute_scale_factor=False, antialias=False
+):
     """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no
     whole length; PyTorch copies then if the length stays."""
-    return op_interpolate(x, size, scale_factor, mode, align_corners, recompute_scale_factor)
+    return op_interpolate(x, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
 
 
 cdef object op__resize(object x, object sizes, object kind, object scale):

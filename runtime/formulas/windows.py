@@ -146,8 +146,10 @@ def resized(shape, size, scale):
     return tuple(sizes)
 
 
-def resized_kind(mode, align_corners, ndim):
+def resized_kind(mode, align_corners, ndim, antialias=False):
     """How one axis is resampled in a mode of interpolate."""
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise ValueError(f"antialias is for the modes 'bilinear' and 'bicubic', got {mode!r}")
     kinds = {"linear": (3, "linear"), "bilinear": (4, "linear"), "trilinear": (5, "linear"), "bicubic": (4, "cubic")}
     if mode in ("nearest", "nearest-exact", "area"):
         if align_corners:
@@ -156,7 +158,7 @@ def resized_kind(mode, align_corners, ndim):
     if mode not in kinds or kinds[mode][0] != ndim:
         raise ValueError(f"mode {mode!r} is not one for {ndim} axes; it is one of 'nearest', 'nearest-exact', 'area', 'linear' "
                          "(3 axes), 'bilinear' (4), 'trilinear' (5) and 'bicubic' (4)")  # fmt: skip
-    return kinds[mode][1] + (" aligned" if align_corners else "")
+    return kinds[mode][1] + (" smooth" if antialias else "") + (" aligned" if align_corners else "")
 
 
 def resized_step(shape, axis, size, kind, scale):

@@ -35,9 +35,9 @@ CONVERTED = {"unbiased": int}
 # Keywords with values that change nothing here.
 IDLE = {
     "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
-    "memory_format": (None,), "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,),
-    "sparse": (False,), "sorted": (True,), "pivot": (True,), "driver": (None,),
-    "size_average": (None,), "dtype": (None,), "out": (None,), "prepend": (None,), "append": (None,), "hard": (False,),
+    "memory_format": (None,), "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,), "sparse": (False,),
+    "sorted": (True,), "pivot": (True,), "driver": (None,), "size_average": (None,), "dtype": (None,), "out": (None,),
+    "prepend": (None,), "append": (None,), "hard": (False,), "mode": ("reduced",),
 }  # fmt: skip
 
 # Operators that differ from PyTorch's of the same name: the argument that decides it, if there is one, and what to write.

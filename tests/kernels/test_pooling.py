@@ -84,7 +84,7 @@ def test_adaptive_maxima_are_their_definition(size, threads):
         np.testing.assert_array_equal(found, expected)
 
 
-KINDS = [("windows", (3, 2, 1, 0, 0)), ("windows", (2, 2, 0, 1, 1)), ("area", ()), ("nearest", ()), ("nearest-exact", ()),
+KINDS = [("windows", (3, 2, 1, 0, 0)), ("windows", (2, 2, 0, 1, 1)), ("area", ()), ("nearest", ()), ("nearest-exact", ()), ("cubic smooth", ()),
          ("linear", ()), ("cubic aligned", ())]  # fmt: skip
 
 
@@ -133,3 +133,34 @@ def test_none_leaves_an_axis_as_long_as_it_is(name):
     for asked in ((1, 2, 3), "ab", (1.5, 2), (True, 2), 2.0):
         with pytest.raises((TypeError, IndexError), match="output_size"):
             pool[2](x, asked)
+
+
+def test_smooth_weights_are_those_of_a_stretched_filter():
+    """Of a line they give the line, away from the ends; of a constant the constant; where nothing is left out, the interpolation."""
+    line = np.linspace(-3.0, 5.0, 40)
+    for kind, length in itertools.product(("linear smooth", "cubic smooth", "cubic smooth aligned"), (40, 17, 7, 3, 61)):
+        step = 40 / length
+        np.testing.assert_allclose(pooling.resample(np.ones(40), -1, length, kind, (), step), np.ones(length), rtol=1e-14)
+        middle = slice(length // 3, length - length // 3)
+        expected = np.interp((np.arange(length) + 0.5) * step - 0.5, np.arange(40), line)
+        np.testing.assert_allclose(pooling.resample(line, -1, length, kind, (), step)[middle], expected[middle], atol=0.05)
+    np.testing.assert_allclose(pooling.resample(line, -1, 61, "linear smooth", (), 40 / 61), pooling.resample(line, -1, 61, "linear", (), 40 / 61))
+    # By hand: filters of the width 4 around 1 and 3, of the elements in the middles of [0, 1], [1, 2] and so on.
+    found = pooling.resample(np.array([1.0, 3.0, 4.0, 6.0]), -1, 2, "linear smooth", (), 2.0)
+    np.testing.assert_allclose(found, [(0.75 * 1 + 0.75 * 3 + 0.25 * 4) / 1.75, (0.25 * 3 + 0.75 * 4 + 0.75 * 6) / 1.75], rtol=1e-15)
+
+
+@each("mode", ["bilinear", "bicubic"])
+@each("align_corners", [False, True])
+def test_antialiased_images_are_pytorchs(mode, align_corners):
+    torch = pytest.importorskip("torch", reason="compares with PyTorch's interpolate, and PyTorch is not installed")
+    for shape, size in [((7, 5), (3, 2)), ((4, 6), (9, 3)), ((5, 5), (5, 1)), ((1, 4), (1, 2)), ((8, 8), (3, 5))]:
+        x = np.random.default_rng(0).normal(size=(2, 1, *shape))
+        options = {"size": size, "mode": mode, "align_corners": align_corners, "antialias": True}
+        a, b = gs.tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+        found, expected = gs.nn.interpolate(a, **options), torch.nn.functional.interpolate(b, **options)
+        np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-12, atol=1e-12)
+        (found * found).sum().backward(), (expected * expected).sum().backward()
+        np.testing.assert_allclose(a.grad, b.grad, rtol=1e-12, atol=1e-12)
+    with pytest.raises(ValueError, match="antialias is for the modes 'bilinear' and 'bicubic', got 'area'"):
+        gs.nn.interpolate(gs.ones((1, 1, 4, 4)), 2, mode="area", antialias=True)

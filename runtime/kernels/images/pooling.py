@@ -59,8 +59,8 @@ def resample(x, axis, size, kind, window, step):
     size : int
         The length of the axis in the result.
     kind : str
-        'windows', 'area' for the means of equal parts, 'nearest', 'nearest-exact', 'linear', 'cubic', or one of the last two
-        'aligned', with the ends on the ends.
+        'windows', 'area' for the means of equal parts, 'nearest', 'nearest-exact', 'linear', 'cubic'; the last two also
+        'smooth', with a filter as wide as what becomes one element, and 'aligned', with the ends on the ends.
     window : tuple of int
         For 'windows' their length, stride and padding, whether that is counted, and whether the sums are not divided.
     step : float
@@ -232,8 +232,8 @@ def _parts(length, size):
 @functools.lru_cache(256)
 def _plan(length, size, kind, window, step, dtype):
     """Which elements of an axis, each with its weight, make those of the result: starts, places, weights."""
-    name, _, aligned = kind.partition(" ")
-    if name not in _KINDS or aligned not in ("", "aligned") or (len(window) == 5) != (name in _WINDOWED):
+    name, *words = kind.split(" ")
+    if name not in _KINDS or not {*words} <= {"smooth", "aligned"} or (len(window) == 5) != (name in _WINDOWED):
         raise ValueError(f"{kind!r}, window {window}, is no kind of resampling")
     o = np.arange(size)
     if window or kind == "area":
@@ -250,8 +250,10 @@ def _plan(length, size, kind, window, step, dtype):
         starts = np.concatenate([[0], np.cumsum(count)])
         places = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, count)
         weights = np.repeat(np.broadcast_to(1 / np.maximum(divisor, 1), count.shape), count)
+    elif "smooth" in words:
+        starts, places, weights = _smooth(o, length, step, *_FILTERS[name])
     else:
-        places, weights = _TAPS[name](o, length, step, bool(aligned))
+        places, weights = _TAPS[name](o, length, step, "aligned" in words)
         starts = np.arange(size + 1) * places.shape[1]
         places = np.clip(places, 0, length - 1)
     wanted = ((starts, np.intp), (places, np.intp), (weights, np.float64))
@@ -300,6 +302,31 @@ def _cubic(o, length, step, aligned):
     return (low[:, None] + np.arange(-1, 3)).astype(np.intp), np.where(t <= 1, near, far)
 
 
+def _smooth(o, length, step, shape, support):
+    """The elements under a filter, stretched by the step where that is above 1, around each place; their weights sum to 1.
+
+    Places are those of elements that are not aligned, with the step of those that are: so PyTorch has it.
+    """
+    stretch = max(step, 1.0)
+    centres = (o + 0.5) * step
+    first = np.maximum((centres - support * stretch + 0.5).astype(np.intp), 0)
+    count = np.maximum(np.minimum((centres + support * stretch + 0.5).astype(np.intp), length) - first, 1)
+    starts = np.concatenate([[0], np.cumsum(count)])
+    places = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, count)
+    weights = shape(np.abs(places - np.repeat(centres, count) + 0.5) / stretch)
+    return starts, places, weights / np.repeat(np.add.reduceat(weights, starts[:-1]), count)
+
+
+def _triangle(t):
+    return np.maximum(1 - t, 0)
+
+
+def _keys(t):
+    """Keys' kernel with a = -1/2."""
+    return np.where(t < 1, (1.5 * t - 2.5) * t * t + 1, np.where(t < 2, ((-0.5 * t + 2.5) * t - 4) * t + 2, 0))
+
+
+_FILTERS = {"linear": (_triangle, 1.0), "cubic": (_keys, 2.0)}  # and how far from the middle they reach
 _TAPS = {"nearest": _nearest, "nearest-exact": _nearest_exact, "linear": _linear, "cubic": _cubic}
 _WINDOWED = frozenset({"windows"})
 _KINDS = _WINDOWED | {"area", *_TAPS}
