@@ -579,8 +579,6 @@ BATCHING = {
     "_grid_pixels": ('leading', 'a...', (('d',),), (('d',),)),
     "_grid_pixels_slope": ('leading', 'a...', (('d',),), (('d',),)),
     "_grid_taps": ('images', 'a....', (('c', 'h'),), ((),)),
-    "interpolate": ('parts', 'a.....'),
-    "_grid_taps": ('rows', 'a....'),
     "interpolate": ('parts', 'a......'),
     "_resize": ('parts', 'a...'),
     "lp_pool1d": ('parts', 'a....'),

@@ -8,7 +8,6 @@ users may pass in, are in `passes`.
 from collections.abc import Callable
 from typing import Any
 
-from ..core.grad_mode import enable_grad
 from ..support.dispatch import ops
 from ..support.later import answer
 from .nest import LEAF, rebuild
@@ -20,6 +19,7 @@ from .passes import (
     push,
     push_by_reverse,
     push_forward,
+    recording,
     refuse_constant,
     refuse_constant_blocks,
     refuse_independent,
@@ -63,7 +63,7 @@ def vjp(
         Of the form of `inputs`.
     """
     function = UserFunction("vjp", func, inputs, create_graph)
-    with enable_grad():
+    with recording():
         variables = function.variables()
         outputs = function(variables, strict)
         if v is None and (function.outputs_form is not LEAF or outputs[0].size != 1):
@@ -104,7 +104,7 @@ def jvp(
     """
     function = UserFunction("jvp", func, inputs, create_graph)
     tangents = function.input_vector(v)
-    with enable_grad():
+    with recording():
         if strict:
             variables = function.variables()
             outputs = function(variables, strict)
@@ -148,7 +148,7 @@ def jacobian(
     """
     _check_strategy(strategy)
     function = UserFunction("jacobian", func, inputs, create_graph)
-    with enable_grad():
+    with recording():
         blocks = None
         if strategy != "forward-mode" or strict:
             variables = function.variables()
@@ -193,7 +193,7 @@ def hessian(
         output = function.single_output(duals)
         return filled(gradients([output], duals, None, create_graph), duals)
 
-    with enable_grad():
+    with recording():
         if strict:
             variables, _, first = _gradient(function, strict)
             refuse_linear(first)
@@ -230,7 +230,7 @@ def vhp(
     """
     function = UserFunction("vhp", func, inputs, create_graph)
     v = function.input_vector(v)
-    with enable_grad():
+    with recording():
         output, found = _vector_hessian(function, v, strict)
     return function.finished([output], LEAF), function.finished(found, function.inputs_form)
 
@@ -261,7 +261,7 @@ def hvp(
     """
     function = UserFunction("hvp", func, inputs, create_graph)
     v = function.input_vector(v)
-    with enable_grad():
+    with recording():
         try:
             twice = strict or create_graph
             output, found = _vector_hessian(function, v, strict) if twice else _pushed_gradient(function, v)

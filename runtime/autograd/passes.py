@@ -4,10 +4,12 @@ Owns what users may pass in and get back, what strict mode refuses, and the pass
 columns of a Jacobian.  Does not know how a mode works, and knows no operators but those that put results together.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from ..batching.passes import of_every_row
-from ..core.grad_mode import _set_fwd_grad_enabled, no_grad
+from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, inference_mode, is_inference_mode_enabled, no_grad
 from ..core.operand import asarray, tensor
 from ..core.tensor import TensorBase
 from ..engine.backward import GradientEdge, get_gradient_edge, grad
@@ -18,6 +20,25 @@ from .nest import LEAF, alike, flatten, places, rebuild
 
 IN_CACHE = 1 << 16  # elements of one array of a batch
 NOT_STRICT = " This is not allowed in strict mode."
+
+
+def recording():
+    """A context in which a function's call is recorded; in inference mode as well, where its variables are copies."""
+    return _outside_of_inference() if is_inference_mode_enabled() else enable_grad()
+
+
+@contextmanager
+def _outside_of_inference():
+    with inference_mode(False), enable_grad():
+        yield
+
+
+def recordable(x):
+    """`x`, or a copy of an inference tensor, which no call can record."""
+    if not x.is_inference():
+        return x
+    with inference_mode(False), no_grad():
+        return ops.copy(x)
 
 
 class UserFunction:
@@ -72,6 +93,7 @@ class UserFunction:
                 entry = f"Entry {i} in " if len(others) > 1 else ""
                 raise RuntimeError(f"{entry}{name} has invalid size: should be torch.Size({list(other.shape)}) but "
                                    f"got torch.Size({list(value.shape)}).")  # fmt: skip
+        values = [recordable(value) for value in values]
         return values if self.create_graph else [value.detach() for value in values]
 
     def input_vector(self, v):
@@ -86,8 +108,8 @@ class UserFunction:
     def variables(self):
         """The inputs as new tensors that require grad, with a history of their own only if it is wanted."""
         if not self.create_graph:
-            return [of_every_row(x).detach().requires_grad_() for x in self.inputs]
-        views = [of_every_row(x)[...] for x in self.inputs]  # keeps the tangents of outer levels, too
+            return [recordable(of_every_row(x)).detach().requires_grad_() for x in self.inputs]
+        views = [recordable(of_every_row(x))[...] for x in self.inputs]  # keeps the tangents of outer levels, too
         return [x if x.requires_grad else x.requires_grad_() for x in views]
 
     def copies(self):

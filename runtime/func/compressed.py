@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..autograd.nest import flatten
-from ..autograd.passes import filled, gradients, has_history
-from ..core.grad_mode import enable_grad, no_grad
+from ..autograd.passes import filled, gradients, has_history, recording
+from ..core.grad_mode import no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import grad as batched_grad
@@ -303,7 +303,7 @@ def jvps(point, seeds):
 
 def vjps(point, seeds):
     """Products of the transposed Jacobian with the rows of a matrix, by one backward pass."""
-    with enable_grad():
+    with recording():
         outputs = point.record()
         found = pulled(outputs, point.values, split(seeds, outputs), point.values)
         point.freeze()
@@ -312,7 +312,7 @@ def vjps(point, seeds):
 
 def _hvps(point, seeds):
     """Products of the Hessian with the rows of a matrix, by one backward pass through the gradient."""
-    with enable_grad():
+    with recording():
         output = point.record_single()
         first = filled(gradients([output], point.values, None, True), point.values)
         found = pulled(first, point.values, split(seeds, first), point.values)

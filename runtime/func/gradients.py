@@ -8,8 +8,7 @@ from functools import wraps
 from typing import Any
 
 from ..autograd.nest import LEAF
-from ..autograd.passes import filled, gradients
-from ..core.grad_mode import enable_grad
+from ..autograd.passes import filled, gradients, recording
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
 from .point import Point, chosen
@@ -139,7 +138,7 @@ def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0
     @wraps(func)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         point = Point("elementwise_grad", func, args, kwargs, argnum)
-        with enable_grad():
+        with recording():
             outputs = point.record()
             if point.outputs_form is not LEAF:
                 raise CallTypeError("elementwise_grad: the function must return a single Tensor")
@@ -152,7 +151,7 @@ def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0
 def _value_and_grad(caller, func, args, kwargs, argnums, has_aux):
     """The value, the gradients as `argnums` asks for them, and aux."""
     point = Point(caller, func, args, kwargs, argnums, has_aux)
-    with enable_grad():
+    with recording():
         output = point.record_single()
         found = gradients([output], point.values, None, point.recorded)
         return point.cut(output), _finished(point, found), point.auxiliary() if has_aux else None

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.passes import filled, gradients, push_transposed, roots_of, transposed
-from ..core.grad_mode import enable_grad
+from ..autograd.passes import filled, gradients, push_transposed, recording, roots_of, transposed
 from ..engine.backward import get_gradient_edge
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
@@ -166,7 +165,7 @@ class _Recorded:
         taken_apart(caller, func, args, kwargs, argnums)
         self.point = point = Point(caller, func, args, kwargs, argnums)
         self.transposed = None
-        with enable_grad():
+        with recording():
             if gradient:
                 self.outputs = filled(gradients([point.record_single()], point.values, None, True), point.values)
             else:
@@ -191,7 +190,7 @@ class _Recorded:
     def backward(self, v):
         """J^T v."""
         batch = np.reshape(v, (self.height, -1)).T
-        with enable_grad():
+        with recording():
             found = pulled(self.roots, self.edges, split(batch, self.outputs), self.point.values, True)
         return joined(found, len(batch)).T
 
@@ -200,7 +199,7 @@ class _Recorded:
         batch = np.reshape(v, (self.width, -1)).T
         if len(batch) > 1:
             return jvps(self.point, batch).T
-        with enable_grad():
+        with recording():
             tangents = [part[0] for part in split(batch, self.point.values)]
             found = push_transposed(self.outputs, *self.transposed, tangents, False, True)
         return joined([value[None] for value in found], 1).T

@@ -8,8 +8,7 @@ from functools import wraps
 from typing import Any
 
 from ..autograd.nest import LEAF, rebuild
-from ..autograd.passes import columns, filled, gradients, rows
-from ..core.grad_mode import enable_grad
+from ..autograd.passes import columns, filled, gradients, recording, rows
 from ..support.errors import CallValueError
 from .point import Point, chosen
 from .products import pushed
@@ -107,7 +106,7 @@ def hessian(
     @wraps(func)
     def matrix(*args: Any, **kwargs: Any) -> Any:
         point = Point("hessian", func, args, kwargs, argnums)
-        with enable_grad():
+        with recording():
             outputs = point.record()
             if point.outputs_form is not LEAF or outputs[0].ndim:
                 point.freeze()
@@ -136,7 +135,7 @@ def _jacobian(caller, func, argnums, has_aux, blocks_of, chunk=None):
 
 
 def _rows(point, chunk):
-    with enable_grad():
+    with recording():
         blocks = rows(point.record(), point.values, point.recorded, chunk=chunk)
         point.freeze()
     return blocks

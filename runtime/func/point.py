@@ -10,7 +10,7 @@ import operator
 import numpy as np
 
 from ..autograd.nest import flatten, places, rebuild
-from ..autograd.passes import UserFunction
+from ..autograd.passes import UserFunction, recordable
 from ..batching.passes import of_every_row
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
@@ -150,6 +150,7 @@ class Point(UserFunction):
                 self.values.append(x[...])
                 given.append(ops.copy(self.values[-1]))  # the function may write to it
                 continue
+            x = recordable(x)
             # Its tangents keep their history, which is another's.
             leaf = (ops.copy(x) if self.enabled and innermost_level() else without_history(x)).requires_grad_()
             self.leaves.append(leaf)

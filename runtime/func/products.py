@@ -6,8 +6,8 @@ Owns the signatures, which are those of `torch.func`, and which mode computes wh
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.passes import filled, gradients, push, push_transposed, roots_of, transposed
-from ..core.grad_mode import enable_grad, is_grad_enabled
+from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed
+from ..core.grad_mode import is_grad_enabled
 from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
@@ -46,7 +46,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     ([3.0, 3.0], 3.0)
     """
     point = _at("vjp", func, primals, has_aux)
-    with enable_grad():
+    with recording():
         outputs = point.record()
         edges, roots = point.edges(), roots_of(outputs)
     point.freeze(released=False)
@@ -55,7 +55,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     def pullback(cotangents: Any) -> Any:
         vectors = point.vector(cotangents, outputs, form, "cotangents")
         kept, recorded = _keeps(point, vectors, is_grad_enabled())
-        with enable_grad():
+        with recording():
             found = filled(gradients(roots, edges, vectors, recorded, True), point.values)
             return point.nest([value if kept else without_history(value) for value in found], point.inputs_form)
 
@@ -138,7 +138,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     (1.0, 2.0)
     """
     point = _at("linearize", func, primals, has_aux)
-    with enable_grad():
+    with recording():
         outputs = point.record()
         cotangents, found = transposed(outputs, point.values)
         found = point.apart(found)
@@ -150,7 +150,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     def derivative(*tangents: Any) -> Any:
         directions = _tangents(point, tangents)
         kept, recorded = _keeps(point, directions, is_grad_enabled())
-        with enable_grad():
+        with recording():
             values = push_transposed(outputs, edges, found, directions, recorded, True)
             return point.nest([value if kept else without_history(value) for value in values], form)
 
@@ -184,7 +184,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     several = isinstance(primals, tuple)
     point = _at("hvp", func, primals if several else (primals,))
     directions = _tangents(point, tangents if several else (tangents,))
-    with enable_grad():
+    with recording():
         output = point.record_single()
         first = filled(gradients([output], point.values, None, True), point.values)
         kept, recorded = _keeps(point, directions, point.enabled)
@@ -201,7 +201,7 @@ def pushed(point, tangents, count=0, strict=False):
     except NotImplementedError:
         if count:
             raise NotBatched from None
-        with enable_grad():
+        with recording():
             zeros = [ops.zeros_like(x) if t is None else t for x, t in zip(point.inputs, tangents)]
             outputs = point.record()
             found = push_transposed(outputs, *transposed(outputs, point.values), zeros, True)

@@ -33,6 +33,7 @@ class Adadelta(Optimizer):
     """
 
     elementwise = True
+
     def __init__(
         self,
         params: Params,
@@ -84,6 +85,7 @@ class Adamax(Optimizer):
     """
 
     elementwise = True
+
     def __init__(
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0,
@@ -187,6 +189,7 @@ class RAdam(Optimizer):
     """
 
     elementwise = True
+
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0,

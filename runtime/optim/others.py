@@ -81,6 +81,7 @@ class Rprop(Optimizer):
     """
 
     elementwise = True
+
     def __init__(
         self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2), step_sizes: tuple[float,
                                                                                                           float] = (1e-6, 50), *,

@@ -33,6 +33,7 @@ class RMSprop(Optimizer):
     """
 
     elementwise = True
+
     def __init__(
         self,
         params: Iterable[Tensor] | Iterable[dict[str, Any]],
@@ -102,6 +103,7 @@ class Adagrad(Optimizer):
     """
 
     elementwise = True
+
     def __init__(
         self,
         params: Iterable[Tensor] | Iterable[dict[str, Any]],

@@ -30,6 +30,7 @@ class SGD(Optimizer):
     """
 
     elementwise = True
+
     def __init__(
         self,
         params: Iterable[Tensor] | Iterable[dict[str, Any]],

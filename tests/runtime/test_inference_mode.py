@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.asked import each
 
 
 def leaf(*values):
@@ -117,3 +118,30 @@ def test_one_no_grad_object_in_several_threads():
     [t.start() for t in ts]
     [t.join() for t in ts]
     assert ok == [True] * 4
+
+
+CUBE = lambda x: (x**3).sum()  # noqa: E731
+TRANSFORMS = {
+    "grad": lambda x: gs.grad(CUBE)(x), "value_and_grad": lambda x: gs.value_and_grad(CUBE)(x), "grad of grad": lambda x: gs.grad(lambda x: gs.grad(CUBE)(x)[0])(x),
+    "elementwise_grad": lambda x: gs.elementwise_grad(gs.sin)(x), "vjp": lambda x: gs.func.vjp(gs.sin, x)[1](gs.ones(3)), "jvp": lambda x: gs.func.jvp(gs.sin, (x,), (x,)),
+    "linearize": lambda x: gs.func.linearize(gs.sin, x)[1](x), "jacrev": lambda x: gs.jacrev(gs.sin)(x), "jacfwd": lambda x: gs.jacfwd(gs.sin)(x), "hessian": lambda x: gs.hessian(CUBE)(x),
+    "jacrev of grad": lambda x: gs.jacrev(gs.grad(CUBE))(x), "jacfwd of grad": lambda x: gs.jacfwd(gs.grad(CUBE))(x), "vmap of grad": lambda x: gs.vmap(gs.grad(CUBE))(gs.stack([x, x * 2])),
+    "grad of vmap": lambda x: gs.grad(lambda x: gs.vmap(lambda r: r * r)(x).sum())(x), "hvp": lambda x: gs.autograd.functional.hvp(CUBE, x, x), "vhp": lambda x: gs.autograd.functional.vhp(CUBE, x, x),
+    "functional.jacobian": lambda x: gs.autograd.functional.jacobian(gs.sin, x), "functional.hessian": lambda x: gs.autograd.functional.hessian(CUBE, x),
+    "functional.vjp": lambda x: gs.autograd.functional.vjp(gs.sin, x, x), "functional.jvp": lambda x: gs.autograd.functional.jvp(gs.sin, x, x),
+}  # fmt: skip
+
+
+@each("name", TRANSFORMS)
+@each("made", ["inside", "outside", "an array"])
+def test_transforms_differentiate_in_inference_mode(name, made):
+    """A tensor of the mode cannot be recorded: the variables are copies of it, and no gradient is zero for that."""
+    values = np.array([0.5, -1.5, 2.0])
+    expected = gs.tree_util.tree_leaves(TRANSFORMS[name](gs.tensor(values)))
+    x = gs.tensor(values) if made == "outside" else values
+    with gs.inference_mode():
+        x = gs.tensor(values) if made == "inside" else x
+        found = gs.tree_util.tree_leaves(TRANSFORMS[name](x))
+        assert gs.is_inference_mode_enabled()
+    for one, other in zip(found, expected, strict=True):
+        assert not one.requires_grad and np.array_equal(one, other)
