@@ -124,7 +124,8 @@ class Order:
         outer = [level for level in outer if level is not self.summed]
         if not is_series(value, self):
             return series([everywhere(value, outer)], self, value).complete()
-        found = [everywhere(term, outer) for term in value.all_known()]
+        found = [batched(everywhere(term.inside, outer), self.summed) if is_row(term, self.summed) else everywhere(term, outer)
+                 for term in value.all_known()]  # fmt: skip
         if any(term.requires_grad for term in found):
             found = [term if term.requires_grad else ops.copy(term).requires_grad_() for term in found]
         return series(found, self, value)

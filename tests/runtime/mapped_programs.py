@@ -16,6 +16,9 @@ import numpy as np
 import gradspec as gs
 
 LENGTH = 4
+# What docs/taylor.md says that a series has not: gradients inside of a vmap inside of a jet, and writes of what differs from row to
+# row into a coefficient that does not.
+REFUSED = ("jet: a gradient or a tangent inside of vmap", "because a tensor that is the same for all rows of the batch would get")
 
 
 def steps(random):
@@ -83,6 +86,9 @@ def transforms(random):
         "jacrev": lambda f: lambda x: gs.jacrev(f)(x).sum(axis=-1),
         "jacfwd": lambda f: lambda x: gs.jacfwd(f)(x).sum(axis=-1),
         "value_and_grad": lambda f: lambda x: (lambda v, g: v + g)(*gs.value_and_grad(lambda x: (f(x) ** 2).mean())(x)),
+        "jet": lambda f: lambda x: gs.func.jet(f, (x,), ([gs.cos(x) * scale, x * x],))[1][1],
+        "laplacian": lambda f: gs.func.laplacian(f),
+        "hessian": lambda f: lambda x: gs.hessian(lambda x: (f(x) * gs.cos(x)).sum())(x).sum(axis=-1),
         "checkpoint": lambda f: lambda x: gs.utils.checkpoint.checkpoint(f, x, use_reentrant=False),
     }
     chunk = None if random.random() < 0.8 else 2
@@ -111,6 +117,8 @@ def outcome(seed):
     try:
         found = mapped(x)
     except Exception as error:
+        if {"jet", "laplacian"} & set(names) and any(words in str(error) for words in REFUSED):
+            return "refused"
         return f"{seed}: {' of '.join(reversed(names))}: {type(error).__name__}: {str(error)[:300]}"
     a, b = found.detach().numpy(), expected.detach().numpy()
     if a.shape != b.shape or a.dtype != b.dtype or not np.allclose(a, b, rtol=1e-7, atol=1e-9 * max(1.0, np.abs(b).max(initial=0))):
@@ -136,5 +144,5 @@ def run(count, first=0):
 if __name__ == "__main__":
     count, first = int(sys.argv[1]) if len(sys.argv) > 1 else 1000, int(sys.argv[2]) if len(sys.argv) > 2 else 0
     refused, wrong = run(count, first)
-    print(f"\n{count} programs, {refused} refused by autograd, {len(wrong)} wrong", *wrong[:20], sep="\n")
+    print(f"\n{count} programs, {refused} refused, {len(wrong)} wrong", *wrong[:20], sep="\n")
     sys.exit(bool(wrong))

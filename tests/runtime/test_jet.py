@@ -224,7 +224,7 @@ def mlp(x, weights=WEIGHTS):
 
 
 def trace(function, *args):
-    return gs.diagonal(hessian(function)(*args)).sum()
+    return gs.einsum("...ii->...", hessian(function)(*args))
 
 
 def test_the_laplacian_of_a_network():
@@ -265,6 +265,15 @@ def test_laplacians_of_each_output_in_each_other_and_of_gradients():
 def test_laplacians_as_second_derivatives_along_each_axis(function):
     wanted = sum(along(function, X, axis, 0 * axis)[1] for axis in np.eye(2))
     np.testing.assert_allclose(laplacian(function)(gs.asarray(X)).numpy(), wanted, rtol=1e-10, atol=1e-12)
+
+
+@each("function", [lambda x: (x**3).sum(), lambda x: gs.tanh(gs.outer(x, x)).sum(), lambda x: (gs.sin(x[1:]) * x[:1]).sum()])
+def test_a_laplacian_of_a_gradient_at_each_point(function):
+    points = gs.asarray(np.random.default_rng(4).normal(size=(3, 2)))
+    for transform in (grad, lambda f: grad(lambda x: (grad(f)(x) ** 2).sum())):
+        found = vmap(laplacian(transform(function)))(points)
+        for row, point in zip(found, points):
+            np.testing.assert_allclose(row, trace(transform(function), point), rtol=1e-9)
 
 
 def test_the_work_of_a_laplacian():
