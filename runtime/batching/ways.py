@@ -151,7 +151,7 @@ def _from_the_end(axis: Any, rank: int, op: Record, role: str) -> Any:
         if rank == 1:
             return (-1,) if role == "X" else -1
         raise Unfit
-    several = isinstance(axis, (tuple, list))
+    several = isinstance(axis, (tuple, list, range))
     places = [int(a) for a in (axis if several else (axis,))]
     if any(not -rank <= a < rank for a in places):
         raise Unfit  # the operator says so itself

@@ -53,6 +53,17 @@ def test_a_batch_is_its_rows():
         assert (kernels.coo_sampled_matmul(one, x[j], rows[j], columns[i, 0]) == sampled[i, j]).all()
 
 
+@each("shape", [(3, 6, 4), (2, 3, 6, 1), (0, 6, 4), (3, 6, 0)])
+@each("dtype", [np.float32, np.complex128, np.float16])
+def test_one_matrix_by_a_batch(shape, dtype):
+    values, rows, columns = numbers(7, dtype), RANDOM.integers(0, 5, 7), RANDOM.integers(0, 6, 7)
+    for x in (numbers(shape, dtype), numbers(shape[::-1], dtype).T):
+        found = kernels.coo_matmul(values, rows, columns, x, 5)
+        assert found.shape == (*shape[:-2], 5, shape[-1]) and found.flags.c_contiguous and found.flags.writeable
+        for place in np.ndindex(shape[:-2]):
+            assert (kernels.coo_matmul(values, rows, columns, x[place], 5) == found[place]).all()
+
+
 REFUSED = {
     "a row beyond": (([1.0], [5], [0]), IndexError, "row 5 .* is not one of 5 rows"),
     "a negative row": (([1.0], [-1], [0]), IndexError, "row -1 .* is not one of 5 rows"),

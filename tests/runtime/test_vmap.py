@@ -41,9 +41,9 @@ def is_the_loop(function, *batches):
 
 
 def test_random_functions_under_random_nests_of_transforms():
-    refused, wrong = run(1200, 100_000)
+    refused, wrong = run(500, 100_000)
     assert wrong == []
-    assert refused < 70  # most of them for what docs/taylor.md lists: a gradient inside of a vmap inside of a jet
+    assert refused < 35  # most of them for what docs/taylor.md lists: a gradient inside of a vmap inside of a jet
 
 
 TRANSFORMS = {

@@ -100,3 +100,10 @@ def test_rows_of_vectors_are_one_product_of_matrices():
         gs.vmap(lambda x: x @ w[:, 0])(x)
     products = [shapes for name, shapes in calls.seen if name == "matmul"]
     assert products == [((5, 4), (4, 3)), ((1, 5, 4), (4, 3)), ((5, 4), (4,))]
+
+
+def test_indices_and_axes_in_ranges_at_several_levels():
+    x, places = rand(2, 3, 4, 5), gs.asarray(RANDOM.integers(0, 5, (2, 3, 2)))
+    found = gs.vmap(gs.vmap(lambda x, i: gs.moveaxis(x[:, i], range(2), range(2)[::-1])))(x, places)
+    rows = [gs.stack([gs.moveaxis(x[a, b][:, places[a, b]], (0, 1), (1, 0)) for b in range(3)]) for a in range(2)]
+    assert (found == gs.stack(rows)).all()

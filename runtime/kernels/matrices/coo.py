@@ -3,6 +3,8 @@
 Owns what is refused, the loop over a batch, and the NumPy expressions for dtypes that the loops have not.
 """
 
+import math
+
 import numpy as np
 
 from . import coo_loops
@@ -29,6 +31,10 @@ def coo_matmul(values, rows, columns, x, m):
     rows, columns = _places(values.shape[-1], rows, columns, m, x.shape[-2])
     dtype = np.result_type(values, x, np.float16)
     lead = np.broadcast_shapes(values.shape[:-1], rows.shape[:-1], columns.shape[:-1], x.shape[:-2])
+    if x.ndim > 2 and values.ndim == rows.ndim == columns.ndim == 1:  # one matrix for all: their columns beside each other
+        beside = np.moveaxis(x, -2, 0)
+        y = coo_matmul(values, rows, columns, beside.reshape(len(beside), math.prod(beside.shape[1:])), m)
+        return np.ascontiguousarray(np.moveaxis(y.reshape(m, *beside.shape[1:]), 0, -2))
     y = np.zeros((*lead, m, x.shape[-1]), dtype)
     for place, row, column, value, part in _batch(lead, rows, columns, (values, 1, dtype), (x, 2, dtype)):
         if dtype.char in "fdFD":
