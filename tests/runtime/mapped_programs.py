@@ -121,7 +121,12 @@ def outcome(seed):
             return "refused"
         return f"{seed}: {' of '.join(reversed(names))}: {type(error).__name__}: {str(error)[:300]}"
     a, b = found.detach().numpy(), expected.detach().numpy()
-    if a.shape != b.shape or a.dtype != b.dtype or not np.allclose(a, b, rtol=1e-7, atol=1e-9 * max(1.0, np.abs(b).max(initial=0))):
+    near = 1e-9 * max(1.0, np.abs(b).max(initial=0))
+    if a.shape == b.shape and a.dtype == b.dtype and not np.allclose(a, b, rtol=1e-7, atol=near):
+        # As far as the loop's own result moves where the last digits of the argument change, digits mean nothing.
+        moved = loop(gs.asarray(np.nextafter(x.numpy(), np.inf))).detach().numpy()
+        near += 10 * np.abs(moved - b).max(initial=0)
+    if a.shape != b.shape or a.dtype != b.dtype or not np.allclose(a, b, rtol=1e-7, atol=near):
         return f"{seed}: {' of '.join(reversed(names))}: {a.shape} {a.ravel()[:3]} in place of {b.shape} {b.ravel()[:3]}"
     return None
 

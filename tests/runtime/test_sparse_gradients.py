@@ -173,6 +173,8 @@ def test_no_array_is_made_of_a_gradient_in_a_step():
             assert rows_of_gradient(table.weight)[0].tolist() == [3, 7]
             optimizer.step()
             assert rows_of_gradient(table.weight) is not None  # still nobody has asked
+    table.zero_grad()
+    assert rows_of_gradient(table.weight) is None and table.weight.grad is None
 
 
 def test_sparse_adam_is_torchs():

@@ -259,11 +259,9 @@ class Tree:
             False keeps the tensors of the gradients, and fills them with zeros.
         """
         for parameter in self.parameters():
-            if parameter.grad is None:
-                continue
             if set_to_none:
-                parameter.grad = None
-            else:
+                parameter.grad = None  # without a look at it: rows that wait there need not become an array
+            elif parameter.grad is not None:
                 parameter.grad.detach_()
                 parameter.grad.zero_()
 
