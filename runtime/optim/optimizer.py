@@ -164,7 +164,7 @@ class Optimizer:
         return loss
 
     def _has_moved_rows(self, param: Tensor, group: dict[str, Any]) -> bool:
-        """Move the rows of a parameter whose gradient is rows that wait, if it is; reading `.grad` would make an array of them."""
+        """Move the rows of a parameter whose gradient is rows that wait; reading `.grad` would make an array of them."""
         found = rows_of_gradient(param) if self.takes_rows(group) else None
         if found is None:
             return False
