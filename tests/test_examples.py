@@ -96,3 +96,11 @@ def test_decay():
 def test_replay():
     text = run("replay.py")
     assert number("loss", text) > 10 * number("to", text) and "the same when replayed: True" in text and "bytes planned" in text
+
+
+def test_equations():
+    pytest.importorskip("scipy", reason="SciPy's solvers and optimiser do the work")
+    rows = [line.split() for line in run("equations.py", "planet", "--solvers", "DOP853", "LSODA").splitlines()[1:]]
+    assert len(rows) == 2
+    for *_, solution, gradient, error, off in rows:
+        assert int(gradient) < 12 * int(solution) and float(error) < 1e-4 and float(off) < 1e-3

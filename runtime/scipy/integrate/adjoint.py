@@ -104,7 +104,7 @@ class Adjoint:
         """The adjoint at an earlier time."""
         from scipy.integrate import solve_ivp
 
-        if start == end:
+        if start == end or not np.isfinite(state).all():
             return state
         n, problem = len(self.y0), self.problem
         options = problem.options_of_other()
@@ -114,7 +114,7 @@ class Adjoint:
         if self.backward:
             options["atol"] = np.concatenate([np.broadcast_to(problem.options.get("atol", 1e-6), n), options["atol"]])
             state = np.concatenate([y, state])
-        if self.length:
+        if self.length and problem.explicit:  # a jump may begin a fast transient, on which an implicit method may not start wide
             options["first_step"] = min(self.length, abs(end - start))
         if not problem.explicit:
             options["jac"] = self.jacobian
