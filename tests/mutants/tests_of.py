@@ -262,6 +262,7 @@ ELSEWHERE = {
     "runtime/scipy/stats/half_line.py": ["tests/runtime/test_continuous.py"],
     "runtime/scipy/stats/interval.py": ["tests/runtime/test_continuous.py"],
     "runtime/scipy/stats/tails.py": ["tests/runtime/test_distribution.py"],
+    "runtime/scipy/ratios.py": ["tests/runtime/test_scipy_special.py", "tests/runtime/test_distribution.py"],
     "runtime/scipy/values.py": ["tests/runtime/test_distribution.py", "tests/runtime/test_scipy_special.py"],
     "runtime/scipy/stats/whole_line.py": ["tests/runtime/test_continuous.py"],
     "runtime/signal/windows.py": ["tests/runtime/test_spectrum.py"],

@@ -9,13 +9,14 @@ import math
 import operator
 from typing import Any
 
+from ...func import custom_jvp
 from ...generated.ops import abs, cos, exp, expm1, floor, log, log1p, sin, sqrt, where, xlogy
 from ...special import betainc, betaln, gamma, gammainc, gammaincc, gammaincinv, gammaln, iv, jv, kv, stdtr, yv, zeta
 from ...special import spherical_jn as _jn
 from ...special import spherical_yn as _yn
 from ...support.dispatch import ops
-from ..stats.tails import expm1_ratio, log1p_ratio
-from ..values import implicit, named, reals, refused, smooth
+from ..ratios import expm1_ratio, log1p_ratio
+from ..values import elementwise, implicit, named, reals, refused, smooth
 
 
 def _huber(delta: Any, r: Any) -> Any:
@@ -193,8 +194,6 @@ def _spherical(name: str, function: Any, slope: Any) -> Any:
 
 def _modified(name: str, sign: int) -> Any:
     """A modified spherical Bessel function of one whole order."""
-    from ...func import custom_jvp
-    from ..values import elementwise
 
     def function(n: int, z: Any) -> Any:
         def of_arrays(z: Any) -> Any:

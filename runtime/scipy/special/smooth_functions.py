@@ -18,8 +18,8 @@ from ...func import custom_jvp
 from ...generated.ops import cos, cosh, exp, log, real, sin, square, where
 from ...special import digamma, erf, gammaln, rgamma, sinc
 from ...support.dispatch import ops
-from ..stats.tails import log1p_ratio
-from ..values import elementwise, named, numbers, reals, smooth
+from ..ratios import log1p_ratio
+from ..values import elementwise, named, numbers, reals, refused, smooth
 
 _2_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 
@@ -240,8 +240,6 @@ def ellipj(u: Any, m: Any) -> Any:
 
     values = elementwise(of_arrays)
     phase = custom_jvp(lambda u: values(u, m))
-    from ..values import refused
-
     words = "scipy.special.ellipj has no derivative in m here; pass m.detach()"
     phase.defjvp(lambda primals, tangents: (phase(*primals), _dn(phase(*primals), m) * tangents[0]))
     m = refused(m, (m,), words)

@@ -25,8 +25,9 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
+from ..ratios import expm1_ratio, log1p_ratio
 from .continuous import Continuous
-from .tails import existing, expm1_ratio, from_raw, log1p_ratio, softplus
+from .tails import existing, from_raw, softplus
 from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, nan, pi
 
 POSITIVE = (0.0, inf)

@@ -102,26 +102,6 @@ def log_ndtr_between(a: Any, b: Any) -> Any:
     return log_ndtr(high) + ops.log1mexp(log_ndtr(high) - log_ndtr(low))
 
 
-def log1p_ratio(x: Any) -> Any:
-    """log(1 + x) / x, 1 at 0, with its derivatives there."""
-    near = abs(x) < 0.03
-    small, large = where(near, x, 0.0), where(near, 1.0, x)
-    series = 0.0 * small
-    for k in reversed(range(14)):
-        series = series * small + (-1) ** k / (k + 1)
-    return where(near, series, log1p(large) / large)
-
-
-def expm1_ratio(x: Any) -> Any:
-    """(exp(x) - 1) / x, 1 at 0, with its derivatives there."""
-    near = abs(x) < 0.1
-    small, large = where(near, x, 0.0), where(near, 1.0, x)
-    series = 0.0 * small
-    for k in reversed(range(14)):
-        series = series * small + 1 / math.factorial(k + 1)
-    return where(near, series, ops.expm1(large) / large)
-
-
 def softplus(x: Any) -> Any:
     """log(1 + exp(x))."""
     return ops.logaddexp(0.0, x)
