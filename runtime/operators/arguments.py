@@ -47,9 +47,12 @@ class Conversion:
         self.name, self.claim = facts.name, _CLAIMS.get(facts.dtype)
         self.signature = python_signature(facts)
         self.each = [(a, self._of(a)) for a in facts.arguments]
+        self.positional = len(self.each) if not any(a.keyword_only for a in facts.arguments) else -1
 
     def __call__(self, args: tuple, kwargs: dict) -> tuple[tuple, Any]:
         """The converted arguments in the order of the signature, and `out`."""
+        if not kwargs and len(args) == self.positional:  # nothing is left to be bound
+            return tuple([convert(value, a.name) for value, (a, convert) in zip(args, self.each)]), None
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:

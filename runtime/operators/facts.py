@@ -5,6 +5,8 @@ Owns these data, the version of the code that states them, and what its generate
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 FORMAT = 1  # of generated modules: another one was made by a generator that does not go with this library
@@ -29,7 +31,8 @@ class Required:
 REQUIRED = Required()
 
 
-class Facts(NamedTuple):
+@dataclass(frozen=True)
+class Facts:
     """What an entry says.
 
     Attributes
@@ -82,26 +85,31 @@ class Facts(NamedTuple):
     kinks: tuple[tuple[str, str], ...] = ()
     domain: str | None = None
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.signature.partition("(")[0].strip()
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What the operator is called where the operators of all packages meet."""
         return f"{self.module}.{self.name}"
 
-    @property
+    @cached_property
     def arrays(self) -> tuple[str, ...]:
         """The arguments that can have a gradient."""
         return tuple(a.name for a in self.arguments if a.type.startswith("Array"))
 
-    @property
+    @cached_property
     def moving(self) -> tuple[tuple[str, str], ...]:
         """The outputs that can have a gradient: what is computed and not returned counts as constant."""
         return () if self.form == "nondifferentiable" else tuple(o for o in self.visible if o[1].startswith("Array"))
 
-    @property
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each argument stands."""
+        return {a.name: place for place, a in enumerate(self.arguments)}
+
+    @cached_property
     def visible(self) -> tuple[tuple[str, str], ...]:
         """The outputs that callers get."""
         return tuple(o for o in self.outputs if not o[0].startswith("_"))

@@ -36,8 +36,7 @@ class Recorded(Function):
         try:
             result = called_back(OnArrays(operator.forward, scalars=False), inputs, {})
         except Exception as error:
-            names = [a.name for a in facts.arguments]
-            raise explain(error, facts.name, **dict(zip(names, inputs))) from None
+            raise explain(error, facts.name, **dict(zip(facts.places, inputs))) from None
         results = tuple(result) if len(facts.outputs) > 1 else (result,)
         outputs, sizes = apart(results)
         found.append(sizes)
@@ -57,7 +56,7 @@ class Recorded(Function):
         facts, needed = ctx.operator.facts, joined(ctx.needs_input_grad[Recorded.FIXED :], ctx.counts)
         wanted = 0
         for bit, name in enumerate(facts.arrays):
-            of_it = needed[_place(facts, name)]
+            of_it = needed[facts.places[name]]
             wanted |= (any(of_it) if isinstance(of_it, tuple) else of_it) << bit
         saved = _kept(ctx, facts)
         cotangents = [_filled(grad, like) for grad, like in zip(joined(grads, ctx.sizes), joined(ctx.like, ctx.sizes))]
@@ -104,18 +103,13 @@ def joined(flat: Any, counts: tuple) -> tuple:
     return tuple([next(items) if count is None else tuple([next(items) for _ in range(count)]) for count in counts])
 
 
-def _place(facts: Any, name: str) -> int:
-    return next(i for i, a in enumerate(facts.arguments) if a.name == name)
-
-
 def _keep(ctx: Any, facts: Any, inputs: tuple, results: tuple) -> None:
     """Note what the rules of the gradients that are needed read."""
     needed = joined(ctx.needs_input_grad[Recorded.FIXED :], ctx.counts)
-    of_name = dict(zip([a.name for a in facts.arguments], needed))
-    values = dict(zip([a.name for a in facts.arguments], inputs)) | dict(zip([name for name, _ in facts.outputs], results))
+    values = dict(zip(facts.places, inputs)) | dict(zip([name for name, _ in facts.outputs], results))
     kept: list[Any] = []
     for name, kind, readers in facts.saved:
-        read = any(any(of_name[r]) if isinstance(of_name[r], tuple) else of_name[r] for r in readers)
+        read = any(any(of_it) if isinstance(of_it := needed[facts.places[r]], tuple) else of_it for r in readers)
         value = values[name] if read else None
         kept.append(value if kind in (*_VARIABLE, "static") or value is None else METADATA[kind](value))
     flat, ctx.kept_counts = apart(kept)

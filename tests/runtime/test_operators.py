@@ -3,6 +3,7 @@
 import pickle
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -268,17 +269,17 @@ def test_what_has_no_derivative_is_constant():
 
 def test_a_question_finds_a_wrong_operator(gudermann):
     """Each question that has something to compare fails on an operator whose rules are other than its values."""
-    wrong = Operator(gudermann.facts._replace(module="wrong"), gudermann.forward, lambda wanted, x, grad: (grad * x,),
+    wrong = Operator(replace(gudermann.facts, module="wrong"), gudermann.forward, lambda wanted, x, grad: (grad * x,),
                      lambda x, y, x_t: (x_t * x,))  # fmt: skip
     with pytest.raises(AssertionError, match="gradient at f\\("):
         QUESTIONS[1](wrong)
-    once = Operator(gudermann.facts._replace(module="once"), gudermann.forward, lambda wanted, x, grad: (grad / gs.cosh(x.detach()),),
+    once = Operator(replace(gudermann.facts, module="once"), gudermann.forward, lambda wanted, x, grad: (grad / gs.cosh(x.detach()),),
                     gudermann.jvp)  # fmt: skip
     with pytest.raises(AssertionError, match="second derivative at f\\("):
         QUESTIONS[2](once)
     with pytest.raises(AssertionError, match="coefficient"):
         next(q for q in QUESTIONS if q.__name__ == "series")(wrong)
-    shifted = Operator(gudermann.facts._replace(module="shifted", batch=("elements", "a")), lambda x: np.cumsum(x, axis=0) if x.ndim else x,
+    shifted = Operator(replace(gudermann.facts, module="shifted", batch=("elements", "a")), lambda x: np.cumsum(x, axis=0) if x.ndim else x,
                        gudermann.vjp, gudermann.jvp)  # fmt: skip
     with pytest.raises(AssertionError, match="vmap at f\\("):
         next(q for q in QUESTIONS if q.__name__ == "batches")(shifted)
