@@ -245,12 +245,14 @@ def _check_command(options: argparse.Namespace) -> int:
     if unproved:
         print("unproved until their kernels are built (python -m codegen builds and checks them):")
         print("\n".join(f"  {name}" for name in unproved))
-    if options.prove and package.is_library:
-        _prove(spec)
+    if options.prove:
+        _prove(spec, package)
     return UNPROVED if unproved else 0
 
 
-def _prove(spec: Spec) -> None:
+def _prove(spec: Spec, package: Package) -> None:
+    if not package.is_library:
+        raise Failed("--prove notes what sympy proves of gradspec's own rules; a package has its checks")
     from .verify.proofs import FILE, PROVED, text
     from .verify.prove import prove
 

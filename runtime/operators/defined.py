@@ -126,6 +126,15 @@ class Operator:
         outputs = self._function.apply(self, counts, sizes, *flat)
         return tuple([list(o) if type(o) is tuple else o for o in joined(outputs, sizes[0])])
 
+    def computed(self, *inputs: Any) -> Any:
+        """What the forward gives for arrays; a tensor comes of one that it closes over, whose gradient would be dropped."""
+        found = self.forward(*inputs)
+        for one in found if isinstance(found, (tuple, list)) else (found,):
+            if isinstance(one, TensorBase):
+                raise TypeError("its forward gave a tensor in the place of an array: what a kernel closes over gets no gradient; "
+                                "make it an argument, or close over its detach().numpy()")  # fmt: skip
+        return found
+
     def tangents(self, inputs: tuple, results: tuple, moved: tuple) -> tuple:
         """The tangent of each result, from those of the arguments; None stands for none."""
         facts = self.facts

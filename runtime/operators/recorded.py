@@ -34,7 +34,7 @@ class Recorded(Function):
         ctx.set_materialize_grads(False)
         facts, inputs = operator.facts, joined(flat, counts)
         try:
-            result = called_back(OnArrays(operator.forward, scalars=False), inputs, {})
+            result = called_back(OnArrays(operator.computed, scalars=False), inputs, {})
         except Exception as error:
             raise explain(error, facts.name, **dict(zip(facts.places, inputs))) from None
         results = tuple(result) if len(facts.outputs) > 1 else (result,)

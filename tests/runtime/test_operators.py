@@ -251,6 +251,16 @@ def test_what_is_missing_is_named(module, monkeypatch):
         gs.operator(GUDERMANN)
 
 
+def test_a_tensor_that_a_kernel_closes_over_is_refused():
+    """Its gradient would be dropped."""
+    held = [2.0]
+    made = gs.operator("op: scaled(x) -> y\ndoc: Twice x.\ndtype: real\nshape: x -> x\nforward: kernels.scale(x)\nlinear: [x]\n"
+                       "vjp:\n  x: 2.0 * grad", kernels={"scale": lambda x: x * held[0]})  # fmt: skip
+    held[0] = gs.tensor(2.0, requires_grad=True)
+    with pytest.raises(TypeError, match="scaled: its forward gave a tensor in the place of an array: what a kernel closes over gets no"):
+        made([1.0])
+
+
 def test_a_rule_that_is_missing_is_said_to_be():
     made = gs.operator("op: far(x) -> y\ndoc: A function whose rule nobody wrote.\ndtype: real\nshape: x -> x\n"
                        "forward: np.sin(x)\nunimplemented: true")  # fmt: skip
