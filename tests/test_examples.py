@@ -104,3 +104,10 @@ def test_equations():
     assert len(rows) == 2
     for *_, solution, gradient, error, off in rows:
         assert int(gradient) < 12 * int(solution) and float(error) < 1e-4 and float(off) < 1e-3
+
+
+def test_curves():
+    found = {line.split(",")[0]: line for line in run("curves.py", "vae", "gpt", "digits", 20).splitlines()}
+    for name in ("vae", "gpt", "digits"):
+        assert number("at first, ", found[name]) < 0.98 * number("loss ", found[name])
+    assert number("held-out accuracy", found["digits"]) > 25  # a tenth is chance

@@ -169,3 +169,15 @@ def test_running_statistics_move_again(kind, dtype, buffers):
         if number:
             assert agree(found, f(batch, w, mean, var))
         assert agree(again, (mean, var))
+
+
+def test_batches_come_from_pytorchs_loader():
+    torch = pytest.importorskip("torch", reason="takes batches of PyTorch's loader, and PyTorch is not installed")
+    rng = np.random.default_rng(0)
+    rows = [(rng.normal(size=2), np.float64(i)) for i in range(10)]
+    loader = torch.utils.data.DataLoader(rows, batch_size=4, collate_fn=lambda examples: [np.stack(column) for column in zip(*examples)])
+    net, seen = gs.nn.Linear(2, 1), []
+    for batch, number in loader:
+        net(gs.asarray(batch)).sum().backward()
+        seen += number.tolist()
+    assert seen == list(range(10)) and net.bias.grad.item() == 10.0
