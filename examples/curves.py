@@ -207,7 +207,7 @@ def draw(found, path):
         for (library, (losses, _, _)), style in zip(curves.items(), ("-", "--")):
             smooth = np.convolve(losses, np.ones(10) / 10, "valid")
             axis.plot(np.arange(len(smooth)) + 10, smooth, style, label=library, linewidth=2.5 if style == "-" else 1.2)
-        axis.set(title=TASKS[name].title, xlabel="step", yscale="log")
+        axis.set(title=TASKS[name].title, xlabel="step")
         axis.title.set_fontsize(9)
         axis.legend(frameon=False)
     figure.savefig(path, metadata={"Date": None})
