@@ -1,5 +1,7 @@
 """solve_ivp and odeint: SciPy's values, derivatives against complex steps, exact values and differences, in all modes."""
 
+import doctest
+import importlib
 import warnings
 
 import numpy as np
@@ -370,3 +372,9 @@ def test_kepler(method):
     found = gs.grad(lambda v: (y(v) * gs.asarray([1.0, 2.0, -1.0, 0.5])).sum())(v)
     wanted = expected.T @ [1.0, 2.0, -1.0, 0.5]
     assert np.abs(found.numpy() - wanted).max() < 500 * options["rtol"] * np.abs(wanted).max()
+
+
+@each("name", ["integrate.ivp", "integrate.quadrature", "integrate.sampled", "signal.convolutions", "signal.filters"])
+def test_examples_of_the_docstrings(name):
+    found = doctest.testmod(importlib.import_module(f"gradspec.scipy.{name}"))
+    assert found.attempted and not found.failed
