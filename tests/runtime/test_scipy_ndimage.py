@@ -110,3 +110,10 @@ def test_what_has_no_derivative_is_refused_by_name():
         ndimage.correlate1d(X, W, mode="odd")
     with pytest.raises(ValueError, match="origin must lie"):
         ndimage.correlate1d(X, W, origin=2)
+
+
+def test_batches():
+    """Images as a loop has them."""
+    x = gs.asarray(RANDOM.normal(size=(2, 4, 5)))
+    slope = gs.grad(lambda x: (ndimage.map_coordinates(x, PLACES) ** 2).sum() + (ndimage.gaussian_filter(x, 0.7) ** 2).sum())
+    np.testing.assert_allclose(gs.vmap(slope)(x).numpy(), gs.stack([slope(x[0]), slope(x[1])]).numpy(), atol=1e-12)

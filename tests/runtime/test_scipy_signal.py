@@ -150,3 +150,18 @@ def test_refusals():
         signal.lfilter(B, A, X, zi=[1.0])
     with pytest.raises(ValueError, match="longer than padlen"):
         signal.filtfilt(B, A, X)
+
+
+def test_batches():
+    """Rows of signals, and of coefficients, as a loop has them."""
+    b, a, x = gs.asarray(B), gs.asarray(A), gs.asarray(XX)
+    slope = gs.grad(lambda b, a, x: (signal.lfilter(b, a, x) ** 2).sum(), (1, 2))
+    several = gs.stack([a, a * 1.5])
+    for dims, at in (
+        ((None, None, 0), lambda i: (b, a, x[i])),
+        ((None, 0, None), lambda i: (b, several[i], x[0])),
+        ((None, 0, 0), lambda i: (b, several[i], x[i])),
+    ):
+        args = b, several if dims[1] == 0 else a, x if dims[2] == 0 else x[0]
+        for found, expected in zip(gs.vmap(slope, in_dims=dims)(*args), zip(*[slope(*at(i)) for i in range(2)])):
+            np.testing.assert_allclose(found.numpy(), gs.stack(list(expected)).numpy(), atol=1e-12)

@@ -46,6 +46,10 @@ class SplineFilter(Function):
     def jvp(ctx: Any, x_t: Any, *others: Any) -> Any:
         return SplineFilter.apply(x_t, *ctx.how)
 
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, x: Any, order: int, axis: int, mode: str) -> Any:
+        return SplineFilter.apply(x, order, axis % (x.ndim - 1) + 1, mode), 0
+
 
 def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror") -> Any:
     """The coefficients of the spline through samples along an axis.

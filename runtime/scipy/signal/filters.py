@@ -44,6 +44,13 @@ class AllPole(Function):
         a, y = ctx.saved_tensors
         return AllPole.apply(a, v_t - _moving_sum(a_t, y))
 
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, a: Any, v: Any) -> Any:
+        if in_dims[0] is None:
+            return AllPole.apply(a, v), 0
+        rows = [AllPole.apply(a[i], v if in_dims[1] is None else v[i]) for i in range(info.batch_size)]
+        return ops.stack(rows), 0
+
 
 def _moving_sum(b: Any, x: Any) -> Any:
     """b[0] x[n] + b[1] x[n-1] + ... along the last axis."""
