@@ -5,6 +5,7 @@ Owns how a signal is cut into stretches, and how spectra are scaled.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -276,6 +277,8 @@ def istft(
     norm = ops.index_add(ops.zeros(total, dtype=weights.dtype), 0, places, ops.tile(weights * weights, (count,)))
     if boundary:
         x, norm = x[..., size // 2 : total - size // 2], norm[size // 2 : total - size // 2]
+    if (norm.detach().numpy() <= 1e-10).any():
+        warnings.warn("istft: some samples lie under no window, so the signal cannot be told from its transform", stacklevel=2)
     x = x / ops.where(norm > 1e-10, norm, 1.0)
     if parts.ndim > 2 and time_axis % asarray(Zxx).ndim != asarray(Zxx).ndim - 1:
         x = ops.moveaxis(x, -1, time_axis if freq_axis > time_axis else time_axis - 1)
