@@ -99,6 +99,8 @@ class Continuous(Distribution):
         if not some(flat):
             return value
         flat = flat & (self._formulas["pdf"](stop_gradient(y), *map(stop_gradient, shapes)) == 0)
+        if not some(flat):
+            return value
         return ops.where(flat, stop_gradient(value), formula(ops.where(flat, self._inside(ends), y), *shapes))
 
     def _at_ends(self, which: str, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:

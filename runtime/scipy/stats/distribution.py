@@ -1,8 +1,7 @@
 """Distributions of one number as SciPy writes them: what the formulas of a family become.
 
-Owns `loc` and `scale`, supports and domains, the ways from one formula to another, and frozen distributions.  Families state
-formulas for `loc` 0 and `scale` 1 inside of the
-support; SciPy gives the value where there is none, and its derivative is refused.
+Owns `loc` and `scale`, supports and domains, and the ways from one formula to another.  Families state formulas for `loc` 0 and
+`scale` 1 inside of the support; SciPy gives the value where there is none, and its derivative is refused.
 """
 
 from __future__ import annotations
