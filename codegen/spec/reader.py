@@ -133,7 +133,7 @@ class _Reader(EntryReader):
         return self.items(nodes[0], what="a file of further samples")
 
     def _is_head(self, node: yaml.Node) -> bool:
-        return isinstance(node, yaml.MappingNode) and {key.value for key, _ in node.value} <= {*HEAD_KEYS} and bool(node.value)
+        return isinstance(node, yaml.MappingNode) and bool(node.value) and all(key.value in HEAD_KEYS for key, _ in node.value)
 
     def _check_grammar(self, node: yaml.Node, file: str) -> None:
         """A spec of another package was written for some version of the grammar, and says which."""

@@ -121,6 +121,8 @@ HOSTILE = {
                                   "value than its default"),
     "a kernel that is not there": (changed((FORWARD, "kernels.gudermann(x)")), "9:20: error: gudermann: forward: no kernel 'gudermann' in "
                                    "src/waves/kernels"),
+    "a list in the place of a key": (changed(("grammar: 1", "? [grammar]\n: 1")), "1:1: error: grammar: a spec begins with"),
+    "a list in the place of the version": (changed(("grammar: 1", "grammar: [1]")), "1:10: error: "),
     "a tab": (changed(("  doc", "\tdoc")), "8:1: error: not YAML: "),
     "a brace that stays open": (changed(("x -> x}", "x -> x")), "6:4: error: not YAML: expected ',' or '}'"),
     "Python by import": (changed((FORWARD, "__import__('os').system('true')")), "9:29: error: gudermann: forward: arrays have no .system"),
