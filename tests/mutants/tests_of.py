@@ -90,6 +90,7 @@ ELSEWHERE = {
     "runtime/distributed/buckets.py": ["tests/runtime/test_data_parallel.py"],
     "runtime/distributed/join.py": ["tests/runtime/test_data_parallel.py"],
     "runtime/distributed/zero.py": ["tests/runtime/test_data_parallel.py"],
+    "runtime/nn/modules/adaptive.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/utils/fusion.py": ["tests/runtime/test_parametrize.py"],
     "runtime/nn/utils/norms.py": ["tests/runtime/test_parametrize.py"],
     "runtime/nn/utils/parametrizations.py": ["tests/runtime/test_parametrize.py"],

@@ -130,6 +130,8 @@ ROWS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("TripletMarginWithDistanceLoss", "margin=0.5", ((3, 4), (3, 4), (3, 4))),
     ("PoissonNLLLoss", "", ((3, 4), I(4, 3, 4) * 1.0)), ("PoissonNLLLoss", "False, full=True, reduction='sum'", (P(3, 4), I(4, 3, 4) * 1.0)),
     ("GaussianNLLLoss", "full=True", ((3, 4), (3, 4), P(3, 4))),
+    ("AdaptiveLogSoftmaxWithLoss", "8, 10, [3, 6], 2.0, True", ((7, 8), np.array([0, 9, 3, 5, 2, 6, 3]))),
+    ("AdaptiveLogSoftmaxWithLoss", "8, 5, (2,)", ((8,), np.array(4))), ("AdaptiveLogSoftmaxWithLoss", "8, 5, [2]", ((2, 8), np.array([1, 0]))),
     ("CTCLoss", "", ((6, 2, 4), I(3, 2, 3) + 1, np.array([6, 5]), np.array([3, 2]))),
 ]  # fmt: skip
 
@@ -141,7 +143,7 @@ LEFT = {
     "UninitializedParameter UninitializedBuffer": "those of lazy layers",
     "DataParallel": "one device",
     "SyncBatchNorm": "one process; it is batch norm of any number of axes, tests/runtime/test_layers_of_nn.py",
-    "AdaptiveLogSoftmaxWithLoss LinearCrossEntropyLoss FractionalMaxPool2d FractionalMaxPool3d": "their functions are not there yet",
+    "LinearCrossEntropyLoss FractionalMaxPool2d FractionalMaxPool3d": "their functions are not there yet",
     "CrossMapLRN2d": "was LocalResponseNorm once, with other numbers at the last channels",
     "LinearCrossEntropyOptions": "options of LinearCrossEntropyLoss",
 }

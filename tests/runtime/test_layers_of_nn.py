@@ -183,3 +183,21 @@ def test_first_numbers_are_of_pytorchs_distribution(torch, name, arguments):
         distance = abs(np.searchsorted(a, both, "right") - np.searchsorted(b, both, "right")).max() / a.size
         assert distance * np.sqrt(a.size / 2) < 2.2, key
         assert a.max() < 1.01 * b.max() or name.startswith("Embedding") or b.size < 1000
+
+
+def test_classes_of_an_adaptive_softmax():
+    gs.manual_seed(0)
+    layer = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [3, 6], 2.0)
+    x = gs.asarray(np.random.default_rng(0).normal(size=(4, 8)))
+    found = layer.log_prob(x)
+    np.testing.assert_allclose(gs.exp(found).sum(axis=1).detach().numpy(), 1, rtol=1e-12)
+    for label in range(10):
+        assert abs(layer(x, gs.full((4,), label, dtype=int)).output - found[:, label]).max() < 1e-12
+    assert layer.predict(x).tolist() == found.detach().numpy().argmax(1).tolist()
+    for cutoffs in ([], [3, 3], [0, 2], [6, 3], [10], [2.5]):
+        with pytest.raises(ValueError, match="cutoffs should be a sequence"):
+            nn.AdaptiveLogSoftmaxWithLoss(8, 10, cutoffs)
+    for target, message in ((np.array([0, 10, 1, 2]), r"should be in \[0, 9\]"), (np.zeros((2, 2), int), "0D or 1D target"), (np.array(1), "0D target tensor expects 1D"),
+                            (np.zeros(3, int), "same size in the batch")):  # fmt: skip
+        with pytest.raises(RuntimeError, match=message):
+            layer(x, target)
