@@ -131,7 +131,7 @@ NAMES = {
     # Layers and optimisers.
     "write gs.nn.Module and the layers of gs.nn": "Container common_types factory_kwargs",
     "not there yet; write the layer with its shapes: gs.nn.Linear(3, 4)": "Lazy* UninitializedParameter UninitializedBuffer",
-    "write gs.nn.Module itself: there is one process and one device": "DataParallel parallel intrinsic",
+    "write gs.distributed.DistributedDataParallel": "DataParallel parallel intrinsic",
     "write gs.nn.Buffer, or register_buffer in a gs.nn.Module": "BufferDict",
     "not there yet; write vmap over a gs.nn.Module in evaluation": "replace_all_batch_norm_modules_",
     "write the constructor: gs.nn.Linear(3, 4)": "skip_init",
@@ -279,7 +279,7 @@ NAMES = {
         "set_warn_on_accumulate_grad_stream_mismatch set_override_stale_capture_stream live_arrays "
         "array_garbage_collection_guard clear_caches"
     ),
-    "no counterpart: there is one process and one device": (
+    "no counterpart: a process has one device; write gs.distributed.value_and_grad for many processes": (
         "NamedSharding sharding Shard P set_mesh make_mesh make_user_context auto_pcast reshard "
         "remove_size_one_mesh_axis_from_type make_array_from_* all_gather all_to_all axis_index axis_size pmax pmean pmin psum "
         "psum_scatter ppermute pshuffle pswapaxes pbroadcast pcast precv psend ragged_all_to_all with_sharding_constraint "
