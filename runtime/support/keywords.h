@@ -44,7 +44,7 @@ static Py_ssize_t gradspec_meant(PyObject *key, PyObject **const names[]) {
     return -1;
 }
 
-/* Whether a keyword with that value says nothing; -1 with an error set. */
+/* Whether a keyword with that value says nothing. */
 static int gradspec_is_idle(PyObject *key, PyObject *value) {
     PyObject *idle = gradspec_idle ? PyDict_GetItemWithError(gradspec_idle, key) : NULL;
     for (Py_ssize_t i = 0; idle && i < PyTuple_GET_SIZE(idle); i++) {

@@ -80,6 +80,27 @@ def test_every_row_is_needed():
     assert len(keywords.UNLIKE) > 5 and keywords.UNLIKE.keys() <= {op.name for op in PUBLIC}
 
 
+def test_arrays_are_named_as_pytorch_orders_them():
+    """`input`, `other`, `mat2` and their kin, in every overload that PyTorch lists of a function: each means the array at its place."""
+    torch = pytest.importorskip("torch", reason="compares with PyTorch's signatures, and PyTorch is not installed")
+    listed = {}
+    for schema in torch._C._jit_get_all_schemas():
+        positional = [argument.name for argument in schema.arguments if not argument.kwarg_only]
+        listed.setdefault(schema.name, []).append([name.replace("self", "input") for name in positional])
+    tried, wrong = 0, []
+    for op in PUBLIC:
+        prefix = f"{op.namespace}_" if op.namespace in ("linalg", "special", "fft") else ""
+        ours = [name for name, *_ in op.arguments]
+        arrays = {name for name, kind, *_ in op.arguments if kind.startswith("Array")}
+        for names in [names for name in (op.name, *op.aliases) for names in listed.get(f"aten::{prefix}{name}", [])]:
+            for place, theirs in enumerate(names):
+                found = keywords.meant(theirs, ours) if theirs not in ours else None
+                if found in arrays and found not in names:
+                    tried += 1
+                    wrong += [(op.name, theirs, found)] * (ours.index(found) != place)
+    assert not wrong and tried > 500
+
+
 METHODS = [
     (lambda x: x.sum(dim=0), lambda x: x.sum(axis=0)), (lambda x: x.mean(1, keepdim=True), lambda x: x.mean(1, keepdims=True)),
     (lambda x: x.softmax(dim=-1), lambda x: x.softmax(-1)), (lambda x: x.unsqueeze(dim=1), lambda x: x.unsqueeze(1)),
