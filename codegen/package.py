@@ -11,7 +11,8 @@ from pathlib import Path
 # Operators that derivation and the runtime call by name: a spec without them makes no package.
 REQUIRED_OPS = (
     "conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack", "copy",
-    "ones_like", "permute_dims", "moveaxis", "reshape", "zeros", "concat", "floor_divide", "remainder",
+    "ones_like", "permute_dims", "moveaxis", "reshape", "zeros", "concat", "floor_divide", "remainder", "swapaxes",
+    "repeat",
 )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 import itertools
 import math
 import operator
-from string import ascii_letters
 
 
 def along_axis(index, axis, ndim):
@@ -228,12 +227,13 @@ def tensordot_subscripts(a_ndim, b_ndim, axes):
     """The summation of einsum that tensordot is."""
     if isinstance(axes, int):
         axes = range(a_ndim - axes, a_ndim), range(axes)
-    left, right = ascii_letters[:a_ndim], list(ascii_letters[a_ndim : a_ndim + b_ndim])
+    letters = [*map(chr, range(ord("a"), ord("z") + 1)), *map(chr, range(ord("A"), ord("Z") + 1))]
+    left, right = letters[:a_ndim], letters[a_ndim : a_ndim + b_ndim]
     gone = set()
     for i, j in zip(*map(_integers, axes), strict=True):
         right[j] = left[i]
         gone.add(left[i])
-    return f"{left},{''.join(right)}->{''.join(i for i in (*left, *right) if i not in gone)}"
+    return f"{''.join(left)},{''.join(right)}->{''.join(i for i in (*left, *right) if i not in gone)}"
 
 
 def tile_axes(shape, reps):

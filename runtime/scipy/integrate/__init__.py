@@ -13,3 +13,7 @@ __all__ = [
     "simpson", "solve_ivp", "tplquad", "trapezoid",
 ]  # fmt: skip
 answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

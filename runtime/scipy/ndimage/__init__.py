@@ -40,3 +40,7 @@ def _refusing(name):
 for _name in _WITHOUT:
     globals()[_name] = _refusing(_name)
 answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

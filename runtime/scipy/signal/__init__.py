@@ -15,3 +15,7 @@ __all__ = [
     "sosfilt_zi", "sosfiltfilt", "spectrogram", "stft", "welch",
 ]  # fmt: skip
 answer(__name__)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -41,7 +41,7 @@ gudermann = made_.define(made_.Facts(
     dtype='real',
     saved=(('x', 'input', ('x',)),),
     batch=('elements', 'a',),
-    series=('recurrence', (0,),),
+    series=('elementwise', (0,),),
     variants=('inplace', 'out',),
     doc=(
         'The Gudermannian, which takes a hyperbolic angle to a circular one.\n'
