@@ -214,6 +214,17 @@ cdef class Lowered:
                 return False
         return True
 
+    cdef bint is_look_in_part(self, Instruction line) except -1:
+        """Whether some results of an instruction look at memory that is there, and others do not: what reads them would be told apart
+        by memory alone."""
+        cdef Value value
+        if line.target is not None:
+            return False
+        for value in line.made:
+            if value.memory in self.born:
+                return True
+        return False
+
     cdef int lower(self, Instruction line) except -1:
         cdef Value value
         cdef int place
@@ -225,6 +236,8 @@ cdef class Lowered:
             self.steps.append(Step("guard", (place, wanted), GUARD, line.line, (place,)))
         elif self.is_look(line):
             return 0
+        elif self.is_look_in_part(line):
+            raise Unfit(f"some results of {line.name} look at memory that is there and others, without elements, do not")
         elif not self.as_loop(line) and not self.as_kernel(line) and not self.as_move(line):
             self.as_call(line)
         for value in line.made:

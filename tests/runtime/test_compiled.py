@@ -775,3 +775,21 @@ def test_a_global_with_the_name_of_an_attribute_is_not_held():
     assert len(compiled.signatures) == 1 and len(compiled.states) == 1
     names["own"].number = 3.0
     assert bits(compiled(gs.ones(3))) == bits(gs.ones(3) * 3.0)
+
+
+@pytest.mark.parametrize("shape, axis", [((2,), 0), ((2, 1), 0), ((1, 2), 1)])
+def test_parts_without_elements(shape, axis):
+    """The gradient of the other part looks at memory that is there, and that of the empty part does not."""
+
+    def step(p):
+        empty = gs.zeros(tuple(0 if i == axis else n for i, n in enumerate(shape)))
+        loss = gs.concat([gs.reshape(p, shape), empty], axis=axis).sum() + (3 * gs.concat([gs.reshape(p * p, shape), empty], axis=axis)).sum()
+        loss.backward()
+        return loss.detach()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # it runs as it is
+        compiled = gs.compile(step)
+        for _ in range(4):
+            p = gs.tensor([1.5, 2.5], requires_grad=True)
+            assert compiled(p).item() == 29.5 and p.grad.tolist() == [10.0, 16.0]
