@@ -27,7 +27,7 @@ build: setup
 	$(BIN)/python -m codegen build
 
 test: build
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # The tests of the runtime and of the kernels with AddressSanitizer and UndefinedBehaviorSanitizer, on a build and an install of their own.
 # TESTS=... for others.  The editable install is told to stand back; Python's allocator, which would hide a use after free, too.

@@ -16,10 +16,9 @@ PROGRAMS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*
 # What the last line of the error says of those that stop; all but the last say what to write.
 STOPS = {
     "hips/convnet_pieces.py": "write gs.tree_util.ravel_pytree",
-    "hips/black_box_svi.py": "not there yet; write the density",
-    "hips/mixture.py": "write gs.special",
+    "hips/black_box_svi.py": "gs.optim for the optimizers",
+    "hips/mixture.py": "write gs.tree_util.ravel_pytree",
     "hips/optimizers.py": "gs.optim for the optimizers",
-    "hips/ode_fit.py": "not there yet; write the steps in a loop",
     "jax/adam_by_tree_map.py": "write rng = gs.random.default_rng(seed)",
     "jax/at_updates.py": "write x[index] = value",
     "jax/kalman.py": "write gs.func.scan, fori_loop",

@@ -1,8 +1,8 @@
-/* How a compiled function reads its keywords: those of other libraries as the parameters that they mean, by the tables of
- * gradspec.support.keywords.
- *
- * Cython's functions call __Pyx_ParseKeywords(__pyx_kwds, ...): that call comes here.  The declaration and the definition of that name
- * start with another word, PyObject, and stay.  A keyword of the function's own is found as Cython finds it, by its address. */
+/* How a compiled function reads its keywords, by the tables of gradspec.support.keywords: Cython's calls of __Pyx_ParseKeywords(__pyx_kwds,
+ * ...) come here; the declaration and the definition of that name start with another word, PyObject, and stay. */
+#ifndef CYTHON_UNUSED
+#define CYTHON_UNUSED
+#endif
 #ifndef GRADSPEC_KEYWORDS_H
 #define GRADSPEC_KEYWORDS_H
 

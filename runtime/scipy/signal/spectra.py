@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import numpy.fft
 
 from ...core.operand import asarray
 from ...support.dispatch import ops

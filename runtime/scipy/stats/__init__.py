@@ -3,6 +3,8 @@
 Owns the names.
 """
 
+import sys
+
 import gradspec  # noqa: F401 (waits for it)
 
 from .counts import (
@@ -55,6 +57,8 @@ __all__ = [
     "wasserstein_distance", "weibull_max", "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf", "zmap", "zscore",
 ]  # fmt: skip
 answer(__name__)
+# HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.
+sys.modules.update({f"{__name__}.{name}": globals()[name] for name in __all__ if {"logpdf", "logpmf"} & {*dir(globals()[name])}})
 
 
 def __dir__() -> list[str]:
