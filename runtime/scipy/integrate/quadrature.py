@@ -250,7 +250,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: in
     a, b = _end(a), _end(b)
     if not np.isfinite([a.item(), b.item()]).all():
         raise ValueError("fixed_quad: the ends must be finite; take quad")
-    import numpy.polynomial  # a tenth of a second
+    import numpy.polynomial  # noqa: F401 (a tenth of a second)
 
     places, weights = np.polynomial.legendre.leggauss(n)
     values = asarray(func((b - a) * (asarray(places) + 1) / 2 + a, *args))
