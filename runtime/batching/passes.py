@@ -208,8 +208,12 @@ def entered(mapping: type[Passes], levels: list[Level]) -> Iterator[None]:
 
 
 def is_mapped() -> bool:
-    """Whether a vmap is open in this thread."""
-    return current_mapping() is not None
+    """Whether a vmap is open in this thread.
+
+    A mapping stays for rows that outlive their vmap, until an operator is called.
+    """
+    mapping = current_mapping()
+    return mapping is not None and bool(mapping.levels or mapping.away)
 
 
 def of_every_row(value: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.nest import flatten, places, rebuild, without_leaves
-from ..core.events import current_mapping
+from ..batching.passes import is_mapped
 from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -101,7 +101,7 @@ class _Problem:
 
         run.__name__ = self.caller
         values = [taken(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
-        return (run if current_mapping() is None else sequential_vmap(run))(*values)
+        return (sequential_vmap(run) if is_mapped() else run)(*values)
 
     def unknown(self, leaf: Any) -> Any:
         try:
@@ -114,12 +114,12 @@ class _Problem:
         return value
 
     def remember(self, residual: Any) -> None:
-        if current_mapping() is None:
+        if not is_mapped():
             self.residuals = [np.array(array_of(leaf)) for leaf in flatten(residual)[0] if isinstance(leaf, TensorBase)]
 
     def compare(self, xs: list, leaves: list) -> None:
         """Refuse a condition that has changed since: its derivatives would be those of something else."""
-        if self.residuals is None or current_mapping() is not None:
+        if self.residuals is None or is_mapped():
             return
         plain = [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         xs = [x.detach() for x in xs]

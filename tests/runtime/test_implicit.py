@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.batching.passes import is_mapped
 from gradspec.func import custom_linear_solve, custom_root, fixed_point, implicit
 
 mpmath = pytest.importorskip("mpmath")
@@ -233,7 +234,11 @@ def test_what_is_read_at_the_solution_alone_is_found():
     assert [slope.item() for slope in gs.autograd.grad(x, [c, d])] == [0.0, -4.0]
 
 
-def test_a_condition_that_has_changed_is_refused():
+@pytest.mark.parametrize("rows", [0, 1], ids=["", "beside a row that outlives its vmap"])
+def test_a_condition_that_has_changed_is_refused(rows):
+    left = []
+    gs.vmap(lambda row: (left.append(row), row)[1] if rows else row)(gs.ones(2))
+    assert len(left) == rows and not is_mapped()
     a = gs.tensor(2.0, requires_grad=True)
     found = []
     for t in (1.0, 2.0):
