@@ -321,7 +321,7 @@ def _kept(record, arguments, value, rank, result):
     if record.way == "along":
         axes = [arg for role, arg in zip(record.roles, arguments) if role in "xX"]
         ranks = {arg.layout.shape for role, arg in zip(record.roles, arguments) if role == "a" and type(arg) is Value}
-        if not axes or None in axes or len({len(one) for one in ranks}) > 1 or {"l", "s"} & set(record.roles):
+        if not axes or None in axes or len({len(one) for one in ranks}) > 1 or "l" in record.roles:
             return [], []  # without a named axis it is the entry's own which ones it touches
         named = {int(axis) % rank for several in axes for axis in np.ravel(several)}
         kept = [axis for axis in range(rank) if axis not in named]
