@@ -27,6 +27,8 @@ from .spelled import spelled
 from .steps import Loop, Slot, Step
 from .tape import Tape
 
+import numpy as np
+
 # Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
 STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 BEFORE = Instruction("constant", (), None, None)
@@ -205,25 +207,17 @@ cdef class Lowered:
     # Steps.
 
     cdef bint is_look(self, Instruction line) except -1:
-        """Whether an instruction only looks at memory that is there."""
+        """Whether an instruction only looks at memory that is there; a part without elements has none to look at."""
         cdef Value value
-        if line.target is not None or not line.made:
-            return False
-        for value in line.made:
-            if value.memory not in self.born:
-                return False
-        return True
-
-    cdef bint is_look_in_part(self, Instruction line) except -1:
-        """Whether some results of an instruction look at memory that is there, and others do not: what reads them would be told apart
-        by memory alone."""
-        cdef Value value
+        cdef bint looks = False
         if line.target is not None:
             return False
         for value in line.made:
             if value.memory in self.born:
-                return True
-        return False
+                looks = True
+            elif value.layout.count:
+                return False
+        return looks
 
     cdef int lower(self, Instruction line) except -1:
         cdef Value value
@@ -235,9 +229,9 @@ cdef class Lowered:
                 self.want(value)
             self.steps.append(Step("guard", (place, wanted), GUARD, line.line, (place,)))
         elif self.is_look(line):
-            return 0
-        elif self.is_look_in_part(line):
-            raise Unfit(f"some results of {line.name} look at memory that is there and others, without elements, do not")
+            for value in line.made:
+                if value.memory not in self.born:
+                    self.anchor(value, self.slot("constant", value, -1, 0, np.empty(value.shape, value.dtype)))
         elif not self.as_loop(line) and not self.as_kernel(line) and not self.as_move(line):
             self.as_call(line)
         for value in line.made:

@@ -6,7 +6,6 @@ strides and a dtype, among arrays that are kept alive while a trace is taken.  W
 the trace keeps a copy.  Knows nothing of operators.
 """
 
-from cpython.ref cimport PyObject
 from libc.stdlib cimport free
 from libc.string cimport memmove
 
@@ -18,7 +17,7 @@ from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE
 from ..support.room cimport more
 from ..support.generator import Holder
-from .arrays import bounds, held, instances_in, key_of, mapped, owner_of
+from .arrays import bounds, held, key_of, mapped, owner_of
 from .arrays cimport collect, ends_of, last_owner
 
 cnp.import_array()
@@ -197,7 +196,7 @@ cdef class Memory:
         else:
             found += (array, value)
         self.values.append(value)
-        if block is None:
+        if block is None and PyArray_SIZE(array):  # without elements it would be taken for the memory of its base
             self.add_block(array, value)
         return value
 

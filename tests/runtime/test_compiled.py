@@ -682,7 +682,9 @@ def interrupted_calls(between):
     before = signal.signal(signal.SIGALRM, interrupt)
     rng = np.random.default_rng(0)
     try:
-        for number in range(240):
+        for number in range(4000):
+            if number >= 240 and min(calls, interrupted, begun) > 5:  # a busy machine takes more
+                break
             if number % 8 == 0:
                 compiled.clear()
             fresh = compiled.program is None  # the call is written down, and runs as eager code does
@@ -787,9 +789,29 @@ def test_parts_without_elements(shape, axis):
         loss.backward()
         return loss.detach()
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # it runs as it is
-        compiled = gs.compile(step)
-        for _ in range(4):
-            p = gs.tensor([1.5, 2.5], requires_grad=True)
-            assert compiled(p).item() == 29.5 and p.grad.tolist() == [10.0, 16.0]
+    compiled = gs.compile(step, strict=True)
+    for numbers, loss, grad in (([1.5, 2.5], 29.5, [10.0, 16.0]), ([1.5, 2.5], 29.5, [10.0, 16.0]), ([1.0, -1.0], 6.0, [7.0, -5.0])):
+        p = gs.tensor(numbers, requires_grad=True)
+        assert compiled(p).item() == loss and p.grad.tolist() == grad
+
+
+@pytest.mark.parametrize("empty, look", [((slice(2, None),), (slice(0, 1),)), ((slice(0, 0),), (slice(1, None),)), ((slice(1, 1),), (Ellipsis, None))])
+def test_a_view_without_elements_is_no_memory(empty, look):
+    """Neither what is read nor what is written through a later view is taken for its memory."""
+
+    def read(p):
+        y = p * 3
+        nothing, view = y[empty], y[look]
+        return nothing, view * 2
+
+    def written(p):
+        y = p * 3
+        nothing, view = y[empty], y[look]
+        view.add_(1)
+        return nothing, y * 2
+
+    for function in (read, written):
+        compiled = gs.compile(function, strict=True)
+        for first in (1.5, 2.5, 3.5):
+            p = gs.tensor([first, 2.5])
+            assert [y.tolist() for y in compiled(p)] == [y.tolist() for y in function(p)]
