@@ -62,6 +62,40 @@ def reals(name: str, *values: Any) -> list[Any]:
     return found
 
 
+def in_given_precision(names: dict[str, Any], chosen: Sequence[str]) -> None:
+    """Functions whose results are of single precision where all arrays among their arguments are, whatever they compute in.
+
+    Parameters
+    ----------
+    names : dict
+        A namespace; the functions in it are replaced.
+    chosen : sequence of str
+        Which.
+    """
+    for name in chosen:
+        names[name] = _rounded(names[name])
+
+
+def _rounded(function: Callable[..., Any]) -> Callable[..., Any]:
+    def rounded(value: Any) -> Any:
+        dtype = _SINGLE.get(value.dtype.char) if isinstance(value, TensorBase) else None
+        return value if dtype is None else ops.astype(value, dtype)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwds: Any) -> Any:
+        found = function(*args, **kwds)
+        dtypes = [value.dtype for value in (*args, *kwds.values()) if isinstance(value, (TensorBase, np.ndarray, np.generic))]
+        dtypes = [dtype for dtype in dtypes if dtype.kind in "fc"]
+        if not dtypes or np.result_type(*dtypes) not in _SINGLE.values():
+            return found
+        return tuple(map(rounded, found)) if isinstance(found, tuple) else rounded(found)
+
+    return call
+
+
+_SINGLE = {"d": np.dtype("f"), "D": np.dtype("F")}
+
+
 def array_of(value: Any) -> Any:
     """A nest of numbers as an array; one that holds tensors as a tensor, with their graph."""
     if isinstance(value, TensorBase):

@@ -73,6 +73,17 @@ def test_values_and_derivatives(name, arguments, keywords):
     assert_derivatives(function, list(arguments), moves)
 
 
+@pytest.mark.filterwarnings("ignore:logm result may be inaccurate")
+@each("name, arguments, keywords", CALLS)
+def test_results_of_single_precision(name, arguments, keywords):
+    keywords = dict(keywords)
+    first = [keywords.pop(key) for key in ORDER.get(name, ())]
+    single = [v.astype("F" if np.iscomplexobj(v) else "f") for v in arguments]
+    for mine, its in zip(parts(getattr(linalg, name)(*first, *single, **keywords)), parts(getattr(linalg, name)(*first, *arguments, **keywords))):
+        assert mine.dtype.char in "fFlq"
+        assert np.abs(mine.numpy() - its.numpy()).max(initial=0) <= 2e-3 * np.abs(its.numpy()).max(initial=1)
+
+
 def test_generalised_eigenvectors():
     w, v = linalg.eigh(S, T)
     expected, theirs = scipy_linalg.eigh(S, T)

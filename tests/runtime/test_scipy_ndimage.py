@@ -89,6 +89,14 @@ def test_calls(name):
     assert gradgradcheck(lambda *x: call(ndimage, *x), tensors, fast_mode=True)
 
 
+@each("name", CALLS)
+def test_results_have_the_precision_of_images(name):
+    call, *args = CALLS[name]
+    found = call(ndimage, *map(gs.asarray, [x.astype("f") for x in args]))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found.numpy(), call(ndimage, *map(gs.asarray, args)).numpy(), rtol=2e-3, atol=2e-3)
+
+
 def test_equal_elements_share_a_gradient():
     x = gs.tensor([1.0, 1.0, 0.0], requires_grad=True)
     ndimage.maximum_filter(x, 2, mode="nearest")[1].backward()

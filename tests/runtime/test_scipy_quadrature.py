@@ -90,6 +90,9 @@ def test_integrals_of_samples(name):
     call = CALLS[name]
     found = call(integrate, gs.asarray(y), gs.asarray(x))
     np.testing.assert_allclose(found.numpy(), call(scipy_integrate, y, x), rtol=1e-12, atol=1e-14)
+    single = call(integrate, gs.asarray(y, dtype="f"), gs.asarray(x, dtype="f"))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single.numpy(), found.numpy(), rtol=1e-4, atol=1e-4)
     tensors = [gs.tensor(value, requires_grad=True) for value in (y, x)]
     assert gs.autograd.gradcheck(lambda y, x: call(integrate, y, x), tensors)
     assert gs.autograd.gradcheck(lambda y, x: call(integrate, y, x), tensors, check_forward_ad=True)

@@ -119,6 +119,16 @@ def test_calls(name):
     assert gradgradcheck(differentiable, tensors, **fast)
 
 
+@each("name", CALLS)
+def test_results_have_the_precision_of_scipys(name):
+    call, *args = CALLS[name]
+    args = [x.astype("F" if np.iscomplexobj(x) else "f") for x in args]
+    for ours, theirs in zip(parts(call(signal, *map(gs.asarray, args)))[1], parts(call(scipy_signal, *args))[1], strict=True):
+        if isinstance(ours, gs.Tensor):
+            assert ours.dtype in (theirs.dtype, np.float32)
+            np.testing.assert_allclose(ours.numpy(), theirs, rtol=2e-3, atol=2e-3)
+
+
 def test_hips_autograds_convolve():
     """Axes to convolve along, and axes to sum over."""
     a, b = RANDOM.normal(size=(3, 4, 5)), RANDOM.normal(size=(3, 2, 2))

@@ -10,9 +10,11 @@ from ...fft import *  # noqa: F403
 from . import cosine_sine, hankel
 from .cosine_sine import *  # noqa: F403
 from .hankel import *  # noqa: F403
+from ..values import in_given_precision
 from ...support.later import answer
 
 __all__ = sorted([*_operators.__all__, *cosine_sine.__all__, *hankel.__all__])
+in_given_precision(globals(), ["fht", "ifht"])
 answer(__name__)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core.operand import asarray
 from ...support.dispatch import ops
+from ..values import in_given_precision
 
 __all__ = ["cumulative_simpson", "cumulative_trapezoid", "romb", "simpson", "trapezoid"]
 
@@ -168,3 +169,6 @@ def _parabola(near: Any, middle: Any, far: Any, h: Any, k: Any) -> Any:
     """The integral from the first of three points to the second of the parabola through all; they lie h and k apart."""
     ratio = h * h / (k * (h + k))
     return h / 6 * ((3 - h / (h + k)) * near + (3 + h / k) * middle - ratio * far)
+
+
+in_given_precision(globals(), __all__)

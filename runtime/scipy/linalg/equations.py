@@ -69,7 +69,8 @@ def lstsq(a: Any, b: Any, cond: float | None = None, **keywords: Any) -> tuple[A
     a, b = asarray(a), asarray(b)
     x, rank, values = linalg.lstsq(a, b, rcond=cond), linalg.matrix_rank(a), linalg.svdvals(a)
     off = a @ x - b
-    residues = ops.sum(ops.real(off * conj(off)), axis=0) if int(rank) == a.shape[1] < a.shape[0] else ops.zeros(0)
+    known = int(rank) == a.shape[1] < a.shape[0]
+    residues = ops.sum(ops.real(off * conj(off)), axis=0) if known else ops.zeros(0, dtype=values.dtype)
     return x, residues, rank, values
 
 
@@ -137,8 +138,8 @@ def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
     if method not in (None, "direct", "bilinear"):
         raise ValueError(f"solve_discrete_lyapunov: method must be 'direct' or 'bilinear', got {method!r}")
     if method == "direct" or method is None and n < 10:
-        return ops.reshape(linalg.solve(ops.eye(n * n) - kron(a, conj(a)), ops.reshape(q, (-1,))), (n, n))
-    eye, adjoint = ops.eye(n), mH(a)
+        return ops.reshape(linalg.solve(ops.eye(n * n, dtype=a.dtype) - kron(a, conj(a)), ops.reshape(q, (-1,))), (n, n))
+    eye, adjoint = ops.eye(n, dtype=a.dtype), mH(a)
     inverse = linalg.inv(adjoint + eye)
     b, c = (adjoint - eye) @ inverse, 2 * linalg.inv(a + eye) @ q @ inverse
     return solve_continuous_lyapunov(mH(b), -c)
@@ -153,7 +154,8 @@ def _riccati(name: str, residual: Callable[..., Any], step: Callable[..., Any]) 
     def of_arrays(*coefficients: Any) -> Any:
         import scipy.linalg
 
-        return getattr(scipy.linalg, name)(*(c.numpy() for c in coefficients))
+        found = getattr(scipy.linalg, name)(*(c.numpy() for c in coefficients))
+        return found.astype(coefficients[0].dtype, copy=False)  # SciPy gives double precision
 
     @custom_vmap
     def values(coefficients: Any) -> Any:

@@ -63,13 +63,13 @@ def companion(a: Any) -> Any:
     if a.size < 2:
         raise ValueError(f"companion: expected at least 2 coefficients, got {a.size}")
     n = a.size - 1
-    return ops.concat([ops.reshape(-a[1:] / a[0], (1, n)), ops.eye(n)[: n - 1] + 0 * a[0]])
+    return ops.concat([ops.reshape(-a[1:] / a[0], (1, n)), ops.eye(n, dtype=a.dtype)[: n - 1] + 0 * a[0]])
 
 
 def leslie(f: Any, s: Any) -> Any:
     """A matrix of Leslie: fecundities in the first row, rates of survival below the diagonal."""
     f, s = _vector(f), _vector(s)
-    return ops.concat([ops.reshape(f, (1, -1)), ops.concat([ops.diag(s), ops.zeros((s.size, 1))], axis=1)])
+    return ops.concat([ops.reshape(f, (1, -1)), ops.concat([ops.diag(s), ops.zeros((s.size, 1), dtype=s.dtype)], axis=1)])
 
 
 def khatri_rao(a: Any, b: Any) -> Any:

@@ -10,6 +10,7 @@ from .filters import uniform_filter1d
 from .interpolation import affine_transform, map_coordinates, rotate, shift, spline_filter, spline_filter1d, zoom
 from .ranks import maximum_filter, maximum_filter1d, median_filter, minimum_filter, minimum_filter1d, percentile_filter
 from .ranks import rank_filter
+from ..values import in_given_precision
 from ...support.later import answer
 
 __all__ = [
@@ -39,6 +40,7 @@ def _refusing(name):
 
 for _name in _WITHOUT:
     globals()[_name] = _refusing(_name)
+in_given_precision(globals(), __all__)
 answer(__name__)
 
 

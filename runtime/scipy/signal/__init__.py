@@ -7,6 +7,7 @@ from .convolutions import convolve, convolve2d, correlate, correlate2d, fftconvo
 from .filters import filtfilt, lfilter, lfilter_zi, savgol_filter, sosfilt, sosfilt_zi, sosfiltfilt
 from .resampling import detrend, hilbert, medfilt, resample, resample_poly
 from .spectra import csd, istft, periodogram, spectrogram, stft, welch
+from ..values import in_given_precision
 from ...support.later import answer
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "lfilter", "lfilter_zi", "medfilt", "oaconvolve", "periodogram", "resample", "resample_poly", "savgol_filter", "sosfilt",
     "sosfilt_zi", "sosfiltfilt", "spectrogram", "stft", "welch",
 ]  # fmt: skip
+in_given_precision(globals(), __all__)
 answer(__name__)
 
 

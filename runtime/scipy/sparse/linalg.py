@@ -23,6 +23,7 @@ from ...func.solutions import solved
 from ...support.dispatch import ops
 from ...support.later import answer
 from ..optimize.attached import gated, number, numbers, refuse
+from ..values import in_given_precision
 
 __all__ = ["bicgstab", "cg", "cgs", "gmres", "lsmr", "lsqr", "minres", "spsolve"]
 answer(__name__)
@@ -266,3 +267,6 @@ def lsmr(
     """As `lsqr`, by minimal residuals; see `scipy.sparse.linalg.lsmr`."""
     options = {"atol": atol, "btol": btol, "conlim": conlim, "maxiter": maxiter, "show": show, "x0": numbers(x0)}
     return _squares("lsmr", A, b, damp, (7,), options)
+
+
+in_given_precision(globals(), __all__)
