@@ -78,7 +78,7 @@ PYTHON = {
         "entr", "frexp", "round_to", "truncated_quotient",
     ),
     "elementwise.random_factors": (
-        "bernoulli_", "cauchy_", "dropout", "exponential_", "geometric_", "log_normal_", "random_", "rrelu",
+        "bernoulli_", "cauchy_", "dropout_factors", "exponential_", "geometric_", "log_normal_", "random_", "rrelu_slope",
     ),
     "elementwise.slopes": (
         "asin_slope", "atanh_slope", "softsign", "tanhshrink",

@@ -2145,7 +2145,7 @@ def unique_inverse(x):
 # activations
 
 def alpha_dropout(x, p=0.5, training=False, *, generator=None):
-    if not training or p == 0:
+    if formulas.checked_probability(p) == 0 or not training:
         return x
     if p == 1:
         return x * 0
@@ -2158,10 +2158,12 @@ def celu(x, alpha=1.0):
     return kernels.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
 
 def dropout(x, p=0.5, training=True, *, generator=None):
-    return x * _dropout_factors(x, p, training, generator=generator)
+    if formulas.checked_probability(p) == 0 or not training:
+        return x
+    return x * _dropout_factors(x, p, generator=generator)
 
-def _dropout_factors(x, p, training, *, generator=None):
-    return kernels.dropout(x, p, training, generator)[1]
+def _dropout_factors(x, p, *, generator=None):
+    return kernels.dropout_factors(x, p, generator)
 
 def dropout1d(x, p=0.5, training=True, *, generator=None):
     return _feature_dropout(x, p, training, 1, generator=generator)
@@ -2173,15 +2175,15 @@ def dropout3d(x, p=0.5, training=True, *, generator=None):
     return _feature_dropout(x, p, training, 3, generator=generator)
 
 def _feature_dropout(x, p, training, axes, *, generator=None):
-    if training:
-        return x * dropout(ones(formulas.feature_shape(np.shape(x), axes), dtype=np.result_type(x)), p, generator=generator)
-    return x
+    if formulas.checked_probability(p) == 0 or not training:
+        return x
+    return x * dropout(ones(formulas.feature_shape(np.shape(x), axes), dtype=np.result_type(x)), p, generator=generator)
 
 def elu(x, alpha=1.0):
     return kernels.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
 
 def feature_alpha_dropout(x, p=0.5, training=False, *, generator=None):
-    if not training or p == 0:
+    if formulas.checked_probability(p) == 0 or not training:
         return x
     if p == 1:
         return x * 0
@@ -2244,10 +2246,12 @@ def relu6(x):
     return np.minimum(np.maximum(x, 0), 6)
 
 def rrelu(x, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None):
-    return x * _rrelu_slope(x, lower, upper, training, generator=generator)
+    if training:
+        return x * _rrelu_slope(x, lower, upper, generator=generator)
+    return leaky_relu(x, (lower + upper) / 2)
 
-def _rrelu_slope(x, lower, upper, training, *, generator=None):
-    return kernels.rrelu(x, lower, upper, training, generator)[1]
+def _rrelu_slope(x, lower, upper, *, generator=None):
+    return kernels.rrelu_slope(x, lower, upper, generator)
 
 def selu(x):
     return 1.0507009873554805 * elu(x, 1.6732632423543772)

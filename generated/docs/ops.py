@@ -1687,8 +1687,8 @@ describe({
         'p : float, default 0.5\n' '    Probability.\n' 'training : bool, default False\n' '    Whether anything is dropped.\n'
         'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
         'alpha_dropout(x, float p=0.5, bool training=False, *, Generator? generator=None) -> y\n'
-        'composite: x if not training or p == 0 else x * 0 if p == 1 else scale * ((1 - p) * x * kept - low * (1 - (1 -\n'
-        '  p) * kept)) + scale * low * p\n' 'where low = 1.0507009873554805 * 1.6732632423543772\n'
+        'composite: x if checked_probability(p) == 0 or not training else x * 0 if p == 1 else scale * ((1 - p) * x *\n'
+        '  kept - low * (1 - (1 - p) * kept)) + scale * low * p\n' 'where low = 1.0507009873554805 * 1.6732632423543772\n'
         'where scale = ((1 - p) * (1 + p * low * low)) ** -0.5\n'
         'where kept = dropout(ones(x.shape, dtype=x.dtype), p, generator=generator)',
         examples='>>> gs.nn.alpha_dropout([1.0, 2.0])\n' 'tensor([1., 2.])',
@@ -1702,8 +1702,8 @@ describe({
         '    Whether anything is dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
         '    Where the random numbers come from, or a seed.',
         'dropout(x, float p=0.5, bool training=True, *, Generator? generator=None) -> y\n'
-        'composite: x * _dropout_factors(x, p, training, generator=generator)', examples='>>> gs.nn.dropout([1.0, 2.0], 0.0)\n'
-        'tensor([1., 2.])',
+        'composite: x if checked_probability(p) == 0 or not training else x * _dropout_factors(x, p, generator=generator)',
+        examples='>>> gs.nn.dropout([1.0, 2.0], 0.0)\n' 'tensor([1., 2.])',
         references='Srivastava et al. (2014), Dropout, a simple way to prevent neural networks from overfitting.'),
     "dropout1d": docstring('dropout of whole channels, of the last axis each.', 'x : array_like\n' 'p : float, default 0.5\n'
         '    Probability of a 0.\n' 'training : bool, default True\n' '    Whether anything is dropped.\n'
@@ -1733,8 +1733,8 @@ describe({
         'p : float, default 0.5\n' '    Probability.\n' 'training : bool, default False\n' '    Whether anything is dropped.\n'
         'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
         'feature_alpha_dropout(x, float p=0.5, bool training=False, *, Generator? generator=None) -> y\n'
-        'composite: x if not training or p == 0 else x * 0 if p == 1 else scale * ((1 - p) * x * kept - low * (1 - (1 -\n'
-        '  p) * kept)) + scale * low * p\n' 'where low = 1.0507009873554805 * 1.6732632423543772\n'
+        'composite: x if checked_probability(p) == 0 or not training else x * 0 if p == 1 else scale * ((1 - p) * x *\n'
+        '  kept - low * (1 - (1 - p) * kept)) + scale * low * p\n' 'where low = 1.0507009873554805 * 1.6732632423543772\n'
         'where scale = ((1 - p) * (1 + p * low * low)) ** -0.5\n'
         'where kept = dropout(ones(x.shape[:2] + (1,) * (x.ndim - 2), dtype=x.dtype), p, generator=generator)',
         examples='>>> gs.nn.feature_alpha_dropout([[1.0, 2.0]])\n' 'tensor([[1., 2.]])',
@@ -1799,8 +1799,9 @@ describe({
         '    Largest slope.\n' 'training : bool, default False\n' '    Whether slopes are random.\n'
         'generator : numpy.random.Generator or int or None, default None\n' '    Where the random numbers come from, or a seed.',
         'rrelu(x, float lower=0.125, float upper=0.3333333333333333, bool training=False, *, Generator? generator=None)\n'
-        '  -> y\n' 'composite: x * _rrelu_slope(x, lower, upper, training, generator=generator)',
-        examples='>>> gs.nn.rrelu([-1.0, 2.0], 0.25, 0.75)\n' 'tensor([-0.5,  2. ])',
+        '  -> y\n'
+        'composite: x * _rrelu_slope(x, lower, upper, generator=generator) if training else leaky_relu(x, (lower + upper)\n'
+        '  / 2)', examples='>>> gs.nn.rrelu([-1.0, 2.0], 0.25, 0.75)\n' 'tensor([-0.5,  2. ])',
         references='Xu, Wang, Chen and Li (2015), Empirical evaluation of rectified activations in convolutional network.'),
     "selu": docstring('elu with the scale and alpha of self-normalising networks.', 'x : array_like', 'selu(x) -> y\n'
         'composite: 1.0507009873554805 * elu(x, 1.6732632423543772)', examples='>>> gs.nn.selu([2.0, -1.0])\n'

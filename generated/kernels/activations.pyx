@@ -27,7 +27,7 @@ cdef Program alpha_dropout_y = Program("scale, given_1, x, kept, low, given_5 ->
     y = add(multiply(scale, subtract(multiply(multiply(given_1, x), kept), multiply(low, subtract(1, multiply(given_1,
         kept))))), given_5)""")
 cdef object forward_alpha_dropout(object x, object p, object training, object generator):
-    if not training or p == 0:
+    if formulas.checked_probability(p) == 0 or not training:
         return x
     if p == 1:
         return forward_multiply(x, 0)
@@ -45,13 +45,15 @@ cdef object forward_celu(object x, object alpha):
         raise explain(error_, "celu", x=x, alpha=alpha) from None
 
 cdef object forward_dropout(object x, object p, object training, object generator):
-    return forward_multiply(x, forward__dropout_factors(x, p, training, generator))
+    if formulas.checked_probability(p) == 0 or not training:
+        return x
+    return forward_multiply(x, forward__dropout_factors(x, p, generator))
 
-cdef object forward__dropout_factors(object x, object p, object training, object generator):
+cdef object forward__dropout_factors(object x, object p, object generator):
     try:
-        return as_array(kernels.dropout(x, p, training, generator)[1])
+        return as_array(kernels.dropout_factors(x, p, generator))
     except Exception as error_:
-        raise explain(error_, "_dropout_factors", x=x, p=p, training=training, generator=generator) from None
+        raise explain(error_, "_dropout_factors", x=x, p=p, generator=generator) from None
 
 cdef object forward_dropout1d(object x, object p, object training, object generator):
     return forward__feature_dropout(x, p, training, 1, generator)
@@ -63,11 +65,11 @@ cdef object forward_dropout3d(object x, object p, object training, object genera
     return forward__feature_dropout(x, p, training, 3, generator)
 
 cdef object forward__feature_dropout(object x, object p, object training, object axes, object generator):
-    if training:
-        return forward_multiply(
-            x, forward_dropout(forward_ones(formulas.feature_shape(shape_of(x), axes), dtype_of(x)), p, True, generator)
-        )
-    return x
+    if formulas.checked_probability(p) == 0 or not training:
+        return x
+    return forward_multiply(
+        x, forward_dropout(forward_ones(formulas.feature_shape(shape_of(x), axes), dtype_of(x)), p, True, generator)
+    )
 
 cdef Program elu_y = Program("x, alpha -> y", "y = where(greater(x, 0), x, multiply(alpha, expm1(minimum(x, 0))))")
 cdef object forward_elu(object x, object alpha):
@@ -80,7 +82,7 @@ cdef Program feature_alpha_dropout_y = Program("scale, given_1, x, kept, low, gi
     y = add(multiply(scale, subtract(multiply(multiply(given_1, x), kept), multiply(low, subtract(1, multiply(given_1,
         kept))))), given_5)""")
 cdef object forward_feature_alpha_dropout(object x, object p, object training, object generator):
-    if not training or p == 0:
+    if formulas.checked_probability(p) == 0 or not training:
         return x
     if p == 1:
         return forward_multiply(x, 0)
@@ -177,13 +179,15 @@ cdef object forward_relu6(object x):
         raise explain(error_, "relu6", x=x) from None
 
 cdef object forward_rrelu(object x, object lower, object upper, object training, object generator):
-    return forward_multiply(x, forward__rrelu_slope(x, lower, upper, training, generator))
+    if training:
+        return forward_multiply(x, forward__rrelu_slope(x, lower, upper, generator))
+    return forward_leaky_relu(x, (lower + upper) / 2)
 
-cdef object forward__rrelu_slope(object x, object lower, object upper, object training, object generator):
+cdef object forward__rrelu_slope(object x, object lower, object upper, object generator):
     try:
-        return as_array(kernels.rrelu(x, lower, upper, training, generator)[1])
+        return as_array(kernels.rrelu_slope(x, lower, upper, generator))
     except Exception as error_:
-        raise explain(error_, "_rrelu_slope", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
+        raise explain(error_, "_rrelu_slope", x=x, lower=lower, upper=upper, generator=generator) from None
 
 cdef Program selu_y = Program("x -> y", """
     y = multiply(1.0507009873554805, where(greater(x, 0), x, multiply(1.6732632423543772, expm1(minimum(x, 0)))))""")

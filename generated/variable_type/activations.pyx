@@ -8,11 +8,11 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.activations cimport (
-    forward_celu, forward_dropout, forward__dropout_factors, forward_elu, forward_gelu, forward_glu, forward_hardshrink,
-    forward_hardsigmoid, forward_hardswish, forward__hardswish_slope, forward_hardtanh, forward_leaky_relu,
-    forward_log1mexp, forward_log_sigmoid, forward_mish, forward_prelu, forward_relu, forward_relu6, forward_rrelu,
-    forward__rrelu_slope, forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign,
-    forward__real_softsign, forward_squareplus, forward_tanhshrink, forward_threshold,
+    forward_celu, forward__dropout_factors, forward_elu, forward_gelu, forward_glu, forward_hardshrink, forward_hardsigmoid,
+    forward_hardswish, forward__hardswish_slope, forward_hardtanh, forward_leaky_relu, forward_log1mexp,
+    forward_log_sigmoid, forward_mish, forward_prelu, forward_relu, forward_relu6, forward_rrelu, forward__rrelu_slope,
+    forward_selu, forward_silu, forward_softplus, forward_softshrink, forward_softsign, forward__real_softsign,
+    forward_squareplus, forward_tanhshrink, forward_threshold,
 )
 from gradspec.generated.functions.activations cimport (
     CeluBackward, EluBackward, GeluBackward, HardsigmoidBackward, HardswishBackward, HardswishSlopeBackward,
@@ -41,7 +41,7 @@ cdef object op_alpha_dropout(object x, object p, object training, object generat
     generator = as_generator(generator, "alpha_dropout", "generator")
 
     try:
-        if not training or p == 0:
+        if formulas.checked_probability(p) == 0 or not training:
             return x
         if p == 1:
             return x * 0
@@ -108,9 +108,9 @@ cdef object op_dropout(object x, object p, object training, object generator):
     generator = as_generator(generator, "dropout", "generator")
 
     try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return x * ops._dropout_factors(x, p, training, generator=generator)
-        return wrap_forward(forward_dropout(array_of(x), p, training, generator))
+        if formulas.checked_probability(p) == 0 or not training:
+            return x
+        return x * ops._dropout_factors(x, p, generator=generator)
     except Exception as error_:
         raise explain(error_, "dropout", x=x, p=p, training=training, generator=generator) from None
 
@@ -119,20 +119,19 @@ def dropout(x, p=0.5, training=True, *, generator=None):
     return op_dropout(x, p, training, generator)
 
 
-cdef object op__dropout_factors(object x, object p, object training, object generator):
+cdef object op__dropout_factors(object x, object p, object generator):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_dropout_factors", <void*> op__dropout_factors, (x, p, training, generator))
+        return listened(state_, "_dropout_factors", <void*> op__dropout_factors, (x, p, generator))
     x = as_real_operand(x, "_dropout_factors", "x")
     p = as_float(p, "_dropout_factors", "p")
-    training = as_bool(training, "_dropout_factors", "training")
     generator = as_generator(generator, "_dropout_factors", "generator")
 
-    return wrap_forward(forward__dropout_factors(array_of(x), p, training, generator))
+    return wrap_forward(forward__dropout_factors(array_of(x), p, generator))
 
-def _dropout_factors(x, p, training, *, generator=None):
-    """What dropout multiplies each element with, 0 or 1 / (1 - p); 1 where not `training`."""
-    return op__dropout_factors(x, p, training, generator)
+def _dropout_factors(x, p, *, generator=None):
+    """What dropout multiplies each element with, 0 or 1 / (1 - p)."""
+    return op__dropout_factors(x, p, generator)
 
 
 cdef object op_dropout1d(object x, object p, object training, object generator):
@@ -203,9 +202,9 @@ cdef object op__feature_dropout(object x, object p, object training, object axes
     generator = as_generator(generator, "_feature_dropout", "generator")
 
     try:
-        if training:
-            return x * ops.dropout(ops.ones(formulas.feature_shape(shape_of(x), axes), dtype=dtype_of(x)), p, generator=generator)
-        return x
+        if formulas.checked_probability(p) == 0 or not training:
+            return x
+        return x * ops.dropout(ops.ones(formulas.feature_shape(shape_of(x), axes), dtype=dtype_of(x)), p, generator=generator)
     except Exception as error_:
         raise explain(error_, "_feature_dropout", x=x, p=p, training=training, axes=axes, generator=generator) from None
 
@@ -265,7 +264,7 @@ cdef object op_feature_alpha_dropout(object x, object p, object training, object
     generator = as_generator(generator, "feature_alpha_dropout", "generator")
 
     try:
-        if not training or p == 0:
+        if formulas.checked_probability(p) == 0 or not training:
             return x
         if p == 1:
             return x * 0
@@ -788,7 +787,9 @@ cdef object op_rrelu(object x, object lower, object upper, object training, obje
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return x * ops._rrelu_slope(x, lower, upper, training, generator=generator)
+            if training:
+                return x * ops._rrelu_slope(x, lower, upper, generator=generator)
+            return ops.leaky_relu(x, (lower + upper) / 2)
         return wrap_forward(forward_rrelu(array_of(x), lower, upper, training, generator))
     except Exception as error_:
         raise explain(error_, "rrelu", x=x, lower=lower, upper=upper, training=training, generator=generator) from None
@@ -799,21 +800,20 @@ def rrelu(x, lower=0.125, upper=0.3333333333333333, training=False, *, generator
     return op_rrelu(x, lower, upper, training, generator)
 
 
-cdef object op__rrelu_slope(object x, object lower, object upper, object training, object generator):
+cdef object op__rrelu_slope(object x, object lower, object upper, object generator):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_rrelu_slope", <void*> op__rrelu_slope, (x, lower, upper, training, generator))
+        return listened(state_, "_rrelu_slope", <void*> op__rrelu_slope, (x, lower, upper, generator))
     x = as_real_operand(x, "_rrelu_slope", "x")
     lower = as_float(lower, "_rrelu_slope", "lower")
     upper = as_float(upper, "_rrelu_slope", "upper")
-    training = as_bool(training, "_rrelu_slope", "training")
     generator = as_generator(generator, "_rrelu_slope", "generator")
 
-    return wrap_forward(forward__rrelu_slope(array_of(x), lower, upper, training, generator))
+    return wrap_forward(forward__rrelu_slope(array_of(x), lower, upper, generator))
 
-def _rrelu_slope(x, lower, upper, training, *, generator=None):
+def _rrelu_slope(x, lower, upper, *, generator=None):
     """What rrelu multiplies each element with, 1 where x > 0."""
-    return op__rrelu_slope(x, lower, upper, training, generator)
+    return op__rrelu_slope(x, lower, upper, generator)
 
 
 cdef object op_selu(object x):

@@ -54,6 +54,13 @@ def checked_rounding(rounding_mode):
     return rounding_mode
 
 
+def checked_probability(p):
+    """`p`, if elements can be dropped with this probability."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return p
+
+
 def chunk_ends(shape, chunks, axis):
     """Where all but the last of at most `chunks` parts end along `axis`; the last may be shorter than the others."""
     if chunks < 1:

@@ -1,6 +1,7 @@
 """vmap: a function of a row as a function of a batch; inside of transforms, and around them."""
 
 import gc
+import inspect
 import itertools
 import threading
 
@@ -158,6 +159,24 @@ def test_random_numbers():
     assert not (dropped == dropped[0]).all()
     with pytest.raises(ValueError, match="Only allow randomness modes"):
         gs.vmap(f, randomness="often")
+
+
+def test_an_operator_that_draws_nothing_is_not_refused():
+    """A model with dropout, when it is evaluated, and layers whose probability is 0."""
+    x = rand(5, 3, 4)
+    asked = {name: drop for name, drop in vars(gs.nn.functional).items() if inspect.isroutine(drop) and draws_in_training(drop)}
+    assert {"dropout", "dropout1d", "alpha_dropout", "feature_alpha_dropout", "rrelu"} <= set(asked)
+    for name, drop in asked.items():
+        wanted = gs.stack([drop(row, training=False) for row in x])
+        np.testing.assert_array_equal(gs.vmap(lambda x: drop(x, training=False))(x), wanted)
+        if name != "rrelu":
+            np.testing.assert_array_equal(gs.vmap(lambda x: drop(x, 0.0, training=True))(x), x)
+
+
+def draws_in_training(function):
+    """Whether it is a function of one array that draws where it is told that a model is trained."""
+    parameters = inspect.signature(function).parameters
+    return {"training", "generator"} <= set(parameters) and [p.default for p in parameters.values()].count(inspect.Parameter.empty) == 1
 
 
 def test_draws_into_what_all_rows_share_are_refused_but_where_all_draw_the_same():
