@@ -27,6 +27,10 @@ class MappedEdge(GradientEdge):
     levels: list[Level]
 
 
+class ReadsRow(RuntimeError):
+    """A custom Function reads a row that it was not given."""
+
+
 class Passes:
     """What the engine, dual levels and custom Functions ask while a vmap is open."""
 
@@ -177,6 +181,13 @@ class Passes:
             other.refuse(f"{cls.__name__}.apply", "write it with operators")
         level = innermost(args if cls.vmap is not Function.vmap else [arg for arg in args if isinstance(arg, Tensor)])
         return NotImplemented if level is None else called(cls, level, args, self)
+
+    def finished(self, cls: Any, tensors: tuple, outputs: tuple) -> None:
+        """Refuse what a custom forward gave if it stands for a level that no argument does: it cannot be given a history."""
+        level, known = innermost(outputs), innermost(tensors)
+        if level is not None and level.is_open and (known is None or level.number > known.number):
+            raise ReadsRow(f"{cls.__name__}: its forward reads a row of a vmap, or a series of a jet, that is none of its "
+                           "arguments, by which it would have no derivative; make it an argument")  # fmt: skip
 
     def again(self) -> Any:
         """What makes contexts in which the levels that are open now are open."""

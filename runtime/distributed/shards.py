@@ -16,6 +16,7 @@ import numpy as np
 import gradspec as gs
 
 from ..autograd.nest import flatten, places, rebuild
+from ..func.closures import has_tangent
 
 if TYPE_CHECKING:
     from typing import Self
@@ -172,7 +173,7 @@ def check(leaf: Any, place: str) -> None:
         if leaf.requires_grad and gs.is_grad_enabled():
             raise RuntimeError(f"distributed.value_and_grad: {place} requires grad, and no graph goes through an executor; pass "
                                "its detach(), or call this under no_grad()")  # fmt: skip
-        if gs.autograd.forward_ad.unpack_dual(leaf).tangent is not None:
+        if has_tangent(leaf):
             raise RuntimeError(f"distributed.value_and_grad: {place} has a tangent, and no tangent goes through an executor")
     elif not isinstance(leaf, (np.ndarray, np.generic, float, complex, int)):
         raise TypeError(f"distributed.value_and_grad: {place} must be an array, a tensor or a number, got {type(leaf).__name__}")

@@ -157,6 +157,8 @@ cdef object run_forward(cls, tuple args, bint separate):
         state.flags = (state.flags & ~modes) | before
 
     try:
+        if state.flags & MAPPED and (recording or tangents):
+            thread_objects().mapping.finished(cls, tensors, output if isinstance(output, tuple) else (output,))
         outputs = finish_outputs(state, node, tensors, output if isinstance(output, tuple) else (output,), recording)
         if recording:
             node.save()

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.forward_ad import unpack_dual
 from ..autograd.nest import flatten, rebuild, without_leaves
+from ..batching.batched import STANDS, innermost
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..core.told import array_of, tell_of_callback
+from .closures import has_tangent
+from .custom_batching import sequential_vmap
 
 __all__ = ["Callback", "OnArrays", "called_back", "io_callback", "pure", "pure_callback"]
 
@@ -48,13 +50,22 @@ class Callback:
 
     def __call__(self, args: tuple, keywords: dict) -> Any:
         """Call the function with copies, and make tensors of what it gives."""
-        with no_grad():
-            leaves, form = flatten((args, keywords))
-            args, keywords = rebuild(form, [copy_of(leaf) for leaf in leaves])
-            found = self.function(*args, **keywords)
-            if self.kind == "debug":
-                return None
-            return rebuild(self.form, self.checked(flatten(found)[0]))
+        leaves, form = flatten((args, keywords))
+        args, keywords = rebuild(form, [copy_of(leaf) for leaf in leaves])
+        if self.kind == "debug":
+            with no_grad():
+                self.function(*args, **keywords)
+            return None
+        return rebuild(self.form, self.checked(self.outputs(*args, **keywords)[0]))
+
+    def outputs(self, *args: Any, **keywords: Any) -> tuple[list, Any]:
+        """The leaves and the form of what the function gives, in the modes that are in force: so it shows what it reads."""
+        found, form = flatten(self.function(*args, **keywords))
+        for leaf in found:
+            if isinstance(leaf, TensorBase) and (type(leaf) in STANDS or leaf.requires_grad or has_tangent(leaf)):
+                raise RuntimeError(f"{self.name}: a function that gets numbers reads a tensor that requires grad or has a "
+                                   "tangent, or a row of a vmap, which would be lost; make it an argument, or read x.detach()")
+        return found, form
 
     def checked(self, found: list[Any]) -> list[Any]:
         """The results as tensors in memory of their own."""
@@ -86,17 +97,16 @@ class OnArrays(Callback):
         self.met, self.scalars = False, scalars
 
     def __call__(self, args: tuple, keywords: dict) -> Any:
-        with no_grad():
-            leaves, form = flatten((args, keywords))
-            given = [self._plain(copy_of(leaf) if self.met else leaf) for leaf in leaves]
-            args, keywords = rebuild(form, given)
-            found, form = flatten(self.function(*args, **keywords))
-            if not self.met:
-                tensors = [asarray(_apart(leaf, given)) for leaf in found]
-                self.met, self.wanted = True, [(tensor.shape, tensor.dtype) for tensor in tensors]
-                self.form = without_leaves(form)
-                return rebuild(form, tensors)
-            return rebuild(self.form, self.checked(found))
+        leaves, form = flatten((args, keywords))
+        given = [self._plain(copy_of(leaf) if self.met else leaf) for leaf in leaves]
+        args, keywords = rebuild(form, given)
+        found, form = self.outputs(*args, **keywords)
+        if not self.met:
+            tensors = [asarray(_apart(leaf, given)) for leaf in found]
+            self.met, self.wanted = True, [(tensor.shape, tensor.dtype) for tensor in tensors]
+            self.form = without_leaves(form)
+            return rebuild(form, tensors)
+        return rebuild(self.form, self.checked(found))
 
     def _plain(self, value: Any) -> Any:
         if not isinstance(value, TensorBase):
@@ -120,8 +130,16 @@ def copy_of(leaf: Any) -> Any:
 
 
 def called_back(callback: Callback, args: tuple, keywords: dict) -> Any:
-    """Call a callback, and tell those who listen."""
-    return tell_of_callback(callback.name, callback, args, keywords)
+    """Call a callback, and tell those who listen; inside of vmap for one row after the other."""
+    if innermost(flatten((args, keywords))[0]) is None:
+        return tell_of_callback(callback.name, callback, args, keywords)
+
+    def of_row(args: tuple, keywords: dict) -> Any:
+        found = called_back(callback, args, keywords)
+        return () if callback.kind == "debug" else found
+
+    of_row.__name__ = callback.name
+    return sequential_vmap(of_row)(args, keywords)
 
 
 def refuse_derivatives(name: str, leaves: list[Any]) -> None:
@@ -132,13 +150,6 @@ def refuse_derivatives(name: str, leaves: list[Any]) -> None:
                            "derivative of its own around it: gs.custom_vjp, gs.custom_jvp")  # fmt: skip
 
 
-def has_tangent(tensor: Any) -> bool:
-    try:
-        return unpack_dual(tensor).tangent is not None
-    except RuntimeError:  # no level is open
-        return False
-
-
 def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, **kwargs: Any) -> Any:
     """Call a Python function that does nothing but compute; a compiled function calls it again at each replay.
 
@@ -146,7 +157,7 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
     ----------
     callback : callable
         Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  It may be called any number of times,
-        or not at all where nobody needs its results.
+        or not at all where nobody needs its results.  Inside of vmap it is called for one row after the other.
     result_shape_dtypes : nest
         Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.
     *args, **kwargs
@@ -159,7 +170,7 @@ def pure_callback(callback: Callable[..., Any], result_shape_dtypes: Any, *args:
     Raises
     ------
     RuntimeError
-        An argument requires grad, or has a tangent: a callback has no derivative.
+        An argument, or a tensor that the callback reads besides, requires grad, or has a tangent: a callback has no derivative.
     ValueError
         The results are of other shapes or dtypes.
 
@@ -215,7 +226,8 @@ def io_callback(
     Parameters
     ----------
     callback : callable
-        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.
+        Gets copies of the arguments as tensors, and returns arrays, tensors or numbers.  Inside of vmap it is called for one
+        row after the other.
     result_shape_dtypes : nest
         Of arrays, tensors, or anything with a `shape` and a `dtype`: what the results are like.  None where there are none.
     *args, **kwargs
@@ -230,7 +242,7 @@ def io_callback(
     Raises
     ------
     RuntimeError
-        An argument requires grad, or has a tangent: a callback has no derivative.
+        An argument, or a tensor that the callback reads besides, requires grad, or has a tangent: a callback has no derivative.
     ValueError
         The results are of other shapes or dtypes.
 

@@ -15,16 +15,16 @@ from typing import Any
 from ..autograd.nest import flatten, rebuild
 from ..batching.batched import STANDS
 from ..batching.mapping import Mapping
-from ..batching.passes import entered, suspended
+from ..batching.passes import bottom, entered, suspended
 from ..core.events import current_mapping, set_mapping
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad
 from ..core.operand import tensor
 from ..core.tensor import TensorBase
 from ..engine import backward as engine
-from ..methods.dual_level import innermost_level, make_dual, unpack_dual
+from ..methods.dual_level import innermost_level, is_dual, make_dual, unpack_dual
 from ..support.dispatch import ops
 
-__all__ = ["closed_over", "closure_convert", "taken", "with_closed"]
+__all__ = ["closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
 
 PLAIN = (int, float, bool, type(None), str)  # most of what operators are given beside tensors
 
@@ -233,9 +233,19 @@ def is_moving(tensor: Any) -> bool:
     """Whether a tensor is a row of a vmap that is open, or has a tangent."""
     if type(tensor) in STANDS:
         return tensor.level.is_open
-    return tensor.dtype.kind in "fc" and any(
-        unpack_dual(tensor, level=level).tangent is not None for level in range(innermost_level())
-    )
+    return has_tangent(tensor)
+
+
+def has_tangent(tensor: Any) -> bool:
+    """Whether a tensor, or the batch that it is a row of, has a tangent at any level that is open."""
+    return innermost_level() > 0 and is_dual(bottom(tensor))
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """Graphs and tangents as outside of the forward of a custom Function, or of a pass: what is read shows."""
+    with enable_grad(), _set_fwd_grad_enabled(True):
+        yield
 
 
 def has_way(tensor: Any, reached: set) -> bool:

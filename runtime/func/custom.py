@@ -7,17 +7,27 @@ run again, recorded, where a derivative of the derivative is asked for, so it is
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ..autograd import Function
 from ..autograd import grad as gradients
 from ..autograd.nest import flatten, rebuild, without_leaves
+from ..batching.batched import STANDS
+from ..batching.passes import ReadsRow, of_every_row
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
+from ..engine.backward import depends_on_others
 from ..support.dispatch import ops
+from .closures import has_tangent, recording, taken
+from .point import current_keeping
 
 _transposing = threading.local()  # of each thread the functions whose rules for tangents are being transposed
+READS = (
+    "it reads a tensor that requires grad, or has a tangent, and that is none of its variables, so that the derivative by it "
+    "would be lost; make it an argument, not one of nondiff_argnums, or write gs.stop_gradient(...) where the function reads it"
+)
 
 
 class _Custom:
@@ -25,6 +35,7 @@ class _Custom:
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
         functools.update_wrapper(self, fun)
+        self.__name__ = getattr(fun, "__name__", type(fun).__name__)
         self.fun, self.rule = fun, None
         self.fixed = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
 
@@ -39,6 +50,22 @@ class _Custom:
         """All arguments, each in its place."""
         found, rest = dict(zip(self.fixed, fixed)), iter(variables)
         return [found[i] if i in found else next(rest) for i in range(len(fixed) + len(variables))]
+
+    def applied(self, kind: Any, fixed: list, variables: list, function: Callable[[list], tuple]) -> Any:
+        """What `function` gives first for the variables, attached by a kind of rule.
+
+        It is called as it would be without a rule, on detached variables, so that it shows what else it depends on, by which
+        the rule knows no derivative.
+        """
+        leaves, form = flatten(variables)
+        given = [taken(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        result, *kept = function(rebuild(form, given))
+        outputs, out_form = flatten(result)
+        if any(map(has_derivative, outputs)):
+            raise RuntimeError(f"{self.__name__}: {READS}")
+        originals = {id(new): old for new, old in zip(given, leaves)}
+        result = rebuild(out_form, [originals[id(leaf)] if id(leaf) in originals else apart(leaf) for leaf in outputs])
+        return applied(kind, self, fixed, leaves, form, [result, *kept])
 
 
 class custom_jvp(_Custom):
@@ -96,7 +123,7 @@ class custom_jvp(_Custom):
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write @{self.fun.__name__}.defjvp above one")
         fixed, variables = self.split(bound(self.fun, args, kwargs))
-        return applied(_ByTangents, self, fixed, variables)
+        return self.applied(_ByTangents, fixed, variables, lambda given: (self.fun(*self.joined(fixed, given)), None))
 
     def tangent(self, fixed: list, variables: list, tangents: list) -> list:
         """The leaves of the tangent of the result."""
@@ -147,7 +174,7 @@ class custom_vjp(_Custom):
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write {self.fun.__name__}.defvjp(forward, backward)")
         fixed, variables = self.split(bound(self.fun, args, kwargs))
-        return applied(_ByGradients, self, fixed, variables)
+        return self.applied(_ByGradients, fixed, variables, lambda given: self.forward(fixed, given))
 
     def forward(self, fixed: list, variables: list) -> tuple:
         out = self.rule[0](*self.joined(fixed, variables))
@@ -176,6 +203,7 @@ class Rule(Function):
         outputs = tuple(map(asarray, outputs))
         ctx.owner, ctx.fixed, ctx.form, ctx.kinds = owner, fixed, form, [isinstance(leaf, TensorBase) for leaf in leaves]
         ctx.plain = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        ctx.keeping = current_keeping()
         kept = [leaf for leaf in leaves if isinstance(leaf, TensorBase)]
         ctx.save_for_backward(*kept, *(outputs if too else ()))
         ctx.save_for_forward(*kept, *(outputs if too else ()))
@@ -205,12 +233,14 @@ class Rule(Function):
     def pulled(ctx, leaves, grads, tangents_of, recorded):
         with enable_grad():
             zeros = [ops.zeros_like(leaf).requires_grad_(is_variable(leaf)) for leaf in map(asarray, leaves)]
-            variables = leaves if recorded else [leaf.detach() if kind else leaf for kind, leaf in zip(ctx.kinds, leaves)]
+            variables = leaves if recorded else detached(leaves)
             tangents = tangents_of(rebuild(ctx.form, variables), rebuild(ctx.form, zeros))
             live = [(tangent, grad) for tangent, grad in zip(tangents, grads) if tangent.requires_grad and grad is not None]
             wanted = [zero for zero, needed in zip(zeros, ctx.needs_input_grad[4:]) if needed]
             if not live:
                 return (None,) * (4 + len(leaves))
+            if not recorded:
+                refuse_loss(ctx, [tangent for tangent, _ in live], zeros)
             found = iter(gradients([t for t, _ in live], wanted, [g for _, g in live], create_graph=recorded, allow_unused=True))
         return None, None, None, None, *(next(found) if needed else None for needed in ctx.needs_input_grad[4:])
 
@@ -218,8 +248,7 @@ class Rule(Function):
 class _ByTangents(Rule):
     @staticmethod
     def forward(ctx, owner, fixed, form, found, *leaves):
-        result = owner.fun(*owner.joined(fixed, rebuild(form, leaves)))
-        return Rule.keep(ctx, owner, fixed, form, found, leaves, result)
+        return Rule.keep(ctx, owner, fixed, form, found, leaves, found[0])
 
     @staticmethod
     def backward(ctx, *grads):
@@ -236,8 +265,8 @@ class _ByTangents(Rule):
 class _ByGradients(Rule):
     @staticmethod
     def forward(ctx, owner, fixed, form, found, *leaves):
-        result, ctx.kept = owner.forward(fixed, rebuild(form, leaves))
-        return Rule.keep(ctx, owner, fixed, form, found, leaves, result)
+        ctx.kept = found[1]
+        return Rule.keep(ctx, owner, fixed, form, found, leaves, found[0])
 
     @staticmethod
     def backward(ctx, *grads):
@@ -245,9 +274,50 @@ class _ByGradients(Rule):
         if is_grad_enabled():  # what was kept gets the history that it was computed without
             kept = ctx.owner.forward(ctx.fixed, rebuild(ctx.form, leaves))[1]
         variables = rebuild(ctx.form, leaves)
-        found = ctx.owner.backward(ctx.fixed, kept, rebuild(ctx.out_form, grads), len(variables))
+        with looked_at(ctx):
+            found = ctx.owner.backward(ctx.fixed, kept, rebuild(ctx.out_form, grads), len(variables))
         every = [grad for variable, part in zip(variables, found) for grad in spread(variable, part)]
+        looked_through(ctx, every)
         return None, None, None, None, *(grad if needed else None for grad, needed in zip(every, ctx.needs_input_grad[4:]))
+
+
+def detached(leaves: Sequence) -> list:
+    return [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+
+
+# Rules, and what they read beside what they are given.
+
+
+def loses(ctx: Any) -> bool:
+    """Whether nothing is kept of the pass that runs, though it was called where graphs are recorded."""
+    return not is_grad_enabled() and ctx.keeping is not None and ctx.keeping.leaves is not None
+
+
+def looked_at(ctx: Any) -> Any:
+    """A context for a rule, in which what it reads shows; its arguments are detached."""
+    return recording() if loses(ctx) else nullcontext()
+
+
+def looked_through(ctx: Any, gradients: list) -> None:
+    """Refuse the gradients that a rule gave, if they have a derivative which is lost."""
+    if loses(ctx):
+        refuse_loss(ctx, [grad for grad in gradients if grad is not None and grad.requires_grad])
+
+
+def refuse_loss(ctx: Any, values: list, given: Sequence = ()) -> None:
+    if ctx.keeping is not None and ctx.keeping.leaves is not None and depends_on_others(values, [*given, *ctx.keeping.leaves]):
+        raise RuntimeError(f"{ctx.owner.__name__}: its rule reads a tensor that requires grad and that the function does not "
+                           "depend on, so that the derivative of this gradient by it would be lost; make it an argument of the "
+                           "function, or write gs.stop_gradient(...) where the rule reads it")  # fmt: skip
+
+
+def apart(leaf: Any) -> Any:
+    """A tensor that nobody else has, to which a history may be given; a view stays one, for it is told of writes."""
+    return leaf.detach() if isinstance(leaf, TensorBase) and type(leaf) not in STANDS and leaf._base is None else leaf
+
+
+def has_derivative(leaf: Any) -> bool:
+    return isinstance(leaf, TensorBase) and (leaf.requires_grad or has_tangent(leaf))
 
 
 def bound(fun: Callable[..., Any], args: tuple, kwargs: dict) -> tuple:
@@ -262,12 +332,15 @@ def bound(fun: Callable[..., Any], args: tuple, kwargs: dict) -> tuple:
     return found.args
 
 
-def applied(kind: Any, owner: Any, fixed: Any, variables: list) -> Any:
-    """Call a function by its rule, on nests."""
-    leaves, form = flatten(variables)
-    found: list = []
-    outputs = kind.apply(owner, fixed, without_leaves(form), found, *leaves)
-    return rebuild(found[0], outputs)
+def applied(kind: Any, owner: Any, fixed: Any, leaves: list, form: Any, found: list) -> Any:
+    """Call a function by its rule, on the leaves of a nest; its forward appends the form of the result to `found`."""
+    form = without_leaves(form)
+    try:
+        outputs = kind.apply(owner, fixed, form, found, *leaves)
+    except ReadsRow:  # of a vmap around: then the variables are rows as well, each of which has a derivative of its own
+        every = [of_every_row(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        outputs = kind.apply(owner, fixed, form, found, *every)
+    return rebuild(found[-1], outputs)
 
 
 def spread(variable: Any, gradient: Any) -> list:
@@ -304,4 +377,4 @@ def stop_gradient(x: Any) -> Any:
     3.0
     """
     leaves, form = flatten(x)
-    return rebuild(form, [leaf.detach() if isinstance(leaf, TensorBase) else leaf for leaf in leaves])
+    return rebuild(form, detached(leaves))

@@ -13,8 +13,8 @@ from ..autograd.nest import flatten, rebuild
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
-from ..methods.dual_level import unpack_dual
 from ..support.errors import CallTypeError, CallValueError
+from .closures import has_tangent
 from .gradients import grad
 from .point import chosen, positions
 from .probing import scipy_sparse
@@ -150,7 +150,7 @@ def _array(caller, leaf):
     """The numbers of a leaf, which SciPy's matrices cannot be differentiated by again."""
     if not isinstance(leaf, TensorBase):
         return np.asarray(leaf)
-    if is_grad_enabled() and leaf.requires_grad or unpack_dual(leaf).tangent is not None:
+    if is_grad_enabled() and leaf.requires_grad or has_tangent(leaf):
         raise CallTypeError(f"{caller}: an argument is being differentiated, and what is a matrix of SciPy's has no derivative; "
                             "pass x.detach(), or use jacobian, hessian or products with vectors")  # fmt: skip
     return leaf.detach().numpy()

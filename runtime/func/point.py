@@ -6,6 +6,7 @@ level.  The passes are those of `autograd.passes`.
 """
 
 import operator
+import threading
 
 import numpy as np
 
@@ -60,6 +61,26 @@ def positions(caller, argnums, count):
     if not found:
         raise CallValueError(f"{caller}: argnums must be non-empty: there is nothing to differentiate by")
     return found, single
+
+
+_thread = threading.local()  # .keeping: that of the innermost call
+
+
+class Keeping:
+    """What becomes of one call of a function, for rules of users that it calls, whose tensors no graph shows.
+
+    Attributes
+    ----------
+    leaves : list of Tensor or None
+        Its variables, where results lose their graph, for nothing else was seen by which they could be differentiated.
+    """
+
+    leaves: list | None = None
+
+
+def current_keeping():
+    """Of the innermost call that runs in this thread, None outside of any."""
+    return getattr(_thread, "keeping", None)
 
 
 class Point(UserFunction):
@@ -156,10 +177,17 @@ class Point(UserFunction):
             self.leaves.append(leaf)
             self.values.append(leaf)
             given.append(leaf)
-        with first_histories() as self.written:
-            outputs = self.apart(self(given))
+        outer, keeping = current_keeping(), Keeping()
+        _thread.keeping = keeping
+        try:
+            with first_histories() as self.written:
+                outputs = self.apart(self(given))
+        finally:
+            _thread.keeping = outer
         connected = len(self.leaves) < len(self.values) or depends_on_others(with_tangents(outputs), self.leaves)
         self.kept = self.enabled and connected
+        if self.enabled and not connected:
+            keeping.leaves = self.leaves
         # Tangents of outer levels are kept by formulas that run on tensors only.
         self.recorded = self.kept or innermost_level() > 0
         return outputs
@@ -209,7 +237,11 @@ class Point(UserFunction):
         return rebuild(form, values)
 
     def cut(self, value):
-        return value if self.kept or not value.requires_grad else without_history(value)
+        if self.kept or not value.requires_grad:
+            return value
+        if self.recorded and self.enabled and depends_on_others([value], self.leaves):  # which a rule of a user's has read
+            return value
+        return without_history(value)
 
     def auxiliary(self):
         """What the function returned beside its output."""

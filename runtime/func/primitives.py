@@ -6,14 +6,17 @@ they are differentiated as they stand.
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ..autograd.nest import flatten, rebuild
+from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .callbacks import OnArrays, called_back
-from .custom import Rule, applied, spread
+from .closures import recording
+from .custom import Rule, applied, detached, looked_at, looked_through, spread
 
 
 class primitive:
@@ -51,7 +54,7 @@ class primitive:
         self.jvp_of_all: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return applied(_Primitive, self, kwargs, list(args))
+        return applied(_Primitive, self, kwargs, *flatten(list(args)), [is_grad_enabled()])
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -196,7 +199,8 @@ class _Primitive(Rule):
     @staticmethod
     def forward(ctx, owner, keywords, form, found, *leaves):
         ctx.set_materialize_grads(False)
-        result = called_back(OnArrays(owner.f), tuple(rebuild(form, leaves)), keywords)
+        with recording() if found[0] else nullcontext():  # so that what it reads besides shows
+            result = called_back(OnArrays(owner.f), tuple(rebuild(form, leaves)), keywords)
         return Rule.keep(ctx, owner, keywords, form, found, leaves, result, True)
 
     @staticmethod
@@ -207,9 +211,13 @@ class _Primitive(Rule):
         grads = [ops.zeros_like(output) if grad is None else grad for output, grad in zip(outputs, grads)]
         args, needed = rebuild(ctx.form, leaves), rebuild(ctx.form, ctx.needs_input_grad[4:])
         argnums = [i for i, one in enumerate(needed) if any(flatten(one)[0])]
-        ans = rebuild(ctx.out_form, outputs)
-        found = dict(zip(argnums, ctx.owner.pull(argnums, ans, args, ctx.fixed, rebuild(ctx.out_form, grads)), strict=True))
+        if not is_grad_enabled():
+            args, outputs = rebuild(ctx.form, detached(leaves)), detached(outputs)
+        with looked_at(ctx):
+            pulled = ctx.owner.pull(argnums, rebuild(ctx.out_form, outputs), args, ctx.fixed, rebuild(ctx.out_form, grads))
+        found = dict(zip(argnums, pulled, strict=True))
         every = [grad for i, arg in enumerate(args) for grad in spread(arg, found.get(i))]
+        looked_through(ctx, every)
         return None, None, None, None, *(grad if one else None for grad, one in zip(every, ctx.needs_input_grad[4:]))
 
     @staticmethod

@@ -10,7 +10,7 @@ from ..support.dispatch import ops
 from ..support.errors import NotBatched
 from ..core.forward_ad import formulas
 from ..core.told cimport tell_of_copy
-from ..core.forward_ad cimport DualLevel, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
+from ..core.forward_ad cimport DualLevel, ForwardGrad, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
 from ..core.grad_mode cimport BATCHED, DUAL, FORWARD_DISABLED, MAPPED, thread_objects, thread_state
 from ..support.named_result import named
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap
@@ -152,6 +152,27 @@ def innermost_level():
     int
     """
     return thread_state().dual_level
+
+
+def is_dual(TensorBase tensor):
+    """Whether a tensor has a tangent at any level that is open.
+
+    Parameters
+    ----------
+    tensor : Tensor
+        No row of a vmap: the batch has the tangent.
+
+    Returns
+    -------
+    bool
+    """
+    cdef ForwardGrad grad
+    if not has_tangent(tensor):
+        return False
+    grad = tensor.extra.tangents
+    while grad is not None and grad.owner is None:
+        grad = grad.outer
+    return grad is not None
 
 
 cdef int level_or_innermost(level, str function) except -1:

@@ -18,7 +18,7 @@ from ..core.events import current_mapping
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
-from ..func.callbacks import has_tangent
+from ..func.closures import has_tangent
 from ..generated.series import SERIES
 from ..support.dispatch import ops
 from .arguments import Conversion

@@ -19,7 +19,7 @@ from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
-from ..func.callbacks import has_tangent
+from ..func.closures import has_tangent
 from ..support.dispatch import ops
 
 

@@ -216,3 +216,24 @@ def test_listeners_hear_of_callbacks():
     with Kinds() as listener:
         gs.debug.callback(lambda x: x * 2, x)
     assert listener.kinds == ["callback", "operator"]
+
+
+def test_inside_of_vmap_each_row_is_called_back(capsys):
+    x = np.array([[3.0, 1.0], [1.0, 2.0]])
+    doubled = lambda x: gs.pure_callback(lambda x: 2 * x.numpy(), x, x)  # noqa: E731
+    assert gs.vmap(doubled)(x).tolist() == gs.vmap(gs.vmap(doubled))(x).tolist() == (2 * x).tolist()
+    assert gs.vmap(lambda x: gs.func.io_callback(lambda x: -x.numpy(), x, x))(x).tolist() == (-x).tolist()
+    gs.vmap(lambda x: (gs.debug.print("{}", x), x)[1])(x[:, 0])
+    assert capsys.readouterr().out == "tensor(3.)\ntensor(1.)\n"
+
+
+def test_what_a_callback_reads_besides_has_no_derivative():
+    one = gs.ones(())
+    read = lambda c: gs.pure_callback(lambda x: x * c, one, one)  # noqa: E731
+    for call in (lambda: read(gs.tensor(2.0, requires_grad=True)), lambda: gs.grad(read)(2.0), lambda: gs.vmap(read)(gs.ones(2)),
+                 lambda: gs.jvp(read, (2.0,), (1.0,))):  # fmt: skip
+        with pytest.raises(RuntimeError, match="a function that gets numbers reads a tensor"):
+            call()
+    outer = lambda c: gs.jvp(lambda x: x * gs.pure_callback(gs.sin, one, c), (1.0,), (1.0,))[1]  # noqa: E731
+    with pytest.raises(RuntimeError, match="has no derivative"):  # a tangent of another level than the innermost one
+        gs.jvp(outer, (1.0,), (1.0,))

@@ -169,3 +169,95 @@ def single():
 def test_what_is_missing(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def scaled_by(c, kind):
+    """sin(x) * c, which knows no derivative by c, in three kinds."""
+    if kind == "jvp":
+        f = gs.custom_jvp(lambda x: gs.sin(x) * c)
+        f.defjvp(lambda primals, tangents: (f(*primals), gs.cos(primals[0]) * c * tangents[0]))
+    elif kind == "vjp":
+        f = gs.custom_vjp(lambda x: gs.sin(x) * c)
+        f.defvjp(lambda x: (gs.sin(x) * c, x), lambda x, g: (g * gs.cos(x) * c,))
+    else:
+        f = primitive(lambda x: np.sin(x) * c)
+        defvjp(f, lambda ans, x: lambda g: g * gs.cos(x) * c)
+    return f
+
+
+def slope_scaled_by(c, kind):
+    """sin(x), whose slope is said to be cos(x) * c: only the rule reads c."""
+    if kind == "jvp":
+        f = gs.custom_jvp(gs.sin)
+        f.defjvp(lambda primals, tangents: (f(*primals), gs.cos(primals[0]) * c * tangents[0]))
+    elif kind == "vjp":
+        f = gs.custom_vjp(gs.sin)
+        f.defvjp(lambda x: (gs.sin(x), x), lambda x, g: (g * gs.cos(x) * c,))
+    else:
+        f = primitive(np.sin)
+        defvjp(f, lambda ans, x: lambda g: g * gs.cos(x) * c)
+    return f
+
+
+KINDS = ["jvp", "vjp", "primitive"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_function_reads_without_being_given_it_is_refused(kind):
+    f = lambda c: scaled_by(c, kind)(1.0)  # noqa: E731
+    leaf = gs.tensor(2.0, requires_grad=True)
+    for call in (lambda: f(leaf), lambda: gs.grad(f)(2.0), lambda: gs.jvp(f, (2.0,), (1.0,)), lambda: gs.jacfwd(f)(2.0),
+                 lambda: gs.jvp(lambda c: gs.jvp(lambda x: x * f(c), (1.0,), (1.0,))[1], (2.0,), (1.0,))):  # fmt: skip
+        with pytest.raises(RuntimeError, match="requires grad,? or has a tangent"):
+            call()
+    with gs.no_grad():
+        assert f(leaf).item() == 2 * np.sin(1.0)
+    assert f(gs.tensor(2.0)).item() == f(leaf.detach()).item() == 2 * np.sin(1.0)
+    if kind == "primitive":
+        return
+    factors = np.array([1.0, 2.0])
+    assert gs.vmap(f)(factors).tolist() == (np.sin(1.0) * factors).tolist()
+    by_x = gs.grad(lambda x: gs.vmap(lambda c: scaled_by(c, kind)(x))(factors).sum())(0.5)
+    np.testing.assert_allclose([by_x.item(), *gs.vmap(lambda c: gs.grad(scaled_by(c, kind))(0.5))(factors)], np.cos(0.5) * np.array([3, 1, 2]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_only_a_rule_reads(kind):
+    slope = lambda c, x=0.5: gs.grad(slope_scaled_by(c, kind))(x)  # noqa: E731
+    assert gs.jvp(slope, (2.0,), (1.0,))[1].item() == pytest.approx(np.cos(0.5))
+    for call in (lambda: gs.grad(slope)(2.0), lambda: slope(gs.tensor(2.0, requires_grad=True))):
+        with pytest.raises(RuntimeError, match="its rule reads a tensor that requires grad"):
+            call()
+    c, x = leaves(2.0, 0.5)
+    gs.autograd.grad(slope_scaled_by(c, kind)(x), x, create_graph=True)[0].backward()
+    assert c.grad.item() == pytest.approx(np.cos(0.5)) and x.grad.item() == pytest.approx(-2 * np.sin(0.5))
+    slope_scaled_by(c, kind)(x).backward()  # a first derivative is what was asked for
+    if kind == "jvp":
+        assert gs.grad(lambda c: gs.jvp(slope_scaled_by(c, kind), (0.5,), (1.0,))[1])(2.0).item() == pytest.approx(np.cos(0.5))
+
+
+def test_an_argument_that_is_no_variable_is_refused_where_it_has_a_derivative():
+    scaled = gs.custom_vjp(lambda n, x: n * x, nondiff_argnums=0)
+    scaled.defvjp(lambda n, x: (n * x, None), lambda n, kept, g: (n * g,))
+    with pytest.raises(RuntimeError, match="none of its variables"):
+        scaled(gs.tensor(2.0, requires_grad=True), 1.0)
+
+
+def test_a_function_that_returns_a_constant_or_its_argument_as_it_is():
+    constant, x = gs.ones(2), gs.ones(2, requires_grad=True)
+    f = gs.custom_vjp(lambda x: (constant, x))
+    f.defvjp(lambda x: ((constant, x), None), lambda kept, g: (g[0] + 2 * g[1],))
+    one, other = f(x)
+    assert not constant.requires_grad and one.requires_grad and other is not x
+    assert gs.autograd.grad(one.sum() + other.sum(), x)[0].tolist() == [3.0, 3.0]
+
+
+def test_an_ordinary_function_refuses_a_row_that_it_was_not_given():
+    class Scale(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, f):
+            return f(x)
+
+    x = gs.ones((), requires_grad=True)
+    with pytest.raises(RuntimeError, match="Scale: its forward reads a row of a vmap"):
+        gs.vmap(lambda c: Scale.apply(x, lambda x: x * c))(gs.ones(2))
