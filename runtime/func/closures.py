@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..autograd.nest import flatten, rebuild
-from ..batching.batched import STANDS
+from ..batching.batched import STANDS, innermost
 from ..batching.mapping import Mapping
 from ..batching.passes import bottom, entered, suspended
 from ..core.events import current_mapping, set_mapping
@@ -24,7 +24,7 @@ from ..engine import backward as engine
 from ..methods.dual_level import innermost_level, is_dual, make_dual, unpack_dual
 from ..support.dispatch import ops
 
-__all__ = ["closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
+__all__ = ["Watch", "closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
 
 PLAIN = (int, float, bool, type(None), str)  # most of what operators are given beside tensors
 
@@ -90,6 +90,8 @@ class Reading(Mapping):
                 return wrapper(*given)
             finally:
                 self.again_asked = False  # whatever became of it
+        if not self.levels and innermost(inputs) is None:
+            return NotImplemented
         call = super().call
         return call(name, wrapper, inputs) if self.finding is None else self.finding.noted(call, name, wrapper, inputs)
 
@@ -174,11 +176,9 @@ class Finding(Reading):
     def read(self, tensor: Any) -> Any:
         if id(tensor) in self.known:
             return tensor
-        value = super().read(tensor)
-        if self.looking:
-            with self.aside():
-                if is_wanted(value) and not self.is_new(value):
-                    self.found[id(tensor)] = tensor
+        value = tensor if self.outer is None else self.outer.read(tensor)
+        if self.looking and is_wanted(value) and not self.is_new(value):
+            self.found[id(tensor)] = tensor
         if value is not tensor:
             self.known.add(id(value))
             self.made.append(value)
@@ -186,7 +186,8 @@ class Finding(Reading):
 
     def is_new(self, tensor: Any) -> bool:
         """Whether a tensor was computed since the call began: functions may differentiate inside."""
-        return tensor.grad_fn is not None and tensor.grad_fn._sequence_nr() >= self.first
+        node = tensor.grad_fn
+        return node is not None and node._sequence_nr() >= self.first
 
     def reached(self, outputs: list) -> set:
         """The edges by which the graph of a call leads to what was there before, a leaf among it."""
@@ -226,7 +227,7 @@ class Finding(Reading):
 
 def is_wanted(tensor: Any) -> bool:
     """Whether something can be differentiated by a tensor, or it is a row of a vmap that is open."""
-    return tensor.dtype.kind in "fc" and tensor.requires_grad or is_moving(tensor)
+    return tensor.requires_grad or is_moving(tensor)
 
 
 def is_moving(tensor: Any) -> bool:
@@ -287,6 +288,22 @@ def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
         reached = finding.reached([finding.read(output) for output in outputs])
         values = [(tensor, finding.read(tensor)) for tensor in finding.found.values()]
     return result, [tensor for tensor, value in values if has_way(value, reached)]
+
+
+class Watch:
+    """Calls of functions, of which there may be many, and what they close over together."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, Any] = {}  # which keeps the tensors
+
+    def __call__(self, f: Callable[..., Any], *args: Any) -> Any:
+        result, closed = closed_over(f, *args)
+        self.found.update((id(tensor), tensor) for tensor in closed)
+        return result
+
+    @property
+    def closed(self) -> list:
+        return list(self.found.values())
 
 
 def with_closed(f: Callable[..., Any], closed: list) -> Callable[..., Any]:

@@ -242,6 +242,8 @@ class Rule(Function):
             if not recorded:
                 refuse_loss(ctx, [tangent for tangent, _ in live], zeros)
             found = iter(gradients([t for t, _ in live], wanted, [g for _, g in live], create_graph=recorded, allow_unused=True))
+            for zero in zeros:  # nobody else differentiates by them
+                zero.requires_grad_(False)
         return None, None, None, None, *(next(found) if needed else None for needed in ctx.needs_input_grad[4:])
 
 

@@ -10,7 +10,9 @@ from ..support.dispatch import ops
 from ..support.errors import NotBatched
 from ..core.forward_ad import formulas
 from ..core.told cimport tell_of_copy
-from ..core.forward_ad cimport DualLevel, ForwardGrad, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of
+from ..core.forward_ad cimport (
+    DualLevel, ForwardGrad, batch_of, find, has_tangent, primal_of, set_tangent, take_tangents, tangent_of,
+)
 from ..core.grad_mode cimport BATCHED, DUAL, FORWARD_DISABLED, MAPPED, thread_objects, thread_state
 from ..support.named_result import named
 from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_inexact, wrap

@@ -167,6 +167,36 @@ def test_functions_that_differentiate_inside():
     np.testing.assert_allclose(gs.grad(gs.grad(at))(1.3).item(), slopes.item() / (2 * e), rtol=1e-4)
 
 
+def test_a_checkpoint_inside():
+    """Reverse mode over forward mode cannot go through a checkpoint, here as elsewhere."""
+
+    def at(k, change=lambda f: f):
+        slow = change(lambda y: gs.sin(y) * gs.exp(-k * y))
+        return integrate.solve_ivp(lambda t, y: -k * slow(y), (0, 1.5), [1.0], rtol=1e-6, atol=1e-8).y[0, -1]
+
+    again = lambda k: at(k, gs.checkpoint)  # noqa: E731
+    e = 1e-4
+    slope = (at(0.7 + e) - at(0.7 - e)).item() / (2 * e)
+    np.testing.assert_allclose([gs.grad(again)(0.7).item(), gs.jvp(again, (0.7,), (1.0,))[1].item()], slope, rtol=1e-5)
+    curve = (at(0.7 + e) - 2 * at(0.7) + at(0.7 - e)).item() / e**2
+    np.testing.assert_allclose(gs.grad(gs.grad(again))(0.7).item(), curve, rtol=1e-3)
+    with pytest.raises(gs.utils.checkpoint.CheckpointError, match="Reverse mode over forward mode"):
+        gs.grad(lambda k: gs.jvp(again, (k,), (1.0,))[1])(0.7)
+
+
+def test_what_goes_straight_into_a_transform_inside():
+    def at(m):
+        def fun(t, y):
+            by_m = gs.grad(lambda y, m: m * y**4 / 4, 1)(y[0], m)
+            return -by_m[None] * gs.jvp(lambda m: m**2, (m,), (1.0,))[1]
+
+        return integrate.solve_ivp(fun, (0, 0.5), [1.0], **FINE).y[0, -1]
+
+    e = 1e-4
+    slope = (at(1.3 + e) - at(1.3 - e)).item() / (2 * e)
+    np.testing.assert_allclose([gs.grad(at)(1.3).item(), gs.jvp(at, (1.3,), (1.0,))[1].item()], slope, rtol=1e-6)
+
+
 def test_times_are_differentiated():
     def at(t0, t1, ts):
         y = integrate.solve_ivp(lambda t, y: -t * y, (t0, 2.0), [1.0], t_eval=ts, **FINE).y[0]
@@ -309,8 +339,6 @@ def test_refusals():
         solve(lambda t, y: -y, (0, 1), start, "RK4")
     with pytest.raises(ValueError, match="must be a vector"):
         solve(lambda t, y: -y, (0, 1), np.ones((2, 2)))
-    with pytest.raises(NotImplementedError, match="a checkpoint inside"):
-        solve(lambda t, y: gs.checkpoint(gs.sin)(y), (0, 1), start)
     with pytest.raises(RuntimeError, match="inside of vmap"):
         gs.vmap(lambda y: solve(lambda t, y: -y, (0, 1), y).y)(gs.ones((3, 2)))
 

@@ -54,7 +54,7 @@ class Adjoint:
         self.problem.nfev_adjoint += 1
         with enable_grad():
             at = asarray(y).detach().requires_grad_()
-            value = self.rate(asarray(float(t)), at, self.closed)
+            value = self.rate(asarray(float(t)), at, *self.closed)
             found: Any = [None] * (1 + len(self.by))
             if value.requires_grad:
                 given = asarray(l if value.dtype.kind == "c" else l.real)
@@ -67,10 +67,10 @@ class Adjoint:
         closed = list(self.closed)
         for i, tensor in zip(self.wanted, by):
             closed[i] = tensor
-        return self.rate(t, y, closed)
+        return self.rate(t, y, *closed)
 
     def rate_at(self, t: float, y: np.ndarray) -> np.ndarray:
-        return self.rate(asarray(float(t)), asarray(y), self.closed).detach().numpy()
+        return self.rate(asarray(float(t)), asarray(y), *self.closed).detach().numpy()
 
     def solve(self, t0: float, ts: np.ndarray, values: np.ndarray, grad: np.ndarray) -> tuple:
         """The gradients by t0, y0, ts and what is wanted of the closed-over tensors, from that of the values at ts."""

@@ -14,15 +14,15 @@ from ...autograd import grad as gradients
 from ...core.grad_mode import enable_grad, is_grad_enabled
 from ...core.operand import asarray
 from ...func import jvp
+from ...func.closures import with_closed
 from ...support.dispatch import ops
-from .closed import replaced, resolved
 from .problem import Problem
 from .trajectory import Trajectory, apart
 
 
 def event_times(problem: Problem, event: Any, times: np.ndarray, t0: Any, y0: Any) -> Any:
     """The times that SciPy has found, with their history: a tensor of shape (k,)."""
-    return EventTimes.apply(problem, event, times, t0, y0, *[resolved(tensor) for tensor in problem.closed])
+    return EventTimes.apply(problem, event, times, t0, y0, *problem.closed)
 
 
 class EventTimes(Function):
@@ -61,14 +61,14 @@ def values_and_slopes(ctx: Any, times: Any, t0: Any, y0: Any, *closed: Any, slop
     problem = ctx.problem
     values = np.stack([problem.dense(t) for t in times.detach().numpy()], axis=1)
     y = Trajectory.apply(problem, values, t0, y0, times, *closed)
-    rate, event = problem.explicit_rate(), replaced(ctx.event, problem.closed)
+    rate, event = problem.explicit_rate(), with_closed(ctx.event, problem.closed)
     found, along = [], []
     for i in range(times.size):
         t, at = times[i], y[:, i]
-        found.append(ops.reshape(asarray(event(t, at, closed)), ()))
+        found.append(ops.reshape(asarray(event(t, at, *closed)), ()))
         if slopes:
-            slope = rate(t, at, closed)
+            slope = rate(t, at, *closed)
             now = [tensor[...] for tensor in closed]
-            _, value_t = jvp(lambda t, y: asarray(event(t, y, now)), (t, at), (ops.ones_like(t), slope))  # noqa: B023
+            _, value_t = jvp(lambda t, y: asarray(event(t, y, *now)), (t, at), (ops.ones_like(t), slope))  # noqa: B023
             along.append(ops.reshape(value_t, ()))
     return ops.stack(found), ops.stack(along) if slopes else None

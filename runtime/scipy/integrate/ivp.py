@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.grad_mode import _set_fwd_grad_enabled
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
+from ...func.closures import Watch
 from ...support.dispatch import ops
-from .closed import values_of
 from .events import event_times
 from .problem import Problem
 from .steps import FIXED, even, walk
@@ -116,9 +117,10 @@ def solve_ivp(
                          f"method={method!r} take 'interpolated' or 'forward'")  # fmt: skip
     listed = [] if events is None else [events] if callable(events) else list(events)
     span, times = (t0.item(), t1.item()), None if ts is None else ts.detach().numpy()
-    found = problem.run(span, y0.detach().numpy(), times, [_Event(event, args) for event in listed] or None)
+    watched = [_Event(event, args, problem.watch) for event in listed]
+    found = problem.run(span, y0.detach().numpy(), times, watched or None)
     t_events = None if events is None else [
-        event_times(problem, _Event(event, args).value, at, t0, y0) for event, at in zip(listed, found.t_events)
+        event_times(problem, event.value, at, t0, y0) for event, at in zip(watched, found.t_events)
     ]  # fmt: skip
     ts = _where_it_is(found, t0, t1, ts, t_events)
 
@@ -158,15 +160,15 @@ class DenseSolution:
 class _Event:
     """An event as SciPy calls it."""
 
-    def __init__(self, event: Callable[..., Any], args: tuple) -> None:
-        self.event, self.args = event, args
+    def __init__(self, event: Callable[..., Any], args: tuple, watch: Watch) -> None:
+        self.event, self.args, self.watch = event, args, watch
         self.terminal, self.direction = getattr(event, "terminal", False), getattr(event, "direction", 0)
 
     def value(self, t: Any, y: Any) -> Any:
         return self.event(t, y, *self.args)
 
     def __call__(self, t: float, y: np.ndarray) -> float:
-        value = self.value(asarray(float(t)), asarray(y))
+        value = self.watch(self.value, asarray(float(t)), asarray(y))
         return value.item() if isinstance(value, TensorBase) else float(value)
 
 
@@ -261,10 +263,9 @@ def odeint(
     slope = None
     if Dfun is not None:
         slope = lambda t, y: np.asarray(Dfun(*((t, y) if tfirst else (y, t)), *args))  # noqa: E731
-    (values, info), problem.closed = values_of(
-        lambda: solve(problem.rate_array, y0.detach().numpy(), ts.detach().numpy(), Dfun=slope, col_deriv=col_deriv,
-                      full_output=True, tfirst=True, **options)
-    )  # fmt: skip
+    with _set_fwd_grad_enabled(False):
+        values, info = solve(problem.rate_array, y0.detach().numpy(), ts.detach().numpy(), Dfun=slope, col_deriv=col_deriv,
+                             full_output=True, tfirst=True, **options)  # fmt: skip
     if info["message"] != "Integration successful.":
         problem.failed = info["message"]
         if not full_output:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ...autograd import grad
-from ...core.grad_mode import enable_grad
+from ...core.grad_mode import _set_fwd_grad_enabled, enable_grad
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
+from ...func.closures import Watch, with_closed
 from ...func.point import without_history
 from ...support.dispatch import ops
-from .closed import replaced, values_of
 
 _FORWARD_ONLY = ("jac", "jac_sparsity", "lband", "uband", "first_step", "min_step")  # what says nothing of another equation
 
@@ -38,7 +38,7 @@ class Problem:
     Attributes
     ----------
     closed : list of Tensor
-        What `fun` computes with besides, as far as it has a derivative; known when the problem was solved.
+        What `fun` and events compute with besides, as far as it has a derivative; known when the problem was solved.
     dense : OdeSolution or None
         The solution between its steps.
     nfev_adjoint : int
@@ -47,7 +47,11 @@ class Problem:
 
     def __init__(self, fun: Callable[..., Any], method: Any, options: dict, adjoint: str) -> None:
         self.fun, self.method, self.options, self.adjoint = fun, method, options, adjoint
-        self.closed, self.dense, self.failed, self.nfev_adjoint = [], None, "", 0
+        self.watch, self.dense, self.failed, self.nfev_adjoint = Watch(), None, "", 0
+
+    @property
+    def closed(self) -> list:
+        return self.watch.closed
 
     @property
     def explicit(self) -> bool:
@@ -75,19 +79,19 @@ class Problem:
         return ops.broadcast_to(value, y.shape)
 
     def explicit_rate(self) -> Callable[..., Any]:
-        """`rate` that takes, as its third argument, what is to stand for `closed`."""
-        return replaced(self.rate, self.closed)
+        """`rate` that takes, after its arguments, what is to stand for `closed`."""
+        return with_closed(self.rate, self.closed)
 
     # On arrays.
 
     def rate_array(self, t: float, y: np.ndarray) -> np.ndarray:
-        return self.rate(asarray(float(t)), asarray(y)).detach().numpy()
+        return self.watch(self.rate, asarray(float(t)), asarray(y)).detach().numpy()
 
     def jacobian_array(self, t: float, y: np.ndarray) -> np.ndarray:
         return jacobians(self.rate, asarray(float(t)), asarray(y), [], recorded=False)[1].numpy()
 
     def run(self, t_span: tuple, y0: np.ndarray, t_eval: Any = None, events: Any = None, dense: bool = True) -> Any:
-        """SciPy's solution; it tells the problem what it closes over, and how it went."""
+        """SciPy's solution; the problem knows then what it closes over, and how it went."""
         from scipy.integrate import solve_ivp
 
         options = dict(self.options)
@@ -95,9 +99,8 @@ class Problem:
             options.setdefault("jac", self.jacobian_array)
         if not np.isfinite(y0).all():
             raise ValueError("solve_ivp: y0 must be finite")
-        result, self.closed = values_of(
-            lambda: solve_ivp(self.rate_array, t_span, y0, self.method, t_eval, dense, events, **options)
-        )
+        with _set_fwd_grad_enabled(False):
+            result = solve_ivp(self.rate_array, t_span, y0, self.method, t_eval, dense, events, **options)
         self.dense, result.sol = result.sol, None
         self.failed = "" if result.success else result.message
         return result
@@ -115,7 +118,7 @@ def jacobians(rate: Callable[..., Any], t: Any, y: Any, others: list, recorded: 
     with enable_grad():
         given = [x[...] if recorded else x.detach() for x in (y, *others)]
         constant = not any(x.requires_grad for x in given)
-        given = [x if x.requires_grad else x.requires_grad_() for x in given]
+        own = [x.requires_grad_() for x in given if not x.requires_grad]
         value = rate(t, *given)
         found: Any = [None] * len(given)
         if value.requires_grad:
@@ -123,4 +126,6 @@ def jacobians(rate: Callable[..., Any], t: Any, y: Any, others: list, recorded: 
             found = grad(value, given, units, create_graph=recorded, allow_unused=True, is_grads_batched=True)
         blocks = [ops.zeros((y.size, x.size), dtype=y.dtype) if part is None else ops.conj(ops.reshape(part, (y.size, x.size)))
                   for part, x in zip(found, given)]  # fmt: skip
+        for x in own:  # nobody else differentiates by them
+            x.requires_grad_(False)
     return [without_history(block) if constant else block for block in (value, *blocks)]

@@ -15,39 +15,34 @@ from ...autograd import grad as gradients
 from ...core.grad_mode import enable_grad, is_grad_enabled
 from ...core.operand import asarray
 from ...func import jvp
+from ...func.closures import Watch, has_tangent, with_closed
 from ...func.point import without_history
 from ...support.dispatch import ops
-from .closed import has_tangent, replaced, resolved, values_of
 
 __all__ = ["dblquad", "fixed_quad", "nquad", "quad", "quad_vec", "tplquad"]
 
 
 class Integrand:
-    """A function of one number, and how its integrals are computed.
-
-    Attributes
-    ----------
-    closed : list of Tensor
-        What it computes with besides, as far as it has a derivative; known when an integral was computed.
-    """
+    """A function of one number, and how its integrals are computed; it watches what the function closes over meanwhile."""
 
     def __init__(self, function: Callable[..., Any], options: dict) -> None:
-        self.function, self.options, self.closed = function, options, []
+        self.function, self.options, self.watch = function, options, Watch()
 
     def value(self, x: Any) -> Any:
         return asarray(self.function(x))
 
     def array(self, x: float) -> Any:
-        value = self.value(asarray(float(x))).detach().numpy()
+        value = self.watch(self.value, asarray(float(x))).detach().numpy()
         return value if value.ndim else value[()]
 
     def explicit(self) -> Callable[..., Any]:
-        return replaced(self.value, self.closed)
+        """`value` that takes, after its argument, what is to stand for what it closes over."""
+        return with_closed(self.value, self.watch.closed)
 
     def integrated(self, a: Any, b: Any, integrate: Callable[..., Any]) -> tuple:
         """What SciPy gives; the integral has its history."""
-        found, self.closed = values_of(lambda: integrate(self.array, a.item(), b.item()))
-        return (Integral.apply(self, found[0], a, b, *map(resolved, self.closed)), *found[1:])
+        found = integrate(self.array, a.item(), b.item())
+        return (Integral.apply(self, found[0], a, b, *self.watch.closed), *found[1:])
 
 
 def _vector_integral(integrand: Integrand, a: Any, b: Any) -> Any:
@@ -83,16 +78,18 @@ class Integral(Function):
             with enable_grad():
                 now = [tensor[...] for tensor in closed]
                 constant = not any(tensor.requires_grad for tensor in (x, grad, *now))
-                chosen = [now[i] if now[i].requires_grad else now[i].requires_grad_() for i in by]
-                value = rate(x, now)
+                own, chosen = [now[i].requires_grad_() for i in by if not now[i].requires_grad], [now[i] for i in by]
+                value = rate(x, *now)
                 found: Any = [None] * len(by)
                 if value.requires_grad:
                     found = gradients(value, chosen, grad, create_graph=recorded, allow_unused=True)
                 parts = [ops.zeros_like(y) if part is None else part for part, y in zip(found, chosen)]
                 whole = ops.concat([ops.reshape(part, (-1,)) for part in parts])
+                for x in own:  # nobody else differentiates by them
+                    x.requires_grad_(False)
             return without_history(whole) if constant else whole
 
-        ends = [_product(grad, rate(end, closed)) * sign if needed else None
+        ends = [_product(grad, rate(end, *closed)) * sign if needed else None
                 for end, sign, needed in zip((a, b), (-1, 1), wanted)]  # fmt: skip
         found: list = [None] * len(closed)
         if by:
@@ -107,12 +104,12 @@ class Integral(Function):
     def jvp(ctx: Any, *tangents: Any) -> Any:
         (a, b, *closed), rate = ctx.saved_tensors, ctx.integrand.explicit()
         a_t, b_t, *closed_t = [ops.zeros_like(x) if t is None else t for x, t in zip(ctx.saved_tensors, tangents[2:])]
-        terms = [rate(end, closed) * end_t for end, end_t in ((b, b_t), (a, -a_t)) if _moves(end_t)]
+        terms = [rate(end, *closed) * end_t for end, end_t in ((b, b_t), (a, -a_t)) if _moves(end_t)]
         if closed:
 
             def pushed(x: Any) -> Any:
                 now, now_t = [tensor[...] for tensor in closed], [tensor[...] for tensor in closed_t]
-                return jvp(lambda *closed: rate(x, list(closed)), tuple(now), tuple(now_t))[1]
+                return jvp(lambda *closed: rate(x, *closed), tuple(now), tuple(now_t))[1]
 
             terms.append(_vector_integral(Integrand(pushed, ctx.integrand.options), a, b))
         return sum(terms[1:], terms[0]) if terms else None
@@ -188,7 +185,7 @@ def quad(
                         limlst, complex_func)  # fmt: skip
 
     found = integrand.integrated(a, b, integrate)
-    if weight is not None and (integrand.closed or a.requires_grad or b.requires_grad or has_tangent(a) or has_tangent(b)):
+    if weight is not None and (integrand.watch.closed or a.requires_grad or b.requires_grad or has_tangent(a) or has_tangent(b)):
         raise NotImplementedError("quad: an integral with weight= has no derivatives; multiply the function by its weight")
     return found
 

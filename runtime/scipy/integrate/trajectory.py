@@ -16,9 +16,9 @@ from ...autograd import grad as gradients
 from ...core.grad_mode import enable_grad, is_grad_enabled
 from ...core.operand import asarray
 from ...func import jvp
+from ...func.closures import has_tangent
 from ...support.dispatch import ops
 from .adjoint import Adjoint, nothing
-from .closed import has_tangent, resolved
 from .problem import Problem, jacobians
 from .steps import walk
 
@@ -39,7 +39,7 @@ def solved(problem: Problem, t0: Any, y0: Any, ts: Any) -> Any:
 
 def attached(problem: Problem, values: np.ndarray, t0: Any, y0: Any, ts: Any) -> Any:
     """Values of a problem that has been solved, with their history."""
-    return Trajectory.apply(problem, values, t0, y0, ts, *[resolved(tensor) for tensor in problem.closed])
+    return Trajectory.apply(problem, values, t0, y0, ts, *problem.closed)
 
 
 class Trajectory(Function):
@@ -109,7 +109,7 @@ def by_steps(problem: Problem, t0: Any, y0: Any, ts: Any, closed: list) -> Any:
     tableau = solver.A.tolist(), solver.B.tolist(), solver.C.tolist()
     order = np.argsort(np.abs(ts.detach().numpy() - t0.item()), kind="stable")
     grid = getattr(problem.dense, "ts", ())
-    y = walk(lambda t, y: rate(t, y, closed), tableau, t0, y0, ts[order], grid)
+    y = walk(lambda t, y: rate(t, y, *closed), tableau, t0, y0, ts[order], grid)
     return y[:, np.argsort(order)]
 
 
@@ -132,14 +132,14 @@ def varied(problem: Problem, inputs: Any, tangents: list) -> Any:
             given = list(now)
             for i, value in zip(moved, values):
                 given[i] = value
-            return rate(t, y, given)
+            return rate(t, y, *given)
 
         value, value_t = jvp(at, (y, *[now[i] for i in moved]), (s, *[closed_t[i][...] for i in moved]))
         return ops.concat([value, value_t])
 
-    start = ops.concat([y0, y0_t - rate(t0, y0, closed) * t0_t])
+    start = ops.concat([y0, y0_t - rate(t0, y0, *closed) * t0_t])
     state = at_times(another(problem, both, 2), t0, start, ts)
-    slopes = [rate(ts[i], state[:n, i], closed) * ts_t[i] for i in range(ts.size)]
+    slopes = [rate(ts[i], state[:n, i], *closed) * ts_t[i] for i in range(ts.size)]
     return state[n:] + ops.stack(slopes, axis=1) if slopes else state[n:]
 
 
@@ -162,7 +162,7 @@ def sensitive(problem: Problem, inputs: Any, grad: Any, wanted: tuple) -> list:
             given = list(now)
             for i, value in zip(by, values):
                 given[i] = value
-            return rate(t, y, given)
+            return rate(t, y, *given)
 
         value, by_y, *by_closed = jacobians(at, t, y, [closed[i] for i in by], recorded=True)
         forced = ops.concat([ops.zeros((n, n)), *by_closed], axis=1)
@@ -171,11 +171,11 @@ def sensitive(problem: Problem, inputs: Any, grad: Any, wanted: tuple) -> list:
     first = ops.reshape(asarray(np.eye(n, width)), (-1,))
     state = at_times(another(problem, all_of_them, 1 + width), t0, ops.concat([y0, first]), ts)
     s = ops.reshape(state[n:], (n, width, ts.size))
-    slopes = [rate(ts[i], state[:n, i], closed) for i in range(ts.size)]
+    slopes = [rate(ts[i], state[:n, i], *closed) for i in range(ts.size)]
     by_ts = ops.stack([ops.sum(grad[:, i] * slope) for i, slope in enumerate(slopes)])
     ends = np.cumsum([n, *sizes], dtype=int)[:-1].tolist()
     by_y0, *parts = ops.split(ops.einsum("im,ijm->j", grad, s), ends)
-    found: list = [-ops.sum(by_y0 * rate(t0, y0, closed)), by_y0, by_ts, *[None] * len(closed)]
+    found: list = [-ops.sum(by_y0 * rate(t0, y0, *closed)), by_y0, by_ts, *[None] * len(closed)]
     for i, part in zip(by, parts):
         found[3 + i] = ops.astype(ops.reshape(part, closed[i].shape), closed[i].dtype)
     return found
