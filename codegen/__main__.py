@@ -96,7 +96,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     command.set_defaults(run=_new_command)
     command = commands.add_parser("new-package", help="a package of operators, to start from")
     command.add_argument("name", metavar="NAME", help="as it is imported")
-    command.add_argument("--cython", action="store_true", help="with an operator whose kernel is written in Cython")
+    command.add_argument("--cython", action="store_true", help="with operators that are compiled, and a kernel in Cython")
     command.add_argument("--folder", type=Path, help="where (default: a folder of this name here)")
     command.set_defaults(run=_new_package_command)
 
@@ -187,10 +187,12 @@ def _generate(spec: Spec, package: Package) -> None:
         _say(f"  {path.relative_to(package.root)}")
     if len(changed) > 8:
         _say(f"  and {len(changed) - 8} more")
+    if not package.is_library and any(path.suffix == ".pyx" for path in changed):
+        _say("compile it: python -m pip install -e . --no-build-isolation, or python setup.py build_ext --inplace")
 
 
 def _writer(package: Package) -> ModuleType:
-    """What writes the code of a package: Cython for gradspec, Python for all others."""
+    """What writes the code of a package: for gradspec a folder, for others a module, compiled where they ask for it."""
     if package.is_library:
         from .write import files
 

@@ -15,6 +15,8 @@ REQUIRED_OPS = (
     "repeat",
 )  # fmt: skip
 
+COMPILED = "generated"  # the folder of another package's operators in Cython
+
 
 @dataclass(frozen=True)
 class Package:
@@ -28,6 +30,7 @@ class Package:
     kernels: str = "runtime/kernels"
     generated: str = "generated"
     required: tuple[str, ...] = REQUIRED_OPS
+    cython: bool = False  # of another package than gradspec: whether its operators are compiled
 
     @classmethod
     def at(cls, place: Package | Path | str) -> Package:
@@ -41,8 +44,8 @@ class Package:
 
     @property
     def generated_module(self) -> str:
-        """The dotted name of the folder of generated code."""
-        return f"{self.name}.{self.generated}"
+        """The dotted name of the folder of generated code; that of another package is a folder of its own, of Cython alone."""
+        return f"{self.name}.{self.generated if self.is_library else COMPILED}"
 
     def path(self, part: str) -> Path:
         return self.root / part

@@ -12,8 +12,9 @@ import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
-from .package import Package
+from .package import COMPILED, Package
 from .spec.model import Location
 
 GROUP = "gradspec.operators"
@@ -30,8 +31,9 @@ def package_at(folder: Path) -> Package | None:
     for root in (folder, *folder.parents):
         project = root / "pyproject.toml"
         if project.exists():
-            points = _points(project)
-            return _package(root, *_only(points, project)) if points else None
+            data = _data(project)
+            points = _points(data)
+            return _package(root, *_only(points, project), _cython(data, project)) if points else None
     return None
 
 
@@ -54,11 +56,22 @@ def taken(package: Package) -> dict[str, Location]:
     return found
 
 
-def _points(project: Path) -> dict[str, str]:
+def _data(project: Path) -> dict[str, Any]:
     try:
-        data = tomllib.loads(project.read_text(encoding="utf-8"))
+        return tomllib.loads(project.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise NoPackage(f"{project}: {error}") from None
+
+
+def _cython(data: dict[str, Any], project: Path) -> bool:
+    """Whether `[tool.gradspec]` asks for operators in Cython."""
+    tool = data.get("tool", {}).get(Package.name, {})
+    if not isinstance(tool, dict) or tool.keys() - {"cython"} or not isinstance(tool.get("cython", False), bool):
+        raise NoPackage(f"{project}: [tool.{Package.name}] has one key, cython = true or false")
+    return tool.get("cython", False)
+
+
+def _points(data: dict[str, Any]) -> dict[str, str]:
     points = data.get("project", {}).get("entry-points", {}).get(GROUP, {})
     return points if isinstance(points, dict) else {}
 
@@ -69,19 +82,19 @@ def _only(points: dict[str, str], project: Path) -> tuple[str, str]:
     return next(iter(points.items()))
 
 
-def _package(root: Path, name: str, module: str) -> Package:
+def _package(root: Path, name: str, module: str, cython: bool) -> Package:
     """The package in a checkout of its own: below `src/`, or beside its pyproject.toml."""
     parts = Path(*module.split("."))
     folder = next((place for place in (Path("src") / parts, parts) if (root / place / SPEC).exists()), None)
     if folder is None:
         raise NoPackage(f"the entry point {GROUP} names '{module}', and neither src/{parts.as_posix()} nor {parts.as_posix()} in "
                         f"{root} has a {SPEC}")  # fmt: skip
-    return _laid_out(root, module, folder)
+    return _laid_out(root, module, folder, cython)
 
 
-def _laid_out(root: Path, module: str, folder: Path) -> Package:
+def _laid_out(root: Path, module: str, folder: Path, cython: bool) -> Package:
     inside = folder.as_posix()
-    return Package(root, module, f"{inside}/{SPEC}", inside, f"{inside}/formulas", f"{inside}/kernels", inside, ())
+    return Package(root, module, f"{inside}/{SPEC}", inside, f"{inside}/formulas", f"{inside}/kernels", inside, (), cython)
 
 
 def _installed() -> Iterator[tuple[str, Package]]:
@@ -93,7 +106,7 @@ def _installed() -> Iterator[tuple[str, Package]]:
             continue
         for place in (spec.submodule_search_locations or ()) if spec else ():
             if (Path(place) / SPEC).exists():
-                yield point.name, _laid_out(Path(place), point.value, Path())
+                yield point.name, _laid_out(Path(place), point.value, Path(), (Path(place) / COMPILED).is_dir())
                 break
 
 

@@ -19,7 +19,8 @@ _FILES = ("README.md", "pyproject.toml", f"src/{_NAME}/__init__.py", f"src/{_NAM
           f"src/{_NAME}/kernels/__init__.py", f"src/{_NAME}/kernels/spreading.py")  # fmt: skip
 _COMPILED = ("setup.py", f"src/{_NAME}/kernels/leaking.pyx")
 _WITHOUT = {  # of a file what is there for the kernel in Cython
-    "pyproject.toml": r', "Cython[^"]*"', "derivatives.yaml": r"---\nfamily: filters\n(?s:.*)",
+    "pyproject.toml": r', "Cython[^"]*", "gradspec"(?=\])|# The operators are compiled.*\n\[tool.*\n.*\n\n',
+    "derivatives.yaml": r"---\nfamily: filters\n(?s:.*)",
     "__init__.py": r"from \.leaking .*\n", "README.md": r"(?m)^.*setup\.py.*\n",
 }  # fmt: skip
 

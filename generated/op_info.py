@@ -28,6 +28,7 @@ class OpInfo(NamedTuple):
     examples: tuple = ()  # (call, its values)
     kinks: tuple = ()  # (call, its derivatives)
     program: str = ""  # the forward, where it is made of inner loops alone: calls of operators
+    package: str = "gradspec.generated"  # where its compiled modules stand
     exact: bool = False  # elementwise, with a value that mpmath computes to any precision
 
 

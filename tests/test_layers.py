@@ -57,7 +57,7 @@ CODEGEN = [
     ["analysed"],
     ["verify"],
     ["write"],
-    ["entries", "show", "skeleton", "starter"],
+    ["entries", "extensions", "show", "skeleton", "starter"],
     ["__main__"],
     ["codegen"],
 ]

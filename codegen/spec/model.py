@@ -280,6 +280,7 @@ class Op:
     kinks: tuple[Stated, ...] = ()  # calls and the derivatives of the sum of the outputs, one for each array input
     places: dict[str, Location] = field(default_factory=dict, compare=False)  # key -> where its value stands
     derived: Derived | None = None
+    loops: str = ""  # "np.exp" of the library's own operators, as other packages know them: what a forward by inner loops calls
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from .model import Formula, Location, Op, Text
 from .signature import parse_signature
 
 GRAMMAR = 1  # of a spec: `grammar: 1` is its first line; raised when a spec that was right no longer is, or means something else
-FIELDS = ("signature", "form", "shape", "aliases", "operator", "view", "dtype")
+FIELDS = ("signature", "form", "shape", "aliases", "operator", "view", "dtype", "family", "loops")
 FILE = Path(__file__).parents[2] / "generated" / "library.json"
 OWNER = "gradspec"
 
@@ -53,4 +53,4 @@ def _op(facts: dict[str, object], line: int) -> Op:
     source = str(facts.pop("signature"))
     text = Text(source, OWNER, tuple((line, i + 1) for i in range(len(source) + 1)))
     aliases = tuple(facts.pop("aliases"))
-    return Op(OWNER, parse_signature(text), doc="", location=Location(OWNER, line, 1), aliases=aliases, **facts)
+    return Op(signature=parse_signature(text), doc="", location=Location(OWNER, line, 1), aliases=aliases, **facts)

@@ -15,10 +15,13 @@ import jinja2
 from ..package import Package
 from ..spec.library import offered_kernels
 from ..spec.model import Op, Spec
+from ..spec.table import OWNER
 from . import layout, mapped, maths, numpy_calls, numpy_forwards, op_info, sections, series, stubs, table
 from .modes import Modes
 from .programs import Elementwise
 from .wrapper import OpText
+
+MODULE = "operators"  # of another package, which has one for all its families
 
 # A module for each family: what the folder holds, in the order of what calls what.
 _FOLDERS = {
@@ -179,7 +182,13 @@ class Templates:
             loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
             trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined,
         )  # fmt: skip
-        self._templates.globals |= {"maths": maths, "sections": sections, "package": package, **modules}
+        self._templates.globals |= {"maths": maths, "sections": sections, "package": package, "place": "",
+                                    "forwards_of": self.forwards_of, **modules}  # fmt: skip
+
+    def forwards_of(self, op: Op) -> str:
+        """The module that has the forward of an operator."""
+        package = Package(Path()) if op.location.file == OWNER else self._package
+        return f"{package.generated_module}.kernels.{op.family if package.is_library else MODULE}"
 
     def rendered(self, name: str, template: str, **context: object) -> str:
         """The text of a file."""

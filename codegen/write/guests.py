@@ -1,7 +1,7 @@
-"""The Python module of a package's operators: their entries as functions that `gradspec.operators` makes operators of.
+"""The module of a package's operators: their entries as functions that `gradspec.operators` makes operators of.
 
-Owns the files that a package gets: the module, its stub, its page, its tests.  The maths is worded where that of the library's
-own operators is.
+Owns the files that a package gets: the module, its stub, its page, its tests; what is compiled stands in `compiled.py`.  The
+maths is worded where that of the library's own operators is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..spec.expression import Foreign, Helper, walk
 from ..spec.formula import formulas_of, grad_names
 from ..spec.model import Argument, Derived, Op, Saved, Signature, Spec
 from ..spec.table import table
-from . import layout, mapped, maths, sections, series, stubs
+from . import compiled, layout, mapped, maths, sections, series, stubs
 from .bindings import Bindings
 from .examples import example
 from .files import Templates
@@ -50,9 +50,9 @@ class GuestText(Bindings):
 
     function_beside: tuple[str, ...] = ()
 
-    def __init__(self, op: Op, spec: Spec, place: str, alias: str):
+    def __init__(self, op: Op, spec: Spec, place: str, alias: str, program: str = ""):
         super().__init__(op)
-        self.place, self.alias = place, alias
+        self.place, self.alias, self.program = place, alias, program
         self._own = spec.ops.keys()
         self._signatures = {name: known.signature for name, known in {**table().operators, **spec.by_spelling}.items()}
 
@@ -114,6 +114,7 @@ class GuestText(Bindings):
             rules=tuple(maths.notes(op)[1:]), samples=tuple(s.source for s in op.samples),
             examples=tuple((e.call.source, e.value.source) for e in op.examples),
             kinks=tuple((k.call.source, k.value.source) for k in op.kinks), domain=op.domain and op.domain.source,
+            program=self.program,
         )  # fmt: skip
         plain = {"module", "outputs"}
         lines = [f"{key}={value if key in plain else repr(value)}," for key, value in found.items()]
@@ -171,14 +172,17 @@ def _laid_out(key: str, value: object) -> list[str]:
 def render(spec: Spec, package: Package) -> dict[str, str]:
     """The path of each file below the root of a package -> its text."""
     alias = package.name.rpartition(".")[2]
-    texts = {f.name: [GuestText(op, spec, package.name, alias) for op in f.ops] for f in spec.families}
+    programs = compiled.programs(spec) if package.cython else {}
+    texts = {f.name: [GuestText(op, spec, package.name, alias, programs.get(op.name, "")) for op in f.ops] for f in spec.families}
     templates = Templates(package, _BY, maths=maths, mapped=mapped, series=series, stubs=stubs, format=FORMAT)
     context = {"families": spec.families, "views": texts, "needs": _needs(spec), "public": _public(spec), "tests": TESTS,
                "names": [op.name for op in spec.ops.values() if not op.private],
                "samples": sum(len(op.samples) for op in spec.ops.values())}  # fmt: skip
     folder = package.generated
+    cython = compiled.render(spec, package, _BY) if package.cython else {}
     return {
-        f"{folder}/{MODULE}": templates.rendered(MODULE, "guests.py.j2", **context),
+        **{f"{folder}/{name}": text for name, text in cython.items()},
+        f"{folder}/{MODULE}": templates.rendered(MODULE, "guests_compiled.py.j2" if cython else "guests.py.j2", **context),
         f"{folder}/{STUB}": templates.rendered(STUB, "guests.pyi.j2", **context),
         PAGE: templates.rendered(PAGE, "guests.md.j2", **context),
         TESTS: templates.rendered(TESTS, "guests_tests.py.j2", **context),

@@ -6,6 +6,7 @@ Owns which fields a node has, under which conditions they are filled, and the li
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from ..rules.statements import jvp_statements, vjp_statements
 from ..spec.expression import ARRAY, Call, Foreign, Name, substituted, values_in
@@ -15,6 +16,8 @@ from .batches import Batches
 from .bindings import Bindings
 from .programs import Elementwise, Program
 from .spelling import OnArrays, OnTensors, Recorded, lines
+
+Spelled = TypeVar("Spelled", bound=OnTensors)
 
 
 def _returning(found: list[str], names: list[str], bracket: str = "{}") -> list[str]:
@@ -32,6 +35,7 @@ class NodeText(Bindings):
         super().__init__(op)
         self.signatures, self.ops, self.derived = signatures, ops, op.derived
         self.elementwise = elementwise or Elementwise(ops)
+        self.own = self.elementwise.own
         self.has_node = op.derived is not None and bool(op.derived.vjp)
         self.lacks_rule = op.form == "unimplemented"
         self.records = self.has_node or self.lacks_rule
@@ -40,6 +44,12 @@ class NodeText(Bindings):
         self.spends = False  # whether a kernel of its rules writes into the cotangent
         if self.has_node:
             self.on_arrays, self.on_tensors = self._evaluation(OnArrays), self._evaluation(Recorded)
+
+    def spell(self, spelling: type[Spelled], saved: Iterable[Saved] = (), returned: str = "return {}") -> Spelled:
+        """One of the ways to write an expression, for the formulas of this operator."""
+        found = spelling(self.signatures, saved, returned)
+        found.own = self.own
+        return found
 
     @property
     def saved(self) -> tuple[Saved, ...]:
@@ -99,7 +109,7 @@ class NodeText(Bindings):
 
     def _evaluation(self, spelling: type[OnTensors]) -> list[str]:
         """One way through a Node's formulas."""
-        spell, last = spelling(self.signatures, self.derived.saved), ""
+        spell, last = self.spell(spelling, self.derived.saved), ""
         if isinstance(spell, OnArrays):
             last = self._spend(spell)
             self.spends = bool(last)
@@ -149,7 +159,7 @@ class NodeText(Bindings):
     def rows_lines(self) -> list[str]:
         """The body of the rule for cotangents that are rows, on tensors; nothing where that is no rule of its own."""
         statements = Batches(self.elementwise).rows_statements(self.op)
-        spell = Recorded(self.signatures, self.derived.saved)
+        spell = self.spell(Recorded, self.derived.saved)
         return _returning(lines(statements, spell, self.op), self.grad_names) if statements else []
 
     @property
@@ -162,7 +172,7 @@ class NodeText(Bindings):
     @property
     def rows_call(self) -> str:
         """The op of each row, on tensors."""
-        return OnTensors(self.signatures)(self.op.rows.expression)
+        return self.spell(OnTensors)(self.op.rows.expression)
 
     @property
     def unset_grads(self) -> list[str]:
@@ -182,7 +192,7 @@ class NodeText(Bindings):
         if self.derived.joint_linear:
             return [f"return {bracket.format(self.joint_call())}"]
         names = [f"{o.name}_t" if o.name in self.derived.jvp else "None" for o in self.outputs]
-        return _returning(lines(jvp_statements(self.op), OnTensors(self.signatures), self.op), names, bracket)
+        return _returning(lines(jvp_statements(self.op), self.spell(OnTensors), self.op), names, bracket)
 
     @property
     def jvp_locals(self) -> list[tuple[str, str]]:
@@ -202,7 +212,7 @@ class NodeText(Bindings):
         arguments = [f"{a.name}_t" if a.name in self.derived.joint_linear else a.name for a in self.arguments]
         if self.op.inplace_only:
             arguments[0] = f"ops.copy({arguments[0]})"
-        return f"ops.{self.name}({', '.join(self._keyworded(arguments))})"
+        return f"{'own_' if self.name in self.own else 'ops'}.{self.name}({', '.join(self._keyworded(arguments))})"
 
     def _keyworded(self, values: list[str]) -> list[str]:
         return [f"{a.name}={v}" if a.keyword_only else v for a, v in zip(self.arguments, values)]

@@ -44,7 +44,7 @@ def facts(text: NodeText) -> dict[str, object]:
         samples=tuple(sample.source for sample in op.samples),
         examples=tuple((example.call.source, example.value.source) for example in op.examples),
         kinks=tuple((kink.call.source, kink.value.source) for kink in op.kinks),
-        program=_program(text),
+        program=program_of(text),
         exact=is_elementwise(op, text.ops) and has_value(op, text.ops),
     )
 
@@ -60,7 +60,7 @@ def preset(name: str, samples: tuple[Formula, ...]) -> str:
     return "\n".join(packed([f"{name.upper()} = (", *items(s.source for s in samples), ")"], "", "    "))
 
 
-def _program(text: NodeText) -> str:
+def program_of(text: NodeText) -> str:
     """The formula of an operator that is made of inner loops alone, in calls of operators."""
     body = text.elementwise.body(text.op)
     program = None if body is None else text.elementwise.program("", "y", body, least=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..rules.statements import Assign, Branch, Present, Statement, Wanted
@@ -54,41 +54,46 @@ class Program:
         return head + '"""\n' + "\n".join(f"    {line}" for line in body) + '""")'
 
 
-def is_pointwise(op: Op) -> bool:
-    """Whether the forward is one call by inner loops, of the arguments as they are."""
+def inner_loops(op: Op) -> tuple[str, ...]:
+    """`np, exp` where the forward is one call by inner loops, of the arguments as they are."""
     call = op.forward and op.forward.expression
     given = [a.name for a in op.signature.arguments]
-    return (
+    if (
         isinstance(call, Foreign) and call.pointwise and not call.keywords and 0 < len(given) <= 3
         and [a.name if isinstance(a, Name) else "" for a in call.arguments or ()] == given
-    )  # fmt: skip
+    ):  # fmt: skip
+        return (call.root, *call.path)
+    return tuple(op.loops.split(".")) if op.loops else ()
 
 
 class Elementwise:
-    """The elementwise parts of expressions over some ops."""
+    """The elementwise parts of expressions over some ops; those of another package, its `own`, are no instructions."""
 
-    def __init__(self, ops: Mapping[str, Op]):
-        self.ops = ops
+    def __init__(self, ops: Mapping[str, Op], own: Iterable[str] = ()):
+        self.ops, self.own = ops, frozenset(own)
         self.named = {op.operator: op for op in ops.values() if op.operator}
         self.calls: dict[tuple[str, ...], str] = {}  # what a forward calls -> the op
         for op in ops.values():
-            if is_pointwise(op):
-                path = (op.forward.expression.root, *op.forward.expression.path)
-                if path not in self.calls or path[-1] == op.name:
-                    self.calls[path] = op.name
+            path = inner_loops(op) if self.is_pointwise(op) else ()
+            if path and (path[0] == "np" or not self.own) and (path not in self.calls or path[-1] == op.name):
+                self.calls[path] = op.name
         self.bodies: dict[str, Expression | None] = {}
+
+    def is_pointwise(self, op: Op) -> bool:
+        """Whether a program may have it as an instruction."""
+        return bool(inner_loops(op)) and op.name not in self.own
 
     def instruction(self, expression: Expression) -> tuple[str, tuple[Expression, ...]] | None:
         """The op and its operands where an expression is one call by inner loops."""
         match expression:
-            case Call(op=name, arguments=arguments) if name in self.ops and is_pointwise(self.ops[name]):
+            case Call(op=name, arguments=arguments) if name in self.ops and self.is_pointwise(self.ops[name]):
                 return (self.ops[name].name, arguments) if None not in arguments else None
             case Foreign(root=str() as root, path=path, arguments=arguments, keywords=(), pointwise=True) if arguments:
                 name = self.calls.get((root, *path))
                 return (name, arguments) if name and len(arguments) == len(self.ops[name].signature.arguments) else None
             case Operation(operators=(symbol,), operands=operands):
                 op = self.named.get(_METHODS.get((symbol, len(operands)), ""))
-                if op is not None and is_pointwise(op) and any(self.is_computed(operand) for operand in operands):
+                if op is not None and self.is_pointwise(op) and any(self.is_computed(operand) for operand in operands):
                     return op.name, operands
         return None
 
@@ -111,7 +116,7 @@ class Elementwise:
         if op.name not in self.bodies:
             self.bodies[op.name] = None  # a formula that calls itself is none
             formula = op.composite or op.forward
-            if formula and not is_pointwise(op) and len(op.signature.outputs) == 1:
+            if formula and not self.is_pointwise(op) and len(op.signature.outputs) == 1:
                 found = formula.expression
                 for name, value in reversed(op.let_expressions.items()):
                     found = substituted(found, {name: value})

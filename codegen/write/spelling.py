@@ -119,6 +119,7 @@ class OnTensors(Spelling):
     elementwise: Elementwise | None = None  # what finds the parts that are programs
     target = ""  # what the statement computes
     plus, minus = "plus", "minus"
+    own: frozenset[str] = frozenset()  # the operators of another package, which are not among the library's
 
     def __init__(self, signatures: dict[str, Signature], saved: Iterable[Saved] = (), returned: str = "return {}"):
         super().__init__(signatures)
@@ -126,7 +127,7 @@ class OnTensors(Spelling):
         self.fields = {saved.field for saved in saved}
 
     def op(self, name: str) -> ast.expr:
-        return ast.Attribute(_name("ops"), name, ast.Load())
+        return ast.Attribute(_name("own_" if name in self.own else "ops"), name, ast.Load())
 
     def helper(self, function: str) -> ast.expr:
         return ast.Attribute(_name("formulas"), function, ast.Load())

@@ -7,11 +7,13 @@ that a shape gives.  `codegen/spec/table.py` reads it; no entry is needed for th
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import yaml
 
 from ..spec.model import Op, Signature, Spec
 from ..spec.table import FIELDS, GRAMMAR
+from .programs import inner_loops
 
 
 def table(spec: Spec) -> str:
@@ -30,5 +32,6 @@ def _block(items: dict[str, object]) -> str:
 
 
 def _record(op: Op) -> list[object]:
+    op = replace(op, loops=".".join(inner_loops(op)))
     facts = [getattr(op, field) for field in FIELDS]
     return [fact.source if isinstance(fact, Signature) else fact for fact in facts]

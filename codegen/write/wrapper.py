@@ -14,12 +14,15 @@ from ..spec.model import Argument, Op, Signature
 from . import numpy_calls
 from .node import NodeText
 from .numpy_calls import NumpyCall
-from .programs import Elementwise, Program, is_pointwise
+from .programs import Elementwise, Program, inner_loops
 from .spelling import OnArrays, OnTensors, lines
 
 
 class OpText(NodeText):
     """One op as the templates see it."""
+
+    public_inplace: tuple[str, ...] = ()  # the functions that write in place: the library's are methods
+    returned = "return as_array({})"  # how a forward ends
 
     def __init__(self, op: Op, signatures: Mapping[str, Signature], ops: Mapping[str, Op],
                  elementwise: Elementwise | None = None):  # fmt: skip
@@ -62,9 +65,7 @@ class OpText(NodeText):
     @property
     def pointwise(self) -> str | None:
         """`np.exp` or `kernels.sigmoid` where the forward is that, by inner loops, on the arguments as they are."""
-        if not is_pointwise(self.op):
-            return None
-        return ".".join((self.op.forward.expression.root, *self.op.forward.expression.path))
+        return None if self.name in self.own else ".".join(inner_loops(self.op)) or None
 
     @property
     def ufunc(self) -> str | None:
@@ -86,7 +87,7 @@ class OpText(NodeText):
     def _forward_lines(self) -> list[str]:
         """The body of the forward on arrays: lets, then the result."""
         # A composite is made of forwards, which give arrays; NumPy gives scalars for 0-d results.
-        spell = OnArrays(self.signatures, returned="return {}" if self.op.composite else "return as_array({})")
+        spell = self.spell(OnArrays, returned="return {}" if self.op.composite else self.returned)
         spell.elementwise, spell.owner = self.elementwise, self.name
         found = lines(forward_statements(self.op), spell, self.op)
         self.forward_calls, self.forward_programs = spell.forwards, spell.programs
@@ -94,7 +95,7 @@ class OpText(NodeText):
 
     def composite_lines(self) -> list[str]:
         """The composite on tensors."""
-        return lines(forward_statements(self.op), OnTensors(self.signatures), self.op)
+        return lines(forward_statements(self.op), self.spell(OnTensors), self.op)
 
     def _readers(self) -> list[Argument]:
         """The inputs whose gradients are computed from the value that an in-place write destroys."""
@@ -128,4 +129,4 @@ class OpText(NodeText):
     def inplace_forward_on(self, written: str) -> str:
         """The in-place kernel's call, writing into the array `written`."""
         names = {a.name: self.array_argument(a) for a in self.arguments} | {self.arguments[0].name: written}
-        return OnArrays(self.signatures)(renamed(self.op.inplace.expression, names))
+        return self.spell(OnArrays)(renamed(self.op.inplace.expression, names))

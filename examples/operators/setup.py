@@ -1,5 +1,7 @@
-"""The kernels in Cython; all else stands in pyproject.toml."""
+"""What is compiled, kernels and operators alike; all else stands in pyproject.toml."""
 
-from setuptools import Extension, setup
+from setuptools import setup
 
-setup(ext_modules=[Extension("tutorial_operators.kernels.leaking", ["src/tutorial_operators/kernels/leaking.pyx"])])
+from gradspec.codegen.extensions import extensions
+
+setup(ext_modules=extensions("src"))

@@ -8,13 +8,14 @@ import gradspec  # noqa: F401 (waits for it)
 
 from ..support.dispatch import ops
 from ..support.later import answer
+from .compiled import compiled
 from .facts import FORMAT, REQUIRED, Argument, Facts
 from .defined import Operator, define, in_place, module
 from .rules import dtype_of, minus, ndim_of, plus, shape_of, size_of
 from .text import operator
 
-__all__ = ["Argument", "FORMAT", "Facts", "Operator", "REQUIRED", "define", "dtype_of", "in_place", "minus", "module", "ndim_of",
-           "operator", "ops", "plus", "shape_of", "size_of"]  # fmt: skip
+__all__ = ["Argument", "FORMAT", "Facts", "Operator", "REQUIRED", "compiled", "define", "dtype_of", "in_place", "minus", "module",
+           "ndim_of", "operator", "ops", "plus", "shape_of", "size_of"]  # fmt: skip
 answer(__name__)
 
 

@@ -233,6 +233,8 @@ def define(facts: Facts, forward: Callable[..., Any], vjp: Callable[..., Any] | 
 
 def in_place(operator: Operator) -> Callable[..., Any]:
     """The operator that writes its result into its first argument, which is returned."""
+    if hasattr(operator, "in_place"):  # it is compiled
+        return operator.in_place
     name = f"{operator.facts.name}_"
 
     def write(*args: Any, **kwargs: Any) -> Any:

@@ -65,6 +65,8 @@ class Facts:
     samples, examples, kinks : tuple of str
         Calls, as the entry writes them.
     domain : str or None
+    program : str
+        The forward in calls of the library's operators, of a compiled one that is made of inner loops alone: what replays fuse.
     """
 
     signature: str
@@ -84,6 +86,7 @@ class Facts:
     examples: tuple[tuple[str, str], ...] = ()
     kinks: tuple[tuple[str, str], ...] = ()
     domain: str | None = None
+    program: str = ""
 
     @cached_property
     def name(self) -> str:

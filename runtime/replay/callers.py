@@ -5,12 +5,11 @@ Owns how values stand in for arguments, the generators that an operator draws fr
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 from typing import Any
 
 from ..tracing.calling import by_keyword
-from ..tracing.entries import entry_of
+from ..tracing.entries import compiled_in, entry_of
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, held, mapped
 from .effects import CALLBACK, KEPT, called, kept
@@ -62,8 +61,7 @@ def caller(name: str, count: int) -> Any:
                                       "call it outside of the compiled function")  # fmt: skip
         return found
     if not name.endswith(".out") and len(entry.arguments) == count:
-        module = importlib.import_module(f"gradspec.generated.variable_type.{entry.family}")
-        capsule = module.__pyx_capi__.get(f"op_{name}")
+        capsule = compiled_in(entry, "variable_type", f"op_{name.rpartition('.')[2]}")
         if capsule is not None:
             return capsule
     return by_keyword(name, entry, count)

@@ -4,10 +4,9 @@ Owns which instructions may be.  The arguments beside arrays are converted once,
 operators, those that draw, and those that write in place keep their wrappers.
 """
 
-import importlib
-
 from ..core.arguments cimport as_bool, as_dtype, as_float, as_int, as_ints, as_scalar, as_str
 from ..core.operand cimport as_index, index_of
+from ..tracing.entries import compiled_in
 from ..tracing.instructions cimport Instruction
 from ..tracing.values cimport Value, values_in
 
@@ -50,8 +49,7 @@ def forward_from(Instruction line):
 def forward_named(entry):
     """The forward of an operator as a capsule."""
     if entry.name not in capsules:
-        module = importlib.import_module(f"gradspec.generated.kernels.{entry.family}")
-        capsules[entry.name] = getattr(module, "__pyx_capi__", {}).get(f"forward_{entry.name}")
+        capsules[entry.name] = compiled_in(entry, "kernels", f"forward_{entry.name.rpartition('.')[2]}")
     return capsules[entry.name]
 
 

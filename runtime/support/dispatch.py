@@ -14,6 +14,20 @@ class Operators:
 ops = Operators()
 
 
-def register(namespace):
-    """Enter all wrappers of a module: a mapping of name to function."""
+_OF_PACKAGES: dict[str, Operators] = {}
+
+
+def operators_of(place):
+    """The operators of another package, which the library's own formulas do not see, by the module in which they stand."""
+    return _OF_PACKAGES.setdefault(place, Operators())
+
+
+def register(namespace, place=""):
+    """Enter all wrappers of a module: a mapping of name to function.
+
+    Those of another package have their dotted names here, as events have them, which is no name of a formula.
+    """
+    if place:
+        operators_of(place).__dict__.update(namespace)
+        namespace = {f"{place}.{name}": wrapper for name, wrapper in namespace.items()}
     ops.__dict__.update(namespace)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
+from typing import Any
 
 from ..generated.op_info import OPS, OpInfo
 
@@ -10,6 +12,17 @@ from ..generated.op_info import OPS, OpInfo
 @cache
 def entries() -> dict[str, OpInfo]:
     return {entry.name: entry for entry in OPS}
+
+
+def enter(entry: OpInfo) -> None:
+    """Enter a compiled operator of another package, under its dotted name."""
+    entries()[entry.name] = entry
+
+
+def compiled_in(entry: OpInfo, folder: str, function: str) -> Any:
+    """The capsule of a C function of an operator, `forward_tanh` in "kernels"; None where its module has none."""
+    found = importlib.import_module(f"{entry.package}.{folder}.{entry.family}")
+    return getattr(found, "__pyx_capi__", {}).get(function)
 
 
 def entry_of(name: str) -> OpInfo | None:

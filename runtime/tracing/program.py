@@ -23,11 +23,18 @@ def spelling(name: str) -> str:
     path = ".".join(filter(None, (entry.namespace if entry else "", name.removesuffix(".out"))))
     if entry is None:  # a copy, or a tensor of numbers, that no operator makes
         return f"gs.{path}"
+    if "." in entry.name:  # of another package
+        return path
     found: Any = gradspec
     for part in path.split("."):
         found = getattr(found, part, None) if not part.startswith("_") else None
     last = path.rpartition(".")[2]
     return f"gs.{path}" if found is not None and found is getattr(ops, last, None) else f"ops.{last}"
+
+
+def of_package(line: Instruction) -> bool:
+    """Whether an instruction is a compiled operator of another package."""
+    return line.entry is not None and "." in line.entry.name
 
 
 def call_text(line: Instruction, write: Any = literal) -> str:
@@ -115,6 +122,7 @@ def program_text(trace: Any) -> str:
     constants = "".join(f"_{value.name} = {array_literal(value.data)}\n" for value in trace.constants)
     if "b64decode(" in text or "b64decode(" in constants:
         head.insert(0, "from base64 import b64decode\n")
+    head += sorted({f"import {line.entry.name.rpartition('.')[0]}" for line in trace.instructions if of_package(line)})
     if "ops." in text:
         head.append("from gradspec.support.dispatch import ops")
     return "\n".join(head) + f"\n\n{constants}\n\ndef program({parameters_text(trace)}):\n{text}\n"

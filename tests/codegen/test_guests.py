@@ -185,6 +185,26 @@ def test_a_folder_without_the_entry_point_is_no_package(tmp_path, monkeypatch, c
     assert main(["check"]) == 1 and "neither src/waves" in capsys.readouterr().err
 
 
+def test_a_package_asks_for_cython_in_its_project(tmp_path):
+    package = written(tmp_path, ENTRY)
+    project = package.path("pyproject.toml")
+    names = {"kernels/operators.pyx", "functions/operators.pyx", "variable_type/operators.pyx"}
+
+    def asked(text: str) -> Package:
+        project.write_text(f"{PROJECT}\n[tool.gradspec]\n{text}\n")
+        return package_at(tmp_path)
+
+    for text, wanted in (("cython = true", names), ("cython = false", set()), ("", set())):
+        rendered = guests.render(analysed(package), asked(text))
+        assert {path.removeprefix("src/waves/generated/") for path in rendered if path.endswith(".pyx")} == wanted
+    compiled = guests.render(analysed(package), asked("cython = true"))
+    assert "y = multiply(2, atan(tanh(divide(x, 2))))" in compiled["src/waves/generated/kernels/operators.pyx"]
+    assert '"waves.operators.gudermann"' in compiled["src/waves/generated/variable_type/operators.pyx"]
+    for text in ("cython = 1", "python = true"):
+        with pytest.raises(NoPackage, match=r"pyproject.toml: \[tool.gradspec\] has one key, cython = true or false"):
+            asked(text)
+
+
 def test_a_package_is_checked_written_and_imported(tmp_path, monkeypatch):
     gs = pytest.importorskip("gradspec")
     package = written(tmp_path, ENTRY.replace("ops:\n", "ops:\n" + ADJOINT))

@@ -25,7 +25,7 @@ def imported() -> set[str]:
     names = set()
     for name in ("functions", "variable_type", "kernels"):
         text = (TEMPLATES / f"{name}.pyx.j2").read_text()
-        for found in re.finditer(r"^(?:from \S+ c?import (\([^)]*\)|[^({\n]*)|import (\w+)(?: as (\w+))?)$", text, re.MULTILINE):
+        for found in re.finditer(r"^(?:from (?:\S+|\{\{ package.name \}\}) c?import (\([^)]*\)|[^({\n]*)|import (\w+)(?: as (\w+))?)$", text, re.MULTILINE):
             names |= set(re.findall(r"\w+", found[1])) if found[1] else {found[3] or found[2]}
     return names
 

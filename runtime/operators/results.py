@@ -1,0 +1,33 @@
+"""What compiled operators of other packages make of what their forwards give.
+
+Owns the two refusals of trust that the library's own forwards do without: a result is in memory of its own, and no tensor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import TensorBase
+
+
+def of_forward(found: Any, *given: Any) -> Any:
+    """A result as an array, or several as a tuple or a list of arrays, none of which shares memory with what was given.
+
+    Raises
+    ------
+    TypeError
+        It is a tensor: what a kernel closes over would get no gradient.
+    """
+    if type(found) is np.ndarray and found.base is None:
+        return found.copy() if any([found is one for one in given]) else found
+    if isinstance(found, (tuple, list)):
+        return type(found)([of_forward(one, *given) for one in found])
+    if isinstance(found, TensorBase):
+        raise TypeError("its forward gave a tensor in the place of an array: what a kernel closes over gets no gradient; "
+                        "make it an argument, or close over its detach().numpy()")  # fmt: skip
+    array = np.asarray(found)
+    arrays = [one for item in given for one in (item if isinstance(item, (tuple, list)) else (item,))]
+    shared = any([np.may_share_memory(array, one) for one in arrays if isinstance(one, np.ndarray)])
+    return array.copy() if shared else array
