@@ -68,12 +68,13 @@ def in_given_precision(names: dict[str, Any], chosen: Sequence[str]) -> None:
     Parameters
     ----------
     names : dict
-        A namespace; the functions in it are replaced.
+        A namespace; the functions in it are replaced, and modules are left.
     chosen : sequence of str
         Which.
     """
     for name in chosen:
-        names[name] = _rounded(names[name])
+        if callable(names[name]):
+            names[name] = _rounded(names[name])
 
 
 def _rounded(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,6 +28,19 @@ CALLS = {
     "lfilter state axis": (lambda s, b, a, x, zi: s.lfilter(b, a, x, 0, zi), B, A[:2], XX, RANDOM.normal(size=(2, 9))),
     "lfilter complex": (lambda s, b, a, x: s.lfilter(b, a, x), B + 0.1j, A + 0.2j, X - 0.5j),
     "lfilter_zi": (lambda s, b, a: s.lfilter_zi(b, a), B, A),
+    "lfiltic": (lambda s, b, a, y, x: s.lfiltic(b, a, y, x), B, A, X[:2], X[2:4]),
+    "lfiltic outputs": (lambda s, b, a, y: s.lfiltic(b, a, y), B[:1], A, X),
+    "kaiser": (lambda s, beta: s.windows.kaiser(9, beta), 8.6),
+    "kaiser steep": (lambda s, beta: s.windows.kaiser(8, beta, sym=False), 60.0),
+    "kaiser_bessel_derived": (lambda s, beta: s.windows.kaiser_bessel_derived(8, beta), 4.0),
+    "gaussian": (lambda s, std: s.windows.gaussian(8, std, sym=False), 2.5),
+    "general_gaussian": (lambda s, p, sig: s.windows.general_gaussian(9, p, sig), 0.7, 3.0),
+    "exponential": (lambda s, tau: s.windows.exponential(8, 2.0, tau, sym=False), 1.7),
+    "general_cosine": (lambda s, a: s.windows.general_cosine(7, a, False), np.array([0.4, 0.3, 0.2, 0.1])),
+    "general_hamming": (lambda s, alpha: s.windows.general_hamming(6, alpha), 0.6),
+    "tukey": (lambda s, alpha: s.windows.tukey(16, alpha), 0.53),
+    "get_window": (lambda s, std: s.get_window(("gaussian_symmetric", std), 8), 2.5),
+    "get_window beta": (lambda s, beta: s.get_window(("ksr", beta), 8), 3.0),
     "sosfilt": (lambda s, sos, x: s.sosfilt(sos, x), SOS, XX),
     "sosfilt state": (lambda s, sos, x, zi: s.sosfilt(sos, x, zi=zi), SOS, X, RANDOM.normal(size=(2, 2))),
     "sosfilt_zi": (lambda s, sos: s.sosfilt_zi(sos), SOS),
@@ -177,3 +190,34 @@ def test_batches():
         args = b, several if dims[1] == 0 else a, x if dims[2] == 0 else x[0]
         for found, expected in zip(gs.vmap(slope, in_dims=dims)(*args), zip(*[slope(*at(i)) for i in range(2)])):
             np.testing.assert_allclose(found.numpy(), gs.stack(list(expected)).numpy(), atol=1e-12)
+
+
+def test_windows_are_scipys():
+    """Values at many sizes, of both kinds; a parameter without a derivative is refused as a tensor that wants one."""
+    theirs = scipy_signal.windows
+    parameters = {
+        "general_gaussian": [(1.5, 2.5)], "general_cosine": [([0.4, 0.3, 0.2],)], "general_hamming": [(0.6,)], "gaussian": [(2.5,)],
+        "kaiser": [(8.6,), (0.0,)], "kaiser_bessel_derived": [(4.0,)], "tukey": [(0.5,), (0.0,), (1.0,), (1.5,)], "chebwin": [(100,)],
+        "exponential": [(None, 2.5)], "dpss": [(1.2,)],
+    }  # fmt: skip
+    asked = set()
+    for name in sorted({*signal.windows.__all__} - {"get_window"}):
+        for given in parameters.get(name, [()]):
+            for size in (0, 1, 3, 8, 9):
+                for sym in (True, False):
+                    if name == "kaiser_bessel_derived" and (size % 2 or not sym) or name == "dpss" and size < 3:
+                        continue
+                    got, wanted = getattr(signal.windows, name)(size, *given, sym=sym), getattr(theirs, name)(size, *given, sym=sym)
+                    np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-15, err_msg=f"{name}{given} of {size}")
+                    asked.add(name)
+    assert asked >= {*theirs.__all__} - {"get_window"} if hasattr(theirs, "__all__") else len(asked) == 25
+    for window in ("hann", 3.0, ("tukey", 0.3), ("general_hamming_symmetric", 0.6)):
+        np.testing.assert_allclose(signal.get_window(window, 8), scipy_signal.get_window(window, 8))
+    assert signal.get_window(gs.asarray(3.0), 8).tolist() == pytest.approx(scipy_signal.get_window(3.0, 8).tolist())
+    wanting = gs.tensor(60.0, requires_grad=True)
+    for call in (lambda: signal.windows.chebwin(8, wanting), lambda: signal.get_window(("chebwin", wanting), 8)):
+        with pytest.raises(RuntimeError, match="chebwin.* numbers, which have no derivative; pass x.detach"):
+            call()
+    for wrong in (lambda: signal.windows.gaussian(-1, 2.0), lambda: signal.windows.exponential(4, 1.0, 2.0)):
+        with pytest.raises(ValueError, match="gaussian: .* not negative|exponential: center"):
+            wrong()

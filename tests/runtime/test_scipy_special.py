@@ -37,7 +37,8 @@ CALLS = [
     ("spherical_in", [2], POSITIVE), ("spherical_in", [0], POSITIVE, [True]), ("spherical_kn", [2], POSITIVE), ("spherical_kn", [0], POSITIVE, [True]),
     ("eval_genlaguerre", [3], X, SIGNED), ("eval_gegenbauer", [3], X, SIGNED), ("eval_jacobi", [3], X, POSITIVE, SIGNED),
     ("eval_jacobi", [0], X, POSITIVE, SIGNED), *((f"eval_{name}", [4], X) for name in ("legendre", "chebyt", "chebyu", "chebyc", "chebys", "sh_legendre", "sh_chebyt", "sh_chebyu")),
-    ("eval_hermite", [4], X), ("eval_hermitenorm", [4], X), ("eval_laguerre", [4], X), ("lambertw", POSITIVE), ("wofz", SIGNED),
+    ("eval_hermite", [4], X), ("eval_hermitenorm", [4], X), ("eval_laguerre", [4], X), ("lambertw", POSITIVE), *((name, [1.3], POSITIVE) for name in ("hankel1", "hankel1e", "hankel2", "hankel2e")), ("airye", POSITIVE),
+    ("wofz", SIGNED),
     ("sph_harm_y", [3], [2], POSITIVE, SIGNED), ("sph_harm_y", [4], [-1], POSITIVE, SIGNED), ("sph_harm_y", [2], [0], POSITIVE, SIGNED), ("ellipj", SIGNED, [0.4]),
 ]  # fmt: skip
 
@@ -81,7 +82,7 @@ def in_all_ways_of_sums(function, given, moves):
 
 
 REFUSED = [("hyp2f1", (1.2, 0.7, 2.3, 0.4), 0), ("hyp1f1", (1.2, 0.7, 0.4), 1), ("hyperu", (1.2, 0.7, 0.4), 0), ("struve", (1.2, 0.7), 0),
-           ("pdtr", (3.0, 0.7), 0), ("ellipj", (0.3, 0.7), 1)]  # fmt: skip
+           ("pdtr", (3.0, 0.7), 0), ("hankel1", (1.2, 0.7), 0), ("ellipj", (0.3, 0.7), 1)]  # fmt: skip
 
 
 @each("name, arguments, place", REFUSED)
@@ -125,8 +126,27 @@ def test_hard_points_of_others():
     assert special.comb(3.0, 5.0).item() == 0 and special.huber(-1.0, 2.0).item() == np.inf
 
 
+def test_derivatives_of_legendre_polynomials():
+    for n, z in ((0, 0.3), (1, -0.4), (5, np.array([-1.0, 0.2, 1.0]))):
+        np.testing.assert_allclose(special.legendre_p(n, z, diff_n=2), scipy_special.legendre_p(n, z, diff_n=2), rtol=1e-12, atol=1e-14)
+    assert gs.grad(lambda z: special.legendre_p(4, z, diff_n=1)[0])(0.3).item() == pytest.approx(scipy_special.legendre_p(4, 0.3, diff_n=1)[1])
+
+
+def test_airy_functions_that_are_scaled():
+    """Where the plain ones are 0 or inf, and below 0, where SciPy has NaN for Ai."""
+    found = special.airye(np.array([-2.0, 0.0, 1e4]))
+    np.testing.assert_allclose(found, scipy_special.airye(np.array([-2.0, 0.0, 1e4])), rtol=1e-13)
+    z, step = 1e4, 1.0
+    for place in range(4):
+        ends = [scipy_special.airye(z + h)[place] for h in (-step, step)]
+        slope = gs.grad(lambda z, place=place: special.airye(z)[place])(z).item()
+        np.testing.assert_allclose(slope, (ends[1] - ends[0]) / (2 * step), rtol=1e-6)
+    ends = [scipy_special.airye(-2.0 + h)[2] for h in (-1e-5, 1e-5)]
+    np.testing.assert_allclose(gs.grad(lambda z: special.airye(z)[2])(-2.0).item(), (ends[1] - ends[0]) / 2e-5, rtol=1e-8)
+
+
 def test_complex_numbers():
-    for name, arguments in (("hyp2f1", (0.5, 1.0, 1.5)), ("wofz", ()), ("lambertw", ()), ("erfi", ()), ("hyp1f1", (0.5, 1.5)), ("wrightomega", ())):
+    for name, arguments in (("hyp2f1", (0.5, 1.0, 1.5)), ("wofz", ()), ("lambertw", ()), ("erfi", ()), ("hyp1f1", (0.5, 1.5)), ("hankel2e", (1.5,)), ("wrightomega", ())):
         z = gs.tensor(0.3 + 0.4j, requires_grad=True)
         y = getattr(special, name)(*arguments, z)
         np.testing.assert_allclose(y.item(), getattr(scipy_special, name)(*arguments, 0.3 + 0.4j), rtol=1e-13)

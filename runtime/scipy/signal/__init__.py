@@ -4,16 +4,18 @@ Owns the names.  All but the loop of a recursive filter, which is SciPy's, is ma
 """
 
 from .convolutions import convolve, convolve2d, correlate, correlate2d, fftconvolve, oaconvolve
-from .filters import filtfilt, lfilter, lfilter_zi, savgol_filter, sosfilt, sosfilt_zi, sosfiltfilt
+from . import windows
+from .filters import filtfilt, lfilter, lfilter_zi, lfiltic, savgol_filter, sosfilt, sosfilt_zi, sosfiltfilt
 from .resampling import detrend, hilbert, medfilt, resample, resample_poly
 from .spectra import csd, istft, periodogram, spectrogram, stft, welch
+from .windows import get_window
 from ..values import in_given_precision
 from ...support.later import answer
 
 __all__ = [
-    "convolve", "convolve2d", "correlate", "correlate2d", "csd", "detrend", "fftconvolve", "filtfilt", "hilbert", "istft",
-    "lfilter", "lfilter_zi", "medfilt", "oaconvolve", "periodogram", "resample", "resample_poly", "savgol_filter", "sosfilt",
-    "sosfilt_zi", "sosfiltfilt", "spectrogram", "stft", "welch",
+    "convolve", "convolve2d", "correlate", "correlate2d", "csd", "detrend", "fftconvolve", "filtfilt", "get_window", "hilbert",
+    "istft", "lfilter", "lfilter_zi", "lfiltic", "medfilt", "oaconvolve", "periodogram", "resample", "resample_poly",
+    "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt", "spectrogram", "stft", "welch", "windows",
 ]  # fmt: skip
 in_given_precision(globals(), __all__)
 answer(__name__)

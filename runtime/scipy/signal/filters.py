@@ -14,7 +14,7 @@ from ...autograd import Function
 from ...core.operand import asarray
 from ...support.dispatch import ops
 
-__all__ = ["filtfilt", "lfilter", "lfilter_zi", "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
+__all__ = ["filtfilt", "lfilter", "lfilter_zi", "lfiltic", "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
 
 
 class AllPole(Function):
@@ -125,6 +125,42 @@ def _state(b: Any, a: Any, x: Any, y: Any, zi: Any, m: int, order: int) -> Any:
         if m + back < a.size:
             found = found - a[m + back] * y[..., count - back]
     return found
+
+
+def lfiltic(b: Any, a: Any, y: Any, x: Any = None) -> Any:
+    """The state of `lfilter` behind outputs and inputs that are known.
+
+    Parameters
+    ----------
+    b, a : array_like or Tensor, 1-D
+        Numerator and denominator.
+    y : array_like or Tensor, 1-D
+        The outputs y[-1], y[-2], ..., the last one first; zeros before them.
+    x : array_like or Tensor, 1-D, optional
+        The inputs x[-1], x[-2], ...; zeros by default.
+
+    Returns
+    -------
+    Tensor, shape (max(len(a), len(b)) - 1,)
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> gs.scipy.signal.lfiltic([1.0], [1.0, -0.5], [2.0]).tolist()
+    [1.0]
+    """
+    b, a, y, x = _floats(b, a, y, [0.0] if x is None else x)
+    if any(given.ndim != 1 for given in (b, a, y, x)) or not a.size or not b.size:
+        raise ValueError("lfiltic: b, a, y and x must be vectors, and b and a not empty")
+    order = max(a.size, b.size) - 1
+    zi = _reached(b, x, order) - _reached(a, y, order)
+    return zi / a[0]
+
+
+def _reached(c: Any, past: Any, order: int) -> Any:
+    """sum over j of c[m + j] past[j - 1], for each m from 1 on: what the past adds to what comes."""
+    sums = [ops.sum(c[m + 1 : m + 1 + past.size] * past[: max(c.size - m - 1, 0)]) for m in range(order)]
+    return ops.stack(sums) if sums else ops.zeros(0, dtype=c.dtype)
 
 
 def lfilter_zi(b: Any, a: Any) -> Any:

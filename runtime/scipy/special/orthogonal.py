@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...special import polynomials
 from ...special.polynomials import _degree, _polynomial
+from ...support.dispatch import ops
 from ..values import reals
 
 
@@ -60,6 +63,30 @@ def eval_gegenbauer(n: int, alpha: Any, x: Any) -> Any:
                        lambda x, k, y, before: (2 * (k + alpha) * x * y - (k + 2 * alpha - 1) * before) / (k + 1))  # fmt: skip
 
 
+def legendre_p(n: int, z: Any, *, diff_n: int = 0) -> Any:
+    """Legendre polynomial and its first derivatives.
+
+    Parameters
+    ----------
+    n : int
+        The degree.
+    z : array_like, real
+    diff_n : int
+        How many derivatives.
+
+    Returns
+    -------
+    Tensor
+        The polynomial and its derivatives along an axis at the front, as SciPy has them.
+    """
+    (z,) = reals("legendre_p", z)
+    found, n = [eval_legendre(n, z)], _degree(n)
+    for order in range(1, diff_n + 1):  # DLMF 18.9.19, from P to Gegenbauer's C
+        factor = float(np.prod(np.arange(1, 2 * order, 2)))
+        found.append(factor * eval_gegenbauer(n - order, order + 0.5, z) if n >= order else ops.zeros_like(z))
+    return ops.stack(found)
+
+
 def eval_jacobi(n: int, alpha: Any, beta: Any, x: Any) -> Any:
     """Jacobi polynomial of whole degree n at x.
 
@@ -85,5 +112,5 @@ def eval_jacobi(n: int, alpha: Any, beta: Any, x: Any) -> Any:
 __all__ = [
     "eval_chebyc", "eval_chebys", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
     "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu",
-    "eval_sh_legendre",
+    "eval_sh_legendre", "legendre_p",
 ]  # fmt: skip
