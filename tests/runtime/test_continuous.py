@@ -29,6 +29,7 @@ SHAPES = {
     "cosine": (), "semicircular": (), "bradford": (0.7,), "triang": (0.3,), "trapezoid": (0.2, 0.7), "truncexpon": (3.7,),
     "truncnorm": (-0.7, 2.1), "loguniform": (0.4, 3.1), "reciprocal": (0.2, 1.1), "powerlaw": (1.7,), "johnsonsb": (0.7, 1.4),
     "wrapcauchy": (0.4,), "skewcauchy": (0.4,), "powernorm": (3.2,), "vonmises": (1.7,), "vonmises_line": (1.7,), "crystalball": (1.3, 2.8),
+    "ncx2": (3.4, 2.6), "ncf": (5.2, 9.3, 1.8), "nct": (6.3, -0.8), "pearson3": (-0.7,), "jf_skew_t": (2.6, 1.4),
 }  # fmt: skip
 PROBABILITIES = np.array([1e-3, 0.37, 0.998])
 METHODS = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
@@ -70,7 +71,11 @@ def test_values_are_those_of_scipy(name, shapes):
         if stated is not None and name not in REFUSED:  # for these SciPy integrates, for seconds
             expected = theirs.stats(*shapes, loc=0.4, scale=1.7, moments=letter)
             close(ours.stats(*shapes, loc=0.4, scale=1.7, moments=letter), expected, 1e-6, letter)
-    assert [float(end.item()) for end in ours.support(*shapes, 0.4, 1.7)] == pytest.approx(list(theirs.support(*shapes, 0.4, 1.7)))
+    ends = [float(end.item()) for end in ours.support(*shapes, 0.4, 1.7)]
+    if name == "pearson3":  # SciPy's has the whole line, with densities of 0
+        assert ends == pytest.approx([-np.inf, 0.4 + 1.7 * 2 / 0.7]) and theirs.pdf(ends[1] + 1e-9, *shapes, 0.4, 1.7) == 0
+    else:
+        assert ends == pytest.approx(list(theirs.support(*shapes, 0.4, 1.7)))
 
 
 def direction(name, shapes, x, generator):

@@ -9,10 +9,10 @@ import gradspec  # noqa: F401 (waits for it)
 
 from .counts import (
     bernoulli, betabinom, betanbinom, binom, boltzmann, dlaplace, geom, hypergeom, logser,
-    nbinom, nhypergeom, planck, poisson, randint, yulesimon, zipf,
+    nbinom, nhypergeom, planck, poisson, randint, yulesimon, skellam, zipf,
 )  # fmt: skip
 from .gamma_kind import (
-    argus, beta, betaprime, chi, chi2, erlang, f, gamma, gengamma, halfgennorm, invgamma, maxwell, nakagami, rdist,
+    argus, beta, betaprime, chi, chi2, erlang, f, gamma, gengamma, halfgennorm, invgamma, maxwell, nakagami, pearson3, rdist,
 )  # fmt: skip
 from .half_line import (
     alpha, burr, burr12, expon, exponpow, exponweib, fatiguelife, fisk, foldcauchy, foldnorm, genexpon, genextreme,
@@ -25,13 +25,14 @@ from .interval import (
     truncexpon, truncnorm, uniform, wrapcauchy,
 )  # fmt: skip
 from .whole_line import (
-    cauchy, crystalball, dgamma, dweibull, exponnorm, genlogistic, gennorm, gumbel_l, gumbel_r, hypsecant, johnsonsu, laplace,
-    laplace_asymmetric, loggamma, logistic, moyal, norm, norminvgauss, powernorm, skewcauchy, skewnorm, t, vonmises,
-    vonmises_line,
+    cauchy, crystalball, dgamma, dweibull, exponnorm, genlogistic, gennorm, gumbel_l, gumbel_r, hypsecant, jf_skew_t,
+    johnsonsu, laplace, laplace_asymmetric, loggamma, logistic, moyal, norm, norminvgauss, powernorm, skewcauchy,
+    skewnorm, t, vonmises, vonmises_line,
 )  # fmt: skip
 from .kde import gaussian_kde
 from .matrices import invwishart, matrix_normal, wishart
 from .multivariate import dirichlet, dirichlet_multinomial, multinomial, multivariate_normal, multivariate_t, vonmises_fisher
+from .noncentral import ncf, nct, ncx2
 from .refusals import kendalltau, mode, rankdata, spearmanr
 from .summaries import (
     boxcox_llf, describe, entropy, gmean, gzscore, hmean, kurtosis, linregress, moment, pearsonr, pmean, sem, skew, trim_mean,
@@ -46,15 +47,16 @@ __all__ = [
     "exponweib", "f", "fatiguelife", "fisk", "foldcauchy", "foldnorm", "gamma", "gaussian_kde", "genexpon", "genextreme",
     "gengamma", "genhalflogistic", "genlogistic", "gennorm", "genpareto", "geom", "gibrat", "gmean", "gompertz", "gumbel_l",
     "gumbel_r", "gzscore", "halfcauchy", "halfgennorm", "halflogistic", "halfnorm", "hmean", "hypergeom", "hypsecant",
-    "invgamma", "invgauss", "invweibull", "invwishart", "johnsonsb", "johnsonsu", "kappa3", "kendalltau", "kurtosis",
-    "laplace", "laplace_asymmetric", "levy", "levy_l", "linregress", "loggamma", "logistic", "loglaplace", "lognorm",
-    "logser", "loguniform", "lomax", "matrix_normal", "maxwell", "mielke", "mode", "moment", "moyal", "multinomial",
-    "multivariate_normal", "multivariate_t", "nakagami", "nbinom", "nhypergeom", "norm", "norminvgauss", "pareto", "pearsonr",
-    "planck", "pmean", "poisson", "powerlaw", "powerlognorm", "powernorm", "randint", "rankdata", "rayleigh", "rdist",
-    "recipinvgauss", "reciprocal", "rice", "sem", "semicircular", "skew", "skewcauchy", "skewnorm", "spearmanr", "t",
-    "trapezoid", "triang", "trim_mean", "truncexpon", "truncnorm", "truncpareto", "truncweibull_min", "ttest_1samp",
-    "ttest_ind", "ttest_rel", "uniform", "variation", "vonmises", "vonmises_fisher", "vonmises_line", "wald",
-    "wasserstein_distance", "weibull_max", "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf", "zmap", "zscore",
+    "invgamma", "invgauss", "invweibull", "invwishart", "jf_skew_t", "johnsonsb", "johnsonsu", "kappa3", "kendalltau",
+    "kurtosis", "laplace", "laplace_asymmetric", "levy", "levy_l", "linregress", "loggamma", "logistic", "loglaplace",
+    "lognorm", "logser", "loguniform", "lomax", "matrix_normal", "maxwell", "mielke", "mode", "moment", "moyal", "multinomial",
+    "multivariate_normal", "multivariate_t", "nakagami", "nbinom", "ncf", "nct", "ncx2", "nhypergeom", "norm", "norminvgauss",
+    "pareto", "pearson3", "pearsonr", "planck", "pmean", "poisson", "powerlaw", "powerlognorm", "powernorm", "randint",
+    "rankdata", "rayleigh", "rdist", "recipinvgauss", "reciprocal", "rice", "sem", "semicircular", "skellam", "skew",
+    "skewcauchy", "skewnorm", "spearmanr", "t", "trapezoid", "triang", "trim_mean", "truncexpon", "truncnorm", "truncpareto",
+    "truncweibull_min", "ttest_1samp", "ttest_ind", "ttest_rel", "uniform", "variation", "vonmises", "vonmises_fisher",
+    "vonmises_line", "wald", "wasserstein_distance", "weibull_max", "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf",
+    "zmap", "zscore",
 ]  # fmt: skip
 answer(__name__)
 # HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.

@@ -9,6 +9,7 @@ from ...generated.ops import abs, cosh, entr, exp, expm1, log, log1p, maximum, m
 from ...special import betainc, betaln, gammainc, gammaincc, gammaln, xlog1py, zeta
 from .discrete import Discrete
 from .half_line import powers
+from .poisson_sums import last, log_poisson, log_sum, poisson_mean
 from .tails import existing, log_betainc, log_gammainc, log_gammaincc
 
 COUNTS = (0.0, math.inf)
@@ -152,4 +153,28 @@ def _yulesimon_stats(a):
 yulesimon = Discrete(
     "yulesimon", "alpha", doc="Yule-Simon distribution.", support=(1.0, math.inf), stats=_yulesimon_stats,
     logpmf=lambda k, a: log(a) + betaln(k, a + 1), logsf=lambda k, a: log(k) + betaln(k, a + 1),
+)  # fmt: skip
+
+
+def _skellam_logpmf(k, mu1, mu2):
+    """Over the lesser of the two counts."""
+    mode, ahead = (sqrt(square(k) + 4 * mu1 * mu2) - abs(k)) / 2, k >= 0
+    order, mu1, mu2, ahead = last(abs(k), mu1, mu2, ahead)
+    return log_sum(lambda j: log_poisson(where(ahead, j + order, j), mu1) + log_poisson(where(ahead, j, j + order), mu2), mode)
+
+
+def _skellam_probability(function, otherwise):
+    """The mean over the second count of a probability of the first; `otherwise` where that would be below 0."""
+
+    def of_first(j, k, mu1):
+        most = k + j + 1
+        return where(most > 0, function(maximum(most, 1.0), mu1), otherwise)
+
+    return lambda k, mu1, mu2: poisson_mean(of_first, mu2, k, mu1)
+
+
+skellam = Discrete(
+    "skellam", "mu1 mu2", doc="Skellam distribution, the difference of two Poisson numbers.", support=(-math.inf, math.inf),
+    logpmf=_skellam_logpmf, cdf=_skellam_probability(gammaincc, 0.0), sf=_skellam_probability(gammainc, 1.0),
+    stats=lambda mu1, mu2: (mu1 - mu2, mu1 + mu2, (mu1 - mu2) / (mu1 + mu2) ** 1.5, 1 / (mu1 + mu2)),
 )  # fmt: skip

@@ -6,7 +6,7 @@ Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `
 import math
 
 from ...generated.ops import abs, exp, log, log1p, sqrt, square, where, xlogy
-from ...special import betainc, betaln, digamma, gammainc, gammaincc, gammaincinv, gammaln, xlog1py
+from ...special import betainc, betaln, digamma, gammainc, gammaincc, gammaincinv, gammaln, ndtr, xlog1py
 from .continuous import Continuous
 from .half_line import POSITIVE, powers
 from .tails import existing, log_betainc, log_gammainc, log_gammaincc
@@ -191,4 +191,42 @@ argus = Continuous(
     logpdf=lambda x, c: (3 * log(c) - LOG_2PI / 2 - log(_argus_scale(c) / 2) + log(x) + log1p(-x * x) / 2
                          - c * c * (1 - x * x) / 2),
     sf=lambda x, c: gammainc(1.5, c * c * (1 - x) * (1 + x) / 2) / _argus_scale(c),
+)  # fmt: skip
+
+
+def _pearson(skew):
+    """The parameter of the gamma number, where there is one, and whether there is; near to 0 the number is a normal one."""
+    normal = abs(skew) < 1.6e-5
+    return normal, 4 / square(where(normal, 1.0, skew))
+
+
+def _pearson3_logpdf(y, skew):
+    normal, a = _pearson(skew)
+    near = -square(y) / 2 - LOG_2PI / 2 + skew * y * (square(y) - 3) / 6  # of first order in the skewness
+    slope = 2 / where(normal, 1.0, skew)
+    place = where(normal, 1.0, slope * (y + slope))
+    return where(normal, near, log(abs(slope)) + xlogy(a - 1, place) - place - gammaln(a))
+
+
+def _pearson3_probability(function, other, near, sign):
+    def formula(y, skew):
+        normal, a = _pearson(skew)
+        slope = 2 / where(normal, 1.0, skew)
+        place = where(normal, 1.0, slope * (y + slope))
+        curved = near(y) - sign * skew / 6 * (square(y) - 1) * exp(-square(y) / 2 - LOG_2PI / 2)
+        return where(normal, curved, where(slope > 0, function(a, place), other(a, place)))
+
+    return formula
+
+
+def _pearson3_support(skew):
+    end = -2 / where(skew == 0, 1.0, skew)
+    return where(skew > 0, end, -math.inf), where(skew < 0, end, math.inf)
+
+
+pearson3 = Continuous(
+    "pearson3", "skew", doc="Pearson's distribution of the third type, of mean 0 and variance 1.", support=_pearson3_support,
+    domain=lambda skew: skew == skew, logpdf=_pearson3_logpdf, cdf=_pearson3_probability(gammainc, gammaincc, ndtr, 1),
+    sf=_pearson3_probability(gammaincc, gammainc, lambda y: ndtr(-y), -1),
+    stats=lambda skew: (0 * skew, 1 + 0 * skew, skew, 1.5 * square(skew)),
 )  # fmt: skip

@@ -25,6 +25,7 @@ from ...generated.ops import (
     xlogy,
 )  # fmt: skip
 from ...special import (
+    betainc,
     betaln,
     digamma,
     erf,
@@ -304,4 +305,23 @@ def _crystalball_sf(x, b, m):
 crystalball = Continuous(
     "crystalball", "beta m", doc="Normal distribution with a power law as its left tail.", domain=lambda b, m: (b > 0) & (m > 1),
     logpdf=_crystalball_logpdf, cdf=_crystalball_cdf, sf=_crystalball_sf,
+)  # fmt: skip
+
+
+def _jf_share(y, a, b):
+    """The beta number of which a skew t number is a function, and one less it."""
+    root = sqrt(a + b + square(y))
+    far = abs(y) + root
+    small = (a + b) / (2 * root * far)  # (1 - abs(y) / root) / 2 without cancellation
+    return where(y < 0, small, 1 - small), where(y < 0, 1 - small, small)
+
+
+def _jf_logpdf(y, a, b):
+    low, high = _jf_share(y, a, b)
+    return (a + 0.5) * log(2 * low) + (b + 0.5) * log(2 * high) - (a + b - 1) * log2 - betaln(a, b) - log(a + b) / 2
+
+
+jf_skew_t = Continuous(
+    "jf_skew_t", "a b", doc="Skew t distribution of Jones and Faddy.", logpdf=_jf_logpdf,
+    cdf=lambda y, a, b: betainc(a, b, _jf_share(y, a, b)[0]), sf=lambda y, a, b: betainc(b, a, _jf_share(y, a, b)[1]),
 )  # fmt: skip

@@ -1,0 +1,60 @@
+"""Sums over the counts of a Poisson number, of which the terms that matter are taken.
+
+Owns which counts these are, by the mode of the terms, and the sums of terms or of their logarithms.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...func import stop_gradient
+from ...generated.ops import exp, expand_dims, floor, logsumexp, maximum, sum, where, xlogy
+from ...special import gammaln
+
+_TINY = 1e-290  # in the place of a mean of 0, at which the first term of a sum has a derivative
+_BATCHED = 1e4  # the greatest mode in a batch of `vmap`, whose numbers nobody can see; NaN beyond
+
+
+def extreme(values: Any, of: Callable[..., Any], otherwise: float) -> float:
+    """The greatest, or the least, of some numbers; another one where nobody can say."""
+    try:
+        found = np.asarray(stop_gradient(values).numpy())
+    except (RuntimeError, TypeError):
+        return otherwise
+    found = found[np.isfinite(found)]
+    return float(of(found)) if found.size else otherwise
+
+
+def _counts(mode: Any) -> tuple[Any, Any]:
+    """The whole numbers around a mode on which the terms of a sum are not 0, along a last axis; and where these are all."""
+    mode = maximum(stop_gradient(mode), 0.0)
+    most = extreme(mode, np.max, _BATCHED)
+    reach = int(12 * math.sqrt(most) + 40)
+    first = floor(maximum(mode - reach, 0.0))
+    return expand_dims(first, -1) + np.arange(2.0 * reach), mode <= most
+
+
+def log_sum(terms: Callable[[Any], Any], mode: Any) -> Any:
+    """The logarithm of a sum over counts, of the logarithms of its terms, which are greatest at the mode."""
+    counts, held = _counts(mode)
+    return where(held, logsumexp(terms(counts), -1), math.nan)
+
+
+def last(*values: Any) -> list[Any]:
+    """The values with one more axis at the end, along which counts lie."""
+    return [expand_dims(value, -1) for value in values]
+
+
+def log_poisson(j: Any, mean: Any) -> Any:
+    """The logarithm of the probability of a count; of a mean of 0 with its derivative."""
+    mean = mean + where(mean == 0, _TINY, 0.0)
+    return xlogy(j, mean) - mean - gammaln(j + 1)
+
+
+def poisson_mean(function: Callable[..., Any], mean: Any, *arguments: Any) -> Any:
+    """The mean of function(count, *arguments) over a Poisson number."""
+    counts, held = _counts(mean)
+    mean, *arguments = last(mean, *arguments)
+    return where(held, sum(exp(log_poisson(counts, mean)) * function(counts, *arguments), -1), math.nan)
