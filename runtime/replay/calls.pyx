@@ -18,8 +18,9 @@ from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVE
 from ..core.node cimport NodeHooks
 from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, wrap
 from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
+from ..support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
 from .playing cimport run
+from .spans cimport same_places
 from .playing import Missed
 
 cnp.import_array()
@@ -36,36 +37,6 @@ cdef enum:
     HOOKED = 16
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
-
-
-def differences(inputs):
-    """Which arrays that a call was given share memory: for each the number of its group, and pairs with their distance in bytes."""
-    numbers = {}
-    groups = [numbers.setdefault(value.memory, len(numbers)) for value in inputs]
-    first = {}
-    pairs = []
-    for i, (value, group) in enumerate(zip(inputs, groups)):
-        j = first.setdefault(group, i)
-        if j != i:
-            pairs.append((j, i, value.address - inputs[j].address))
-    return groups, pairs
-
-
-cdef bint same_places(list arrays, tuple groups, tuple written) except -1:
-    """Whether the arrays share memory as those that the tape was made of; of others only where it writes to one."""
-    cdef ndarray a, b
-    cdef Py_ssize_t distance
-    cdef int i, j
-    for pair in <list> groups[1]:
-        i, j, distance = pair
-        a, b = arrays[i], arrays[j]
-        if PyArray_BYTES(b) - PyArray_BYTES(a) != distance:
-            return False
-    for i in written:
-        for j in range(len(arrays)):
-            if (<list> groups[0])[i] != (<list> groups[0])[j] and np.may_share_memory(arrays[i], arrays[j]):
-                return False
-    return True
 
 
 cdef class Pattern:

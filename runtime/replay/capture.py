@@ -258,7 +258,7 @@ def fingerprint(taken: Captured) -> list[Any]:
         if not isinstance(item, Value):
             return repr(item) if not isinstance(item, np.ndarray) else item.tobytes()
         if item not in numbers:
-            numbers[item] = (len(numbers), item.type, None if item.data is None else item.data.tobytes())
+            numbers[item] = (len(numbers), item.dtype, item.shape, None if item.data is None else item.data.tobytes())
         return numbers[item]
 
     return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in (*taken.lines, *taken.backward)]

@@ -20,13 +20,14 @@ from ..support.generator import as_generator
 from ..tracing.values import Value, mapped, values_in
 from .again import Again, Inputs
 from .callers import generators_of
-from .calls import Recorded, Result, differences
+from .calls import Recorded, Result
 from .capture import GUARD, Captured, Unfit
 from .effects import does_something
 from .holdings import array_held
 from .listing import drawing, listing
 from .lowering import Lowered
 from .playing import Missed, play_tape
+from .spans import differences
 
 
 class Program(Recorded):

@@ -415,6 +415,50 @@ def test_arguments_that_share_memory():
         assert bits(compiled(x[1:], x[1:])) == bits((wanted[1:] + 1) ** 2)
 
 
+def test_arrays_anywhere_in_one_memory():
+    """A program of arrays that lie apart gives what the function gives, wherever views of one memory begin and end."""
+
+    def f(x, y, z, w):
+        y += 2 * x
+        w *= z
+        return x + y + z + w
+
+    rng = np.random.default_rng(0)
+    compiled, met = gs.compile(f), set()
+    for _ in range(200):
+        compiled.clear()
+        compiled(*[gs.asarray(rng.normal(size=6)) for _ in range(4)])
+        assert replays(compiled)
+        pool, starts, ways = rng.normal(size=60), rng.integers(0, 55, 4), []
+        for called in (f, compiled):
+            memory = pool.copy()
+            ways.append((bits(called(*[gs.asarray(memory[start : start + 6]) for start in starts])), bits(memory)))
+        assert ways[0] == ways[1]
+        met.add(np.diff(np.sort(starts)).min() >= 6)
+    assert met == {True, False}
+
+
+def test_thousand_parameters_are_replayed_at_the_cost_of_their_arithmetic():
+    """Sixteen times as many take sixteen times as long, and not as many times as there are pairs."""
+    times = []
+    for count in (125, 2000):
+        params = [gs.ones(4, dtype=float).requires_grad_() for _ in range(count)]
+        for param in params:
+            param.grad = gs.ones(4)
+        step = gs.compile(gs.optim.SGD(params, lr=0.1).step)
+        for _ in range(3):
+            step()
+        assert replays(step)
+        times.append(min(timed(step) for _ in range(5)))
+    assert times[1] < 64 * times[0]
+
+
+def timed(function):
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
 def test_draws_are_drawn_anew():
     compiled = gs.compile(lambda x: gs.nn.dropout(x, 0.5) + gs.random.standard_normal(4))
     gs.manual_seed(3)

@@ -1,0 +1,1 @@
+cdef bint same_places(list arrays, tuple groups, tuple written) except -1
