@@ -438,27 +438,6 @@ def test_arrays_anywhere_in_one_memory():
     assert met == {True, False}
 
 
-def test_thousand_parameters_are_replayed_at_the_cost_of_their_arithmetic():
-    """Sixteen times as many take sixteen times as long, and not as many times as there are pairs."""
-    times = []
-    for count in (125, 2000):
-        params = [gs.ones(4, dtype=float).requires_grad_() for _ in range(count)]
-        for param in params:
-            param.grad = gs.ones(4)
-        step = gs.compile(gs.optim.SGD(params, lr=0.1).step)
-        for _ in range(3):
-            step()
-        assert replays(step)
-        times.append(min(timed(step) for _ in range(5)))
-    assert times[1] < 64 * times[0]
-
-
-def timed(function):
-    start = time.process_time()
-    function()
-    return time.process_time() - start
-
-
 def test_draws_are_drawn_anew():
     compiled = gs.compile(lambda x: gs.nn.dropout(x, 0.5) + gs.random.standard_normal(4))
     gs.manual_seed(3)
