@@ -21,6 +21,7 @@ from .core.operand import asarray, tensor
 from .generated.tensor import Tensor
 from .generated import ops
 from .generated.ops import *
+from .support.devices import accelerator, backends, cuda, device, get_default_device, mps, set_default_device, xpu
 from .support.generator import manual_seed
 from .api.arrays import array, from_dlpack, is_tensor, ndim, shape, size
 from .api.clip_grad import clip_grad_norm_, clip_grad_value_
@@ -39,7 +40,18 @@ from .api.pieces import (
     segment_reduce,
     unique_consecutive,
 )
-from .api.promotion import broadcast_shapes, can_cast, promote_types, result_type, tril_indices, triu_indices
+from .api.promotion import (
+    broadcast_shapes,
+    can_cast,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    promote_types,
+    result_type,
+    set_default_dtype,
+    tril_indices,
+    triu_indices,
+)
 from .api.ranges import geomspace
 from .api.ranges import arange as arange, full as full, full_like as full_like  # around the operators of these names
 from .api.ranges import gradient as gradient, linspace as linspace, logspace as logspace, pad as pad  # as well
@@ -47,7 +59,7 @@ from .api.serialization import load, save
 from .api.spectrum import istft, multinomial, stft
 from . import batching, taylor  # which are private, and would be seen if they were imported later
 from .tracing import trace as trace  # around the operator of that name
-from .support import constants
+from .support import constants, devices
 from .support.constants import *
 from .support.einops import offer_backend
 from .support.hints import answer_imports
@@ -89,7 +101,8 @@ __all__ = sorted([
     "no_grad", "operator", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
     "unique_consecutive", "geomspace",
-    *_func, *_namespaces, *_sparse, *constants.__all__, *ops.__all__,
+    "finfo", "get_default_dtype", "iinfo", "set_default_dtype",
+    *_func, *_namespaces, *_sparse, *constants.__all__, *devices.__all__, *ops.__all__,
 ])  # fmt: skip
 
 

@@ -31,17 +31,11 @@ STOPS = {
     "numpy/normal_likelihood.py": "a list of tensors becomes one by gradspec.stack(list)",
     "numpy/scipy_beside.py": "x.detach() has the values alone",
     "numpy/solve_ivp.py": "a list of tensors becomes one by gradspec.stack(list)",
-    "pytorch/attention.py": "write x.shape for x.size()",
-    "pytorch/char_gru.py": "write gs.int64",
-    "pytorch/digits_cnn.py": "there is one device, memory",
     "pytorch/dqn.py": "write amax(axis=) and argmax(axis=)",
     "pytorch/layer_norm.py": "write correction=1 or correction=0",
     "pytorch/data_loader.py": "write a loop over slices",
     "pytorch/pca.py": "write gs.random.Generator",
     "pytorch/sinkhorn.py": "write alpha * b for the second argument b",
-    "pytorch/straight_through.py": "write gs.float64, which is the default",
-    "pytorch/hessian_vector.py": "write gs.float64, which is the default",
-    "pytorch/physics_informed.py": "there is one device, memory",
     "pytorch/rnn_cell.py": "PyTorch's x.repeat(m, n) is x.tile((m, n))",
 }
 

@@ -12,10 +12,10 @@ from ..spec.model import Argument, Output, Type
 from .bindings import Bindings
 from .wrapper import OpText
 
-# Names that the stub templates define or import; `bool` is a dtype of the namespace.
+# Names that the stub templates define or import; `bool`, `int` and `float` are dtypes of the namespace.
 _ARGUMENT = {
     "Array": "Operand", "Index": "Index", "Mask": "Operand", "Scalar": "complex", "DType": "npt.DTypeLike",
-    "int": "int", "float": "float", "bool": "_bool", "str": "str", "Generator": "np.random.Generator | int",
+    "int": "_int", "float": "_float", "bool": "_bool", "str": "str", "Generator": "np.random.Generator | _int",
 }  # fmt: skip
 
 
@@ -23,7 +23,7 @@ def argument_type(type_: Type) -> str:
     base = _ARGUMENT[type_.base]
     if type_.is_list:
         # One int may stand for a sequence of one.
-        base = "int | Sequence[int]" if type_.base == "int" else f"Sequence[{base}]"
+        base = "_int | Sequence[_int]" if type_.base == "int" else f"Sequence[{base}]"
     base += " | str" if type_.or_word else ""
     return f"{base} | None" if type_.optional else base
 

@@ -1,4 +1,4 @@
-"""The common dtype and shape of operands, and the indices of triangles: NumPy's functions for tensors.
+"""The common dtype and shape of operands, what dtypes hold, and the indices of triangles: NumPy's functions for tensors.
 
 Owns the names.  Nothing here has a gradient.
 """
@@ -6,6 +6,8 @@ Owns the names.  Nothing here has a gradient.
 from typing import Any
 
 import numpy as np
+from numpy import finfo as finfo
+from numpy import iinfo as iinfo
 
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -110,3 +112,30 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """
     rows, columns = np.triu_indices(n, k, m)
     return asarray(rows), asarray(columns)
+
+
+def get_default_dtype() -> np.dtype[Any]:
+    """The dtype of what is made of Python's floats, which is float64, as in NumPy.
+
+    Returns
+    -------
+    dtype
+    """
+    return np.dtype(np.float64)
+
+
+def set_default_dtype(d: Any) -> None:
+    """Nothing, for float64.
+
+    Parameters
+    ----------
+    d : dtype
+
+    Raises
+    ------
+    TypeError
+        Any other dtype: what functions of others make would hang on it.
+    """
+    if np.dtype(d) != get_default_dtype():
+        raise TypeError(f"set_default_dtype: the default is float64, as in NumPy; write dtype={np.dtype(d).name!r} where a "
+                        "tensor is made, and module.to(dtype)")  # fmt: skip

@@ -63,7 +63,7 @@ def read_pytorch(file: BinaryIO, path: str) -> Any:
     """
     try:
         with zipfile.ZipFile(file) as archive:
-            return _File(archive, os.fstat(file.fileno()).st_size).value()
+            return _File(archive, file.seek(0, os.SEEK_END)).value()
     except Refused as error:
         raise ValueError(f"load: {path!r} cannot be read as data: {error}; save a state_dict() of tensors") from error
     except (zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, RuntimeError) as error:

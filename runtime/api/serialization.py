@@ -1,59 +1,72 @@
 """Named tensors in a file: NumPy's `.npz`, safetensors, and PyTorch's files to read; loading a file never runs code from it.
 
 Owns the layout of the `.npz` file: one array a tensor under its percent-encoded name (`numpy.load` shows them), and one more,
-`%gradspec`, whose text says which of them require grad.  Knows leaves only: a graph is not saved.  Zip, JSON and URLs are
-imported where they are used: they would double the time of importing gradspec.
+`%gradspec`, whose text says which of them require grad, and of what nest they are.  Knows leaves only: a graph is not saved.
+Zip, JSON and URLs are imported where they are used: they would double the time of importing gradspec.
 """
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..core.grad_mode import no_grad
 from ..core.operand import tensor
 from ..generated.tensor import Tensor
+from ..support.devices import device
+from .nested_states import Taken, put_together
 
 INDEX = "%gradspec"  # no encoded name is equal to it: an encoded "%" is followed by two hexadecimal digits
-VERSION = 1
+VERSION = 2  # nests have had this one
 
 
-def save(path: str | os.PathLike, state: Mapping[str, Tensor]) -> None:
-    """Write named tensors to `path`, whole or not at all.
+def save(path: str | os.PathLike | BinaryIO, state: Any) -> None:
+    """Write tensors, and nests of them with numbers and text, to `path`, whole or not at all.
 
     Parameters
     ----------
-    path : str or PathLike
+    path : str, PathLike or binary file
         Used as it is; `.npz` is the usual ending.  With the ending `.safetensors`, a file of that format is written, which wants
-        the package safetensors.
-    state : mapping from str to Tensor
-        Any names; leaves only.
+        the package safetensors, and names with tensors.
+    state : Tensor, mapping from str to Tensor, or nest
+        Dictionaries, lists and tuples of tensors, which are leaves, arrays, numbers, text and None: a checkpoint of a model, an
+        optimiser and counts.  PyTorch's order, `save(state, path)`, is understood as well.
 
     Raises
     ------
     TypeError
-        Where a name is not a str or a value is not a Tensor.
+        Where something in a nest is none of these.
     ValueError
         Where a tensor is not a leaf: its graph cannot be saved.
     """
-    for name, value in state.items():
-        if not isinstance(name, str):
-            raise TypeError(f"save: names must be str, got {name!r}")
-        if not isinstance(value, Tensor):
-            raise TypeError(f"save: state[{name!r}] must be a Tensor, got {type(value).__name__}; see gradspec.tensor")
-        if not value.is_leaf:
-            raise ValueError(f"save: state[{name!r}] is not a leaf and its graph cannot be saved; save its detach()")
-    with no_grad():
-        arrays = {name: np.asanyarray(value.numpy()) for name, value in state.items()}
-    needs_grad = [name for name, value in state.items() if value.requires_grad]
-    if os.fspath(path).endswith(".safetensors"):
+    if not is_place(path) and is_place(state):
+        path, state = state, path
+    taken = Taken(state)
+    named = isinstance(state, Mapping) and all(isinstance(item, Tensor) for item in state.values()) and all(
+        isinstance(name, str) for name in state)  # fmt: skip
+    arrays = dict(zip(state, taken.arrays.values())) if named else taken.arrays
+    needs_grad = [name for name in state if state[name].requires_grad] if named else taken.needs_grad
+    if isinstance(path, (str, os.PathLike)) and os.fspath(path).endswith(".safetensors"):
         from .safetensors_files import write_safetensors
 
+        if not named:
+            raise TypeError("save: a file of safetensors holds names with tensors, and no other nest; write another ending")
         data = write_safetensors(arrays, needs_grad)
         replace(path, lambda file: file.write(data))
+        return
+    index: dict[str, Any] = {"version": 1, "requires_grad": needs_grad}
+    if not named:
+        index |= {"version": VERSION, "form": taken.form}
+    if isinstance(path, (str, os.PathLike)):
+        replace(path, lambda file: write(file, arrays, index))
     else:
-        replace(path, lambda file: write(file, arrays, needs_grad))
+        write(path, arrays, index)
+
+
+def is_place(item: Any) -> bool:
+    """Whether something names a file, or is one."""
+    return isinstance(item, (str, os.PathLike)) or hasattr(item, "write") and hasattr(item, "seek")
 
 
 def replace(path: str | os.PathLike, write: Callable[[BinaryIO], object]) -> None:
@@ -72,31 +85,35 @@ def replace(path: str | os.PathLike, write: Callable[[BinaryIO], object]) -> Non
         raise
 
 
-def write(file: BinaryIO, arrays: dict[str, np.ndarray], needs_grad: list[str]) -> None:
+def write(file: BinaryIO, arrays: dict[str, np.ndarray], index: dict[str, Any]) -> None:
     """Arrays as a `.npz` file."""
     import json
     import zipfile
 
     members = {encode(name): array for name, array in arrays.items()}
-    members[INDEX] = np.array(json.dumps({"version": VERSION, "requires_grad": needs_grad}))
+    members[INDEX] = np.array(json.dumps(index))
     with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
         for name, array in members.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def load(path: str | os.PathLike) -> dict[str, Any]:
+def load(path: str | os.PathLike | BinaryIO, map_location: Any = None, *, weights_only: bool = True) -> Any:
     """Read what `save` wrote, in the same order, or weights that PyTorch or safetensors has written.
 
     What a file is shows in its first bytes and its members, not in its name.
 
     Parameters
     ----------
-    path : str or PathLike
+    path : str, PathLike or binary file
+    map_location : str, optional
+        Nothing, for "cpu": every tensor is in memory.
+    weights_only : bool
+        Nothing: code is never loaded.
 
     Returns
     -------
-    dict from str to Tensor
+    dict from str to Tensor, or nest
         Leaves with the dtypes and `requires_grad` that they were saved with.  Of PyTorch's file, the nest that `torch.save` was
         given, with Tensors for its tensors; nothing in it is imported or called.  Brain floats become single precision.
 
@@ -113,13 +130,16 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
     from .pytorch_files import is_pytorch, read_pytorch
     from .safetensors_files import is_safetensors, read_safetensors
 
-    with open(path, "rb") as file:
+    if map_location is not None:
+        device(map_location)
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", type(path).__name__)
+    with open(path, "rb") if isinstance(path, (str, os.PathLike)) else nullcontext(path) as file:
         if is_safetensors(file.read(9)):
             file.seek(0)
-            return read_safetensors(file.read(), os.fspath(path))
+            return read_safetensors(file.read(), name)
         file.seek(0)
         if is_pytorch(file):
-            return read_pytorch(file, os.fspath(path))
+            return read_pytorch(file, name)
         try:
             with np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
@@ -127,11 +147,15 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
             version, wanted = index["version"], set(index["requires_grad"])
         # np.load returns an array for .npy files: those have no `files`.
         except (zipfile.BadZipFile, AttributeError, KeyError, TypeError, ValueError, EOFError, OSError) as error:
-            raise ValueError(f"load: {os.fspath(path)!r} is damaged or was not written by gradspec.save") from error
+            raise ValueError(f"load: {name!r} is damaged or was not written by gradspec.save") from error
     if version > VERSION:
-        raise ValueError(f"load: {os.fspath(path)!r} was written by a later gradspec (file version {version})")
+        raise ValueError(f"load: {name!r} was written by a later gradspec (file version {version})")
     state = {unquote(name, errors="surrogatepass"): array for name, array in arrays.items()}
-    return {name: tensor(array, requires_grad=name in wanted) for name, array in state.items()}
+    tensors = {name: tensor(array, requires_grad=name in wanted) for name, array in state.items()}
+    try:
+        return put_together(index["form"], tensors) if "form" in index else tensors
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"load: {name!r} is damaged") from error
 
 
 def encode(name: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from ..core.operand import asarray
 from ..support.dispatch import ops
 from ..support.generator import as_generator
+from ..support.hints import answering
 
 
 def _stretches(length: int, n_fft: int, hop: int) -> np.ndarray:
@@ -121,6 +122,7 @@ def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | N
     return ops.pad(y, ((0, 0),) * (y.ndim - 1) + ((0, missing),)) if missing > 0 else y
 
 
+@answering
 def multinomial(x: Any, n: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """`n` places drawn by their weights from each row.
 

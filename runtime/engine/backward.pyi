@@ -28,5 +28,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    *,
+    only_inputs: bool = True,
 ) -> tuple[Tensor, ...]: ...
 def depends_on_others(outputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> bool: ...

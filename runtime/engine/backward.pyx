@@ -183,7 +183,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
-         is_grads_batched=False, materialize_grads=False):
+         is_grads_batched=False, materialize_grads=False, *, only_inputs=True):
     """The gradients of `outputs` with respect to `inputs`; no `.grad` is touched.
 
     Parameters
@@ -201,6 +201,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         hook is on its way, which sees each row by itself.
     materialize_grads : bool
         Return zeros instead of None.
+    only_inputs : bool
+        Nothing: `.grad` of others is left alone in any case.
 
     Returns
     -------

@@ -9,6 +9,7 @@ from importlib import import_module
 import numpy as np
 
 from ..support.capi cimport PyArray_NDIM, ndarray
+from ..support.devices import CPU
 from ..support.dispatch import ops
 from ..support.scipy_operands import left_by_scipy
 from ..core.arguments cimport as_ints
@@ -27,12 +28,26 @@ NAMESPACE = __name__.partition(".")[0] + ".array_api"
 
 
 class Size(int):
-    """The number of elements, as NumPy's `x.size` has it; a call of it, as PyTorch's `x.size()`, says what to write."""
+    """The number of elements, as NumPy's `x.size` has it, which PyTorch's `x.size()` calls.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the tensor that was asked.
+    """
 
-    def __call__(self, *args, **kwargs):
-        raise TypeError("x.size is the number of elements, as in NumPy: write x.shape for x.size(), x.shape[i] for x.size(i)")
+    def __call__(self, dim=None):
+        """PyTorch's `x.size()`, which is `x.shape`, and `x.size(dim)`, which is `x.shape[dim]`.
+
+        Parameters
+        ----------
+        dim : int, optional
+
+        Returns
+        -------
+        tuple of int, or int
+        """
+        return self.shape if dim is None else self.shape[dim]
 
     def __reduce__(self):
         return int, (int(self),)
@@ -53,7 +68,9 @@ cdef class ArrayTensor(PyTorchTensor):
     @property
     def size(self):
         """Number of elements."""
-        return Size((<object> self.array).size)
+        cdef object array = self.array, size = Size(array.size)
+        size.shape = array.shape
+        return size
 
     @property
     def dtype(self):
@@ -117,7 +134,7 @@ cdef class ArrayTensor(PyTorchTensor):
     @property
     def device(self):
         """Where the array is: "cpu"."""
-        return "cpu"
+        return CPU
 
     def to_device(self, device, /, *, stream=None):
         """This tensor, which is on the one device that there is."""

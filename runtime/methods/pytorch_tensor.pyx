@@ -70,6 +70,10 @@ cdef class PyTorchTensor(TensorBase):
         """Number of elements; PyTorch's spelling of `size`."""
         return (<object> self.array).size
 
+    def nelement(self):
+        """Number of elements; PyTorch's spelling of `size`."""
+        return (<object> self.array).size
+
     def element_size(self):
         """Bytes of one element; PyTorch's spelling of `itemsize`."""
         return (<object> self.array).itemsize
@@ -230,6 +234,19 @@ cdef class PyTorchTensor(TensorBase):
     def bool(self):
         """`astype` of bool."""
         return ops.astype(self, np.bool_)
+
+    def type(self, dtype):
+        """`astype`; the dtype of a tensor is `x.dtype`."""
+        return ops.astype(self, dtype)
+
+    def type_as(self, other):
+        """`astype` of the dtype of another tensor."""
+        return ops.astype(self, (<TensorBase?> other).array.dtype)
+
+    @property
+    def is_cuda(self):
+        """False: every tensor is in memory."""
+        return False
 
     def cpu(self):
         """The tensor itself: all are in memory."""

@@ -1,4 +1,4 @@
-"""Dtypes and constants under the names that the Array API gives them.
+"""Dtypes and constants under the names that the Array API gives them, and PyTorch's for the same dtypes.
 
 A dtype here is NumPy's dtype object, as `x.dtype` is, and compares, hashes and prints like it.
 """
@@ -21,6 +21,12 @@ float64 = np.dtype(np.float64)
 complex64 = np.dtype(np.complex64)
 complex128 = np.dtype(np.complex128)
 
+# PyTorch's other names of these.
+float16 = half = np.dtype(np.float16)
+short, int, long = int16, int32, int64
+float, double = float32, float64
+cfloat, cdouble = complex64, complex128
+
 e = math.e
 inf = math.inf
 nan = math.nan
@@ -28,6 +34,7 @@ newaxis = None
 pi = math.pi
 
 __all__ = [
-    "bool", "complex128", "complex64", "e", "float32", "float64", "inf", "int16", "int32", "int64", "int8", "nan", "newaxis",
-    "pi", "uint16", "uint32", "uint64", "uint8",
+    "bool", "cdouble", "cfloat", "complex128", "complex64", "double", "e", "float", "float16", "float32", "float64", "half",
+    "inf", "int", "int16", "int32", "int64", "int8", "long", "nan", "newaxis", "pi", "short", "uint16", "uint32", "uint64",
+    "uint8",
 ]  # fmt: skip

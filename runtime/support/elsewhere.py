@@ -7,11 +7,7 @@ letters.  No row is needed for a name of another namespace, a tensor's method, o
 # What a tensor is asked for, as `x.name`.
 ATTRIBUTES = {
     "write nothing: every tensor is in memory": "cuda",
-    "write False: every tensor is in memory": "is_cuda",
     "write x.mH": "H",
-    "write x.numel()": "nelement",
-    "write x.dtype, or x.astype(dtype)": "type",
-    "write x.astype(other.dtype)": "type_as",
     "write x.fill_(value)": "fill",
     "write x = x.sort()": "sort_",
     "write x.numpy().ctypes.data": "data_ptr",
@@ -165,24 +161,21 @@ NAMES = {
     "write gs.where over the three pieces": "sparse_plus",
     "write gs.optim.swa_utils.AveragedModel": "swap_in_optimizer_params_and_state",
     # Arrays.
-    "write gs.Tensor": "Array Size ref Ref new_ref empty_ref free_ref ShapeDtypeStruct Value Storage storage swap_tensors",
-    "write gs.tensor(data, dtype=gs.float32)": "FloatTensor FloatStorage",
-    "write gs.tensor(data, dtype=gs.float64)": "DoubleTensor DoubleStorage",
-    "write gs.tensor(data, dtype=gs.int64)": "LongTensor LongStorage",
-    "write gs.tensor(data, dtype=gs.int32)": "IntTensor IntStorage",
-    "write gs.tensor(data, dtype=gs.int16)": "ShortTensor ShortStorage",
-    "write gs.tensor(data, dtype=gs.int8)": "CharTensor CharStorage",
-    "write gs.tensor(data, dtype=gs.uint8)": "ByteTensor ByteStorage",
-    "write gs.tensor(data, dtype=gs.bool)": "BoolTensor BoolStorage",
-    "write gs.tensor(data, dtype=np.float16)": "HalfTensor HalfStorage half chalf",
-    "write gs.float32": "float",
-    "write gs.float64, which is the default": "double float_",
-    "write gs.int64": "long",
-    "write gs.int32": "int",
-    "write gs.int16": "short",
+    "write tuple, the class of x.shape": "Size",
+    "write gs.Tensor": "Array ref Ref new_ref empty_ref free_ref ShapeDtypeStruct Value Storage storage swap_tensors",
+    "write gs.tensor(data, dtype=gs.float32), and x.dtype == gs.float32 to ask": "FloatTensor FloatStorage",
+    "write gs.tensor(data, dtype=gs.float64), and x.dtype == gs.float64 to ask": "DoubleTensor DoubleStorage",
+    "write gs.tensor(data, dtype=gs.int64), and x.dtype == gs.int64 to ask": "LongTensor LongStorage",
+    "write gs.tensor(data, dtype=gs.int32), and x.dtype == gs.int32 to ask": "IntTensor IntStorage",
+    "write gs.tensor(data, dtype=gs.int16), and x.dtype == gs.int16 to ask": "ShortTensor ShortStorage",
+    "write gs.tensor(data, dtype=gs.int8), and x.dtype == gs.int8 to ask": "CharTensor CharStorage",
+    "write gs.tensor(data, dtype=gs.uint8), and x.dtype == gs.uint8 to ask": "ByteTensor ByteStorage",
+    "write gs.tensor(data, dtype=gs.bool), and x.dtype == gs.bool to ask": "BoolTensor BoolStorage",
+    "write gs.tensor(data, dtype=gs.half), and x.dtype == gs.half to ask": "HalfTensor HalfStorage chalf",
+    "write gs.float64, which is the default": "float_",
     "write gs.uint8": "byte",
-    "write gs.complex64": "cfloat ComplexFloatStorage",
-    "write gs.complex128": "cdouble complex_ ComplexDoubleStorage",
+    "write gs.complex64": "ComplexFloatStorage",
+    "write gs.complex128": "complex_ ComplexDoubleStorage",
     "no counterpart, dtypes are NumPy's; write gs.float32": (
         "bfloat16 BFloat16* float0 float4_* float6_* float8_* complex32 int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 "
         "uint4 uint5 uint6 uint7 bits* bit UntypedStorage TypedStorage quint* qint* QInt* QUInt* allow_f16_reductions "
@@ -272,12 +265,11 @@ NAMES = {
     ),
     # Devices, threads, dtypes that are set.
     "write nothing: there is one device, memory": (
-        "accelerator cuda mps xpu mtia cpu is_vulkan_available cudnn_is_acceptable device Device device_count devices "
-        "local_device_count local_devices default_device default_backend get_default_device set_default_device get_device "
-        "get_device_module host_count host_id host_ids process_count process_index process_indices block_until_ready "
-        "effects_barrier copy_to_host_async Stream backends memory transfer_guard* enforce_grad_layout_policy "
-        "set_warn_on_accumulate_grad_stream_mismatch set_override_stale_capture_stream live_arrays "
-        "array_garbage_collection_guard clear_caches"
+        "mtia cpu is_vulkan_available cudnn_is_acceptable Device device_count devices local_device_count local_devices "
+        "default_device default_backend get_device get_device_module host_count host_id host_ids process_count process_index "
+        "process_indices block_until_ready effects_barrier copy_to_host_async Stream memory transfer_guard* "
+        "enforce_grad_layout_policy set_warn_on_accumulate_grad_stream_mismatch set_override_stale_capture_stream "
+        "live_arrays array_garbage_collection_guard clear_caches"
     ),
     "no counterpart: a process has one device; write gs.distributed.value_and_grad for many processes": (
         "NamedSharding sharding Shard P set_mesh make_mesh make_user_context auto_pcast reshard "
@@ -287,9 +279,8 @@ NAMES = {
     ),
     "write gs.set_num_threads": "set_num_interop_threads get_num_interop_threads init_num_threads has_openmp",
     "write dtype= where a tensor is made: the default is float64, NumPy's": (
-        "set_default_dtype get_default_dtype set_default_tensor_type amp autocast* GradScaler get_autocast_* set_autocast_* "
-        "is_autocast_* clear_autocast_cache default_matmul_precision set_float32_matmul_precision get_float32_matmul_precision "
-        "set_flush_denormal"
+        "set_default_tensor_type amp autocast* GradScaler get_autocast_* set_autocast_* is_autocast_* clear_autocast_cache "
+        "default_matmul_precision set_float32_matmul_precision get_float32_matmul_precision set_flush_denormal"
     ),
     "write np.set_printoptions": "set_printoptions printoptions get_printoptions",
     "write nothing: results are the same from run to run": (

@@ -23,7 +23,7 @@ _RENAMED = {
     "interpolation": "method", "weight": "weights", "split_sizes": "sizes", "indices_or_sections": "sections",
     "tensor_indices_or_sections": "sections", "stride": "strides", "storage_offset": "offset", "real": "a", "imag": "b",
     "abs": "a", "angle": "b", "elements": "x", "test_elements": "test", "logits": "x", "train": "training",
-    "fill_value": "value", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
+    "fill_value": "value", "num_samples": "n", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
 }  # fmt: skip
 RENAMED = {
     name: tuple(tuple(sys.intern(part) if part else None for part in meant.partition(":")[::2]) for meant in meanings.split())
@@ -37,7 +37,8 @@ CONVERTED = {"unbiased": int}
 IDLE = {
     "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
     "memory_format": (None,), "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,), "sparse": (False,),
-    "sorted": (True,), "pivot": (True,), "driver": (None,), "size_average": (None,), "dtype": (None,), "out": (None,),
+    "sorted": (True,), "as_tuple": (True,),
+    "pivot": (True,), "driver": (None,), "size_average": (None,), "dtype": (None,), "out": (None,),
     "prepend": (None,), "append": (None,), "hard": (False,), "mode": ("reduced",),
 }  # fmt: skip
 

@@ -119,6 +119,7 @@ ELSEWHERE = {
     "runtime/replay/loops.py": ["tests/runtime/test_compiled.py", "tests/runtime/test_playing.py"],
     "runtime/replay/playing.pyx": ["tests/runtime/test_compiled.py", "tests/runtime/test_playing.py"],
     "runtime/replay/programs.py": ["tests/runtime/test_compiled.py"],
+    "runtime/api/nested_states.py": ["tests/runtime/test_serialization.py"],
     "runtime/replay/spans.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/steps.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/tape.pyx": ["tests/runtime/test_compiled.py", "tests/runtime/test_playing.py"],

@@ -1,5 +1,6 @@
 """serialization: round trips of names, dtypes and flags, atomic writes, refusals."""
 
+import io
 import os
 
 import numpy as np
@@ -106,13 +107,47 @@ def test_a_failed_write_leaves_the_old_file(path, monkeypatch):
 
 def test_save_refuses(path):
     w = gs.tensor([1.0], requires_grad=True)
-    with pytest.raises(TypeError, match="names must be str, got 1"):
-        save(path, {1: w})
-    with pytest.raises(TypeError, match=r"state\['w'\] must be a Tensor, got ndarray; see gradspec.tensor"):
-        save(path, {"w": np.zeros(1)})
-    with pytest.raises(ValueError, match=r"state\['y'\] is not a leaf and its graph cannot be saved; save its detach\(\)"):
-        save(path, {"y": w * 2})
+    with pytest.raises(TypeError, match=r"save: w\.0\.f is a function, and files hold tensors, arrays, numbers, text and nests of them"):
+        save(path, {"w": [{"f": load}]})
+    with pytest.raises(TypeError, match=r"what is saved is a Linear, .*; save its state_dict\(\)"):
+        save(path, gs.nn.Linear(2, 2))
+    for nest in ({"y": w * 2}, {"y": w * 2, "n": 1}):
+        with pytest.raises(ValueError, match=r"save: y is not a leaf and its graph cannot be saved; save its detach\(\)"):
+            save(path, nest)
+    with pytest.raises(TypeError, match="names with tensors, and no other nest"):
+        save(path.with_suffix(".safetensors"), {"n": 1})
+    with pytest.raises(RuntimeError, match="no device 'cuda'"):
+        load(path, map_location="cuda")
     assert not path.exists()
+
+
+def test_a_nest_comes_back_as_it_was(path):
+    """A checkpoint, in NumPy's order of arguments and in PyTorch's, in a file and in memory."""
+    model = gs.nn.Sequential(gs.nn.Linear(2, 3), gs.nn.BatchNorm1d(3))
+    optimizer = gs.optim.Adam(model.parameters(), lr=0.1, betas=(0.5, 0.9))
+    model(gs.ones((4, 2))).sum().backward()
+    optimizer.step()
+    nest = {"epoch": 3, "best": float("inf"), "model": model.state_dict(), "optimizer": optimizer.state_dict(), "name": "a.b", "on": True,
+            "a": {"b": gs.tensor([1.0], requires_grad=True)}, "a.b": gs.tensor([2], dtype="int8"), "none": None, "z": 1 - 2j,
+            "list": [np.arange(3, dtype="uint8"), (np.float32(0.5), [])], (1, "x"): {}, True: 2}  # fmt: skip
+    for target, write in ((path, save), (path, lambda target, nest: save(nest, target)), (io.BytesIO(), save)):
+        write(target, nest)
+        if target is not path:
+            target.seek(0)
+        found = load(target, map_location="cpu", weights_only=True)
+        assert repr(found) == repr({**nest, "model": dict(nest["model"])})
+        assert found["a"]["b"].requires_grad and type(found["list"][1][0]) is np.float32
+        gs.nn.Sequential(gs.nn.Linear(2, 3), gs.nn.BatchNorm1d(3)).load_state_dict(found["model"])
+    save(path, gs.tensor([1.0, 2.0]))
+    assert load(path).tolist() == [1.0, 2.0]
+    assert sorted(np.load(path).files) == ["%gradspec", "tensor"]
+
+
+@pytest.mark.parametrize("form", ['{"tensor": "y"}', '{"what": 1}', '{"dict": [[{"list": []}, 1]]}', '{"list": 3}', "{}", '{"number": []}'])
+def test_a_form_that_is_none_is_refused(path, form):
+    np.savez(path, **{"%gradspec": np.array(f'{{"version": 2, "requires_grad": [], "form": {form}}}'), "x": np.zeros(1)})
+    with pytest.raises(ValueError, match="is damaged"):
+        load(path)
 
 
 def test_load_refuses(path, tmp_path):
