@@ -1,6 +1,6 @@
 """Parameter and Buffer: tensors that a module takes up when they are assigned to one of its attributes.
 
-Owns these two types.  An operator's result is a plain Tensor, whatever it was given.
+Owns these two types, and those whose shapes are not known yet.  An operator's result is a plain Tensor, whatever it was given.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..support.later import answer
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 answer(__name__)
 
 
@@ -62,6 +62,99 @@ class Buffer(gs.Tensor):
     def __init__(self, data: gs.Tensor | npt.ArrayLike | None = None, *, persistent: bool = True) -> None:
         self.data = gs.empty(0) if data is None else gs.asarray(data).detach()
         self.persistent = persistent
+
+
+class _Uninitialized(gs.Tensor):
+    """A tensor whose shape is not known yet.
+
+    Its one number is NaN, so that nothing finite is computed of it.
+    """
+
+    cls_to_become: type[gs.Tensor]
+    persistent: bool
+
+    def _begin(self, device: Any, dtype: Any) -> None:
+        self.data = gs.full(1, gs.nan, dtype=dtype).to(device=device)
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become the tensor of this shape, whose numbers are set later.
+
+        Parameters
+        ----------
+        shape : int or sequence of int
+        device : str, optional
+        dtype : dtype, optional
+            That of the constructor where it is None.
+        """
+        wanted = self.requires_grad
+        with gs.no_grad():
+            self.data = gs.empty(shape, dtype=self.dtype if dtype is None else dtype).to(device=device)
+        self.requires_grad = wanted
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> Any:
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
+            "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters "
+            "before accessing their attributes."
+        )
+
+    size = ndim = shape  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        memo[id(self)] = found = self.__reduce__()[0](*self.__reduce__()[1])
+        return found
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.requires_grad, None, self.dtype)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__reduce__()
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape is not known yet; `materialize(shape)` makes it a `Parameter`.
+
+    Parameters
+    ----------
+    requires_grad : bool
+    device : str, optional
+    dtype : dtype, optional
+    """
+
+    cls_to_become = Parameter
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        self._begin(device, dtype)
+        self.requires_grad = requires_grad
+
+
+class UninitializedBuffer(_Uninitialized):
+    """A buffer whose shape is not known yet; `materialize(shape)` makes it a tensor.
+
+    Parameters
+    ----------
+    requires_grad : bool
+    device : str, optional
+    dtype : dtype, optional
+    persistent : bool
+        Whether `state_dict` has it.
+    """
+
+    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> None:
+        self._begin(device, dtype)
+        self.requires_grad, self.persistent = requires_grad, persistent
+
+    cls_to_become = Buffer
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a tensor is a parameter or a buffer whose shape is not known yet."""
+    return isinstance(param, _Uninitialized)
 
 
 def parameter(shape: Any, device: Any = None, dtype: Any = None) -> Parameter:

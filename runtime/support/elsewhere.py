@@ -126,7 +126,6 @@ NAMES = {
     ),
     # Layers and optimisers.
     "write gs.nn.Module and the layers of gs.nn": "Container common_types factory_kwargs",
-    "not there yet; write the layer with its shapes: gs.nn.Linear(3, 4)": "Lazy* UninitializedParameter UninitializedBuffer",
     "write gs.distributed.DistributedDataParallel": "DataParallel parallel intrinsic",
     "write gs.nn.Buffer, or register_buffer in a gs.nn.Module": "BufferDict",
     "not there yet; write vmap over a gs.nn.Module in evaluation": "replace_all_batch_norm_modules_",

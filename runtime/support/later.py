@@ -11,7 +11,7 @@ from importlib import import_module
 from .hints import MissingAttribute, of_name
 
 
-def later(package, places):
+def later(package, places, rest=None, names=()):
     """The `__getattr__` of a package that imports some of its names when they are asked for.
 
     Parameters
@@ -19,18 +19,30 @@ def later(package, places):
     package : str
     places : dict of str to tuple of str
         Module of the package -> names that it holds; "" for names that are modules themselves.
+    rest : str, optional
+        A module of the package whose `__all__` has further names: it is imported for a name that is nowhere else.
+    names : sequence of str
+        The public names beside those; then `__all__` of the package is made when it is asked for.
     """
     owners = {name: module for module, names in places.items() for name in names}
 
     def __getattr__(name):
         if name not in owners:
+            if rest is not None and (name == "__all__" or not name.startswith("__")):
+                module, here = import_module(f"{package}.{rest}"), vars(sys.modules[package])
+                further = getattr(module, "__all__", ())  # none while it is imported
+                here.update({other: getattr(module, other) for other in further})
+                if further and "__all__" not in here:
+                    here["__all__"] = sorted([*names, *further])
+                if name in here:
+                    return here[name]
             raise missing(package, name)
         module = import_module(f"{package}.{owners[name] or name}")  # Python makes it an attribute, perhaps only after this line
         if not owners[name]:
             return module
-        names = {other: getattr(module, other) for other in places[owners[name]]}
-        vars(sys.modules[package]).update(names)
-        return names[name]
+        found = {other: getattr(module, other) for other in places[owners[name]]}
+        vars(sys.modules[package]).update(found)
+        return found[name]
 
     return __getattr__
 

@@ -138,9 +138,8 @@ ROWS: list[tuple[str, str, tuple[Any, ...]]] = [
 # Classes of torch.nn that no row asks, and where they are asked or why they are not here.
 LEFT = {
     "Module Sequential ModuleList ModuleDict ParameterList ParameterDict Parameter Buffer RNNBase RNNCellBase": "test_modules",
+    "Lazy* UninitializedParameter UninitializedBuffer": "test_lazy",
     "Container": "was ModuleList's name once",
-    "Lazy*": "shapes are given: a layer without shapes has no parameters for an optimiser",
-    "UninitializedParameter UninitializedBuffer": "those of lazy layers",
     "DataParallel": "one device",
     "SyncBatchNorm": "one process; it is batch norm of any number of axes, tests/runtime/test_layers_of_nn.py",
     "LinearCrossEntropyLoss FractionalMaxPool2d FractionalMaxPool3d": "their functions are not there yet",

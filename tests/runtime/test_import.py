@@ -96,8 +96,8 @@ def test_the_package_imports_no_namespace_of_its_own():
 @pytest.mark.parametrize("package", ["array_api", "autograd", "nn", "optim", "signal"])
 def test_a_namespace_imports_none_of_its_public_modules(package):
     """A thread that imports `gradspec.nn.functional` first waits for `gradspec.nn`, which then must not wait for that thread."""
-    found = f"[name for name in dir(module) if f'gradspec.{package}.{{name}}' in sys.modules]"
-    code = f"import sys, gradspec.{package} as module; print(*{found}); print(*map(type, (getattr(module, n) for n in dir(module))))"
+    found = f"[name for name in dir(module) if f'gradspec.{package}.{{name}}' in before]"
+    code = f"import sys, gradspec.{package} as module; before = set(sys.modules); print(*{found}); print(*map(type, (getattr(module, n) for n in dir(module))))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
     assert first == ("gradcheck" if package == "autograd" else "")  # a function, as in PyTorch, that its module is named after

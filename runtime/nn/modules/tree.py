@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import gradspec as gs
 
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
     from typing import Self
@@ -288,7 +288,7 @@ class Tree:
 
 def counted(module: Tree) -> str:
     """How many numbers the parameters of a module are, as the end of a line."""
-    count = sum(parameter.size for parameter in module.parameters())
+    count = sum(parameter.size for parameter in module.parameters() if not is_lazy(parameter))
     return f"  # {count:,} parameter{'s' * (count != 1)}" if count else ""
 
 
