@@ -199,6 +199,9 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     lines = straightened(witness.root, wanted)
     middle = next((n for n, line in enumerate(lines) if line.name == BACKWARD), len(lines))
     taken.lines, taken.backward = lines[:middle], lines[middle + 1 :]
+    written = {line.target for line in lines}
+    if any(value in written and not array_held(item).flags.writeable for value, item in zip(taken.inputs, given)):
+        raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
     taken.doubtful = witness.doubtful
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()

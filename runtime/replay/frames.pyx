@@ -29,6 +29,7 @@ cdef Frame new_frame(Tape tape):
     cdef Frame frame = Frame.__new__(Frame)
     cdef Slot* slot
     cdef char* start
+    cdef object block, array
     cdef int i
     frame.base = <char**> calloc(tape.slot_count + 1, sizeof(char*))
     if frame.base == NULL:
@@ -38,15 +39,19 @@ cdef Frame new_frame(Tape tape):
     start = PyArray_BYTES(<ndarray> frame.memory)
     start += -<Py_ssize_t> <size_t> start & 63
     frame.saved = start + ((tape.memory + 63) & ~63)
+    block = memoryview(frame.memory)  # no array: each slot is memory of its own to who asks where an array lies
     for i in range(tape.slot_count):
         slot = &tape.slots[i]
         if slot.place == PLANNED or slot.place == OFFERED:
             frame.base[i] = start + slot.offset
+            if not slot.object and slot.place == PLANNED and not <list> tape.looks[i]:
+                continue
+            array = look(tape, frame, i, block)
             if slot.object or slot.place == OFFERED:
-                frame.tensors[i] = wrap(look(tape, frame, i, frame.memory))
+                frame.tensors[i] = wrap(array)
             if slot.place == OFFERED:
                 frame.homes[i] = frame.tensors[i]
-            look_from(tape, frame, i, frame.memory)
+            look_from(tape, frame, i, array)
         elif slot.place == CONSTANT:
             put(tape, frame, i, <ndarray> tape.data[i], None)
     return frame

@@ -7,12 +7,10 @@ everything else is called, by its forward on arrays or by its wrapper.  Loops ov
 run block by block.
 """
 
-from libc.stdint cimport uintptr_t
-
 from ..tracing.instructions cimport Instruction, layouts_of
 from ..tracing.passes import shortened
 from ..tracing.values import copied
-from ..tracing.values cimport Value, values_in
+from ..tracing.values cimport Value, lies_in, values_in
 from ..kernels.program.into import goes_into
 from .callers import Filler, arrays_in, caller
 from .capture import GUARD, Unfit
@@ -60,7 +58,7 @@ cdef class Lowered:
         self.inputs, self.returned = inputs, list(dict.fromkeys(returned))
         self.lines = late(shortened(spelled(lines), self.returned), {value.memory for value in inputs})
         self.lines = waiting(self.lines, self.is_steady)
-        self.anchors = {}   # of memory: a slot that lies in it, and where that was
+        self.anchors = {}   # of memory: values that have slots of their own in it
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
         self.escaping = {value.memory for value in self.returned}
@@ -160,6 +158,7 @@ cdef class Lowered:
             raise Unfit("a write to memory of which the program was given a part, before a guard")
         outer = self.places[value]
         inner = self.slot("planned", value)
+        self.anchors.pop(value)
         self.anchor(value, inner)
         self.shadows[value] = outer
         self.copy(inner, outer, value)
@@ -180,19 +179,26 @@ cdef class Lowered:
 
     cdef int place(self, Value value) except -1:
         """The slot of a value: its own, or a look at the memory that it shares."""
+        cdef Value anchor
         found = self.places.get(value)
         if found is not None:
             return found
-        anchor = self.anchors.get(value.memory)
-        if anchor is None:
-            raise Unfit(f"{value.type} looks at memory that nothing has made")
-        self.places[value] = found = self.slot("look", value, anchor[0], <Py_ssize_t> (value.address - <uintptr_t> anchor[1]))
+        anchor = self.anchor_of(value)
+        self.places[value] = found = self.slot("look", value, self.places[anchor], <Py_ssize_t> (value.address - anchor.address))
         return found
 
+    cdef Value anchor_of(self, Value value):
+        """A value that has a slot of its own, in which another value lies."""
+        cdef Value anchor
+        for anchor in self.anchors.get(value.memory, ()):
+            if lies_in(value, anchor):
+                return anchor
+        raise Unfit(f"{value.type} looks at memory that nothing has made, or beyond the array that was given")
+
     cdef int anchor(self, Value value, int place) except -1:
-        """Say that a value has a slot of its own, from which others of the same memory are found."""
+        """Say that a value has a slot of its own, in which others of the same memory may lie."""
         self.places[value] = place
-        self.anchors[value.memory] = place, value.address  # a folded constant has none
+        self.anchors.setdefault(value.memory, []).append(value)
         return 0
 
     cdef int result(self, Value value) except -1:
@@ -202,6 +208,7 @@ cdef class Lowered:
             return self.place(value)
         if value is memory:
             return self.shadows[memory]
+        self.anchor_of(value)
         return self.slot("look", value, self.shadows[memory], <Py_ssize_t> (value.address - memory.address))
 
     # Steps.
@@ -337,10 +344,7 @@ cdef class Lowered:
             else:
                 place = self.slot("offered" if offered else "called", value)
                 places.append(place)
-                if value.memory in self.anchors:
-                    self.places[value] = place
-                else:
-                    self.anchor(value, place)
+                self.anchor(value, place)
         if forward is not None and made:
             self.forward(forward, places[0] if type(line.outputs) is Value else tuple(places), line)
             return

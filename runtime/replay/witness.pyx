@@ -16,7 +16,7 @@ from ..tracing.arrays cimport mapped
 from ..tracing.entries import entry_of
 from ..tracing.instructions import CALLBACK, GUARD
 from ..tracing.listening cimport Call, Recorder
-from ..tracing.listening import place
+from ..tracing.listening import arrays_in, place
 from ..tracing.values import held_generator
 from ..tracing.values cimport Memory, Value
 from .effects import Watched, leaves_of
@@ -76,6 +76,28 @@ cdef class Witness(Recorder):
             raise Unfit(f"a hook ran at {place(event.line)}")
         elif event.kind == "function":
             raise Unfit(f"{event.name}, a custom Function, ran at {place(event.line)}")
+
+    cpdef closed(self, Event event):
+        cdef Call call = self.open
+        Recorder.closed(self, event)
+        if event.kind == "operator" and event.error is None and type(call.outputs) is Value and call.event is None:
+            self.settle(call, event)
+
+    cdef int settle(self, Call call, Event event) except -1:
+        """Where a view of what was given begins may hang on the numbers of indices: those are looked at."""
+        cdef Value look = call.outputs, value
+        if look.shared is None or look.shared.kind != "input" or look.definer is not call:
+            return 0
+        entry = entry_of(call.name)
+        if entry is None or entry.view is None:
+            return 0
+        for (_, kind, _, _), item in zip(entry.arguments, event.inputs):
+            if kind.startswith("Index"):
+                for array in arrays_in(item):
+                    value = self.memory.known(array)
+                    if value is not None and value.kind != "constant":
+                        self.root.add(Call("made", GUARD, (value, array.tobytes()), self.line_at(event)))
+        return 0
 
     cdef bint is_outermost(self):
         """Whether what comes is written in the function itself, or in what it names."""

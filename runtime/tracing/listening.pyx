@@ -139,6 +139,8 @@ cdef class Recorder(Listener):
             self.failed(call, event)
         else:
             call.outputs = self.result(event.outputs, call) if is_tensor(event.outputs) else self.results(event.outputs, call)
+            if call.name.endswith("_") and type(call.outputs) is Value and call.outputs is not call.arguments[0]:
+                call.name = call.name[:-1]  # a tensor that has become a view of what it was: nothing is written
 
     def called_back(self, Event event, Call call):
         text = f"{place(event.line)}: {event.name} was called back, and is not called by this program"

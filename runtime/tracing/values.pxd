@@ -34,8 +34,10 @@ cdef class Memory:
     cpdef Value known(self, ndarray array)
     cpdef Value enter(self, ndarray array, str kind)
     cpdef tuple block(self, ndarray array)
-    cdef int add_block(self, ndarray array, Value value) except -1
+    cdef int settle(self, ndarray array, Value value) except -1
+    cdef int join(self, Value part, Value memory) except -1
     cdef Py_ssize_t behind(self, uintptr_t low) noexcept
 
 cdef Layout layout_of(ndarray array)
 cpdef list values_in(object tree)
+cdef bint lies_in(Value value, Value whole) except -1

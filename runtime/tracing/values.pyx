@@ -187,30 +187,55 @@ cdef class Memory:
     cpdef Value enter(self, ndarray array, str kind):
         """A new value for an array that is not known."""
         cdef uintptr_t address = <uintptr_t> PyArray_BYTES(array)
-        cdef tuple block = self.block(array)
-        cdef Value value = Value(kind, array, None if block is None else <Value> block[1])
+        cdef Value value = Value(kind, array)
         cdef list found = self.places.get(address)
+        if PyArray_SIZE(array):  # without elements it would be taken for the memory of its base
+            self.settle(array, value)
         value.address = address
         if found is None:
             self.places[address] = [array, value]
         else:
             found += (array, value)
         self.values.append(value)
-        if block is None and PyArray_SIZE(array):  # without elements it would be taken for the memory of its base
-            self.add_block(array, value)
         return value
 
-    cdef int add_block(self, ndarray array, Value value) except -1:
-        cdef Block new
-        cdef Py_ssize_t place
-        ends_of(last_owner(array), &new.low, &new.high)
-        place = self.behind(new.low)
-        if self.block_count == self.room:
-            self.blocks = <Block*> more(self.blocks, &self.room, sizeof(Block), 64)
-        self.owners.insert(place, (array, value))
-        memmove(self.blocks + place + 1, self.blocks + place, (self.block_count - place) * sizeof(Block))
-        self.blocks[place] = new
-        self.block_count += 1
+    cdef int settle(self, ndarray array, Value value) except -1:
+        """Find the memory that a value lies in, as far as the owner of its array reaches; known pieces of it are one."""
+        cdef Block here
+        cdef uintptr_t low, high
+        cdef Py_ssize_t first, last, i
+        ends_of(last_owner(array), &here.low, &here.high)
+        ends_of(array, &low, &high)
+        here.low, here.high = min(here.low, low), max(here.high, high)
+        first = max(self.behind(here.low) - 1, 0)
+        if first < self.block_count and self.blocks[first].high <= here.low:
+            first += 1
+        last = first
+        while last < self.block_count and self.blocks[last].low < here.high:
+            last += 1
+        if first == last:
+            if self.block_count == self.room:
+                self.blocks = <Block*> more(self.blocks, &self.room, sizeof(Block), 64)
+            self.owners.insert(first, (array, value))
+            memmove(self.blocks + first + 1, self.blocks + first, (self.block_count - first) * sizeof(Block))
+            self.block_count += 1
+        else:
+            value.shared = <Value> self.owners[first][1]
+            here.low, here.high = min(here.low, self.blocks[first].low), max(here.high, self.blocks[last - 1].high)
+            for i in range(first + 1, last):
+                self.join(<Value> self.owners[i][1], value.shared)
+            del self.owners[first + 1 : last]
+            memmove(self.blocks + first + 1, self.blocks + last, (self.block_count - last) * sizeof(Block))
+            self.block_count -= last - first - 1
+        self.blocks[first] = here
+        return 0
+
+    cdef int join(self, Value part, Value memory) except -1:
+        """Let what was the memory of some values be part of another."""
+        cdef Value value
+        for value in self.values:
+            if value is part or value.shared is part:
+                value.shared = memory
         return 0
 
     cdef Py_ssize_t behind(self, uintptr_t low) noexcept:
@@ -284,3 +309,23 @@ cpdef list values_in(object tree):
     cdef list found = []
     collect(tree, Value, found)
     return found
+
+cdef bint lies_in(Value value, Value whole) except -1:
+    """Whether a value lies between the first and the last byte of another."""
+    cdef uintptr_t low, high, first, last
+    ends(value, &low, &high)
+    ends(whole, &first, &last)
+    return first <= low and high <= last
+
+
+cdef int ends(Value value, uintptr_t* low, uintptr_t* high) except -1:
+    """Where a value began and ended, while the program was written down."""
+    cdef Py_ssize_t reach
+    low[0], high[0] = value.address, value.address + <Py_ssize_t> value.layout.dtype.itemsize
+    for size, stride in zip(value.layout.shape, value.layout.strides):
+        reach = (size - 1) * stride
+        if reach < 0:
+            low[0] += reach
+        else:
+            high[0] += reach
+    return 0

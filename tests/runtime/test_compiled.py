@@ -17,6 +17,7 @@ from gradspec.replay.programs import Program
 from gradspec.tracing import passes
 from gradspec.tracing.instructions import Instruction
 
+from .aliased_programs import run as run_aliased
 from .replayed_programs import MODES, run
 
 
@@ -292,6 +293,16 @@ def test_derivatives_of_any_order_inside():
 def test_random_programs(mode):
     outcomes = [run(seed, mode) for seed in range(25)]
     assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
+
+
+def test_random_programs_of_memory_with_many_names():
+    outcomes = [run_aliased(seed) for seed in range(80)]
+    refused = set(outcomes) - {"equal", "nothing"}
+    assert outcomes.count("equal") >= 60
+    assert refused <= {
+        "as it is: a write to memory of which the program was given a part, before a guard",
+        "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
+    }
 
 
 @pytest.mark.parametrize("seed", [1002754, 1003618, 1003708, 1004608, 1012132])
@@ -838,3 +849,61 @@ def test_a_view_without_elements_is_no_memory(empty, look):
         for first in (1.5, 2.5, 3.5):
             p = gs.tensor([first, 2.5])
             assert [y.tolist() for y in compiled(p)] == [y.tolist() for y in function(p)]
+
+
+@pytest.mark.parametrize("become", ["t_()", "squeeze_()", "swapaxes_(0, -1)", "unsqueeze_(0)", "as_strided_((2,), (1,))"])
+def test_a_tensor_that_becomes_a_view_of_itself_leaves_others_as_they_are(become):
+    """`detach` is another tensor of the same array: it is no other tensor when it is replayed."""
+
+    def function(x):
+        y = x.detach()
+        eval(f"y.{become}")
+        return x, y, x * 2
+
+    compiled = gs.compile(function, strict=True)
+    for seed in range(3):
+        for x in (values((2, 1), seed), gs.asarray(values((2, 3), seed))):
+            found, wanted = compiled(x), function(gs.asarray(x))
+            assert [bits(y) for y in found] == [bits(y) for y in wanted]
+            assert all(np.shares_memory(y.numpy(), gs.asarray(x).numpy()) for y in found[:2])
+
+
+def test_nothing_is_read_beyond_what_a_call_is_given():
+    """A view tells its base, of which a later view of this shape has another one."""
+
+    def function(x):
+        return x._base * 2
+
+    compiled = gs.compile(function)
+    with pytest.warns(RuntimeWarning, match="beyond the array"):
+        compiled(gs.asarray(values(10))[2:4])
+    assert compiled(gs.asarray(values(3))[:2]).shape == (3,)
+
+
+def test_a_view_by_strides_begins_where_the_memory_of_its_array_does():
+    def function(x):
+        return gs.as_strided(x, (2,), (1,), 3) + 1
+
+    compiled, block = gs.compile(function, strict=True), values(8)
+    for start in (2, 2, 1, 3, 2):
+        assert bits(compiled(block[start : start + 4])) == bits(function(gs.asarray(block[start : start + 4])))
+    assert replays(compiled)
+    with pytest.raises(ValueError, match="leave the array"):
+        compiled(block[4:])
+
+
+def test_pieces_of_memory_that_is_given_as_a_whole_afterwards():
+    """NumPy does not tell the base of such pieces: they are known as memory of their own first."""
+
+    def function(a, b, whole):
+        b.add_(1)
+        a.mul_(2)
+        return a + 0, b + 0, whole + 0, whole[1:3]
+
+    compiled, views = gs.compile(function, strict=True), np.lib.stride_tricks.as_strided
+    for seed in range(3):
+        mine, theirs = values(6, seed), values(6, seed)
+        found, wanted = (f(*map(gs.asarray, (views(x, (2,)), views(x[4:], (2,)), x))) for f, x in ((compiled, mine), (function, theirs)))
+        assert [bits(y) for y in found] == [bits(y) for y in wanted] and bits(mine) == bits(theirs)
+        assert np.shares_memory(found[3].numpy(), mine)
+    assert replays(compiled)
