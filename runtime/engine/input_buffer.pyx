@@ -8,7 +8,10 @@ are tensors and every step is an operator.
 import numpy as np
 
 from ..support cimport capi as cnp
-from ..support.capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT, ndarray
+from ..support.capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_DIMS, PyArray_FLAGS, PyArray_NDIM, PyArray_STRIDES,
+    PyArray_TYPE, Py_REFCNT, ndarray,
+)
 from ..support.dispatch import ops
 from ..kernels.loops.plain cimport has_shape
 from ..kernels.reductions.reductions_loops cimport sum_to
@@ -93,14 +96,27 @@ cdef int index_of(Node source, Node target) noexcept:
 
 
 cdef object accumulate(object total, object term, bint recording):
-    """The sum of two gradients: into `total` where nobody else can see it, else into a new one."""
+    """The sum of two gradients: into `total` where nobody else can see it, and a new one would lie in memory as it does.
+
+    The order in memory is that in which a later sum adds: it may not hang on who holds the gradient.
+    """
     cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
     if recording:
         return ops.add(total, term)
     if (type(total) is ndarray and type(term) is ndarray and Py_REFCNT(total) <= 1 and PyArray_FLAGS(total) & wanted == wanted
-            and PyArray_TYPE(total) == PyArray_TYPE(term)):
+            and PyArray_TYPE(total) == PyArray_TYPE(term)
+            and (PyArray_FLAGS(total) & NPY_ARRAY_C_CONTIGUOUS or has_steps_of(total, term))):
         return add_into(total, term)
     return _add.binary(total, term)
+
+
+cdef bint has_steps_of(ndarray a, ndarray b) noexcept:
+    """Whether two arrays of one shape lie in memory in the same way."""
+    cdef int i
+    for i in range(PyArray_NDIM(a)):
+        if PyArray_STRIDES(a)[i] != PyArray_STRIDES(b)[i] and PyArray_DIMS(a)[i] > 1:
+            return False
+    return True
 
 
 cdef ndarray spare(Node node, object grad):

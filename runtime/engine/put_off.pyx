@@ -10,7 +10,9 @@ zeros but for some places is put off as far as the buffer that it is for: it is 
 from cpython.ref cimport PyObject
 
 from .batches cimport has_packed
-from ..support.capi cimport NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT, ndarray
+from ..support.capi cimport (
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PyArray_FLAGS, PyArray_TYPE, Py_REFCNT, ndarray,
+)
 from .graph_task cimport GraphTask
 from .input_buffer cimport validate
 from ..kernels.indexing.placed cimport Placed
@@ -64,9 +66,9 @@ cdef object validate_deferred(Node target, int output_nr, Fused grad, Node sourc
 cdef object add_placed(PyObject* buffer, Node target, int output_nr, Placed grad, Node source):
     """Add a gradient of some places to what has arrived at a node of one output, and give None; the whole gradient where it cannot be.
 
-    Nobody but the buffer may hold the array that is written to, as in `accumulate`.
+    Nobody but the buffer may hold the array that is written to, and it stays in C's order, as in `accumulate`.
     """
-    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE
+    cdef int wanted = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | NPY_ARRAY_C_CONTIGUOUS
     cdef ndarray total
     if target.outputs == NULL and buffer != NULL and type(<object> buffer) is ndarray and Py_REFCNT(<object> buffer) == 1:
         total = <ndarray> buffer

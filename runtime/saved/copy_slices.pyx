@@ -73,8 +73,10 @@ cdef class CopySlices(OfView):
         return whole if wanted & 1 else None, value_grad
 
     cdef object apply_recorded(self, object grad, Wanted wanted):
-        return (put(grad, None, self.steps, self.stop, self.layout) if wanted & 1 else None,
-                replayed(self.steps, self.stop, in_order(grad, self.layout)) if wanted & 2 else None)
+        cdef TensorBase value_grad = replayed(self.steps, self.stop, in_order(grad, self.layout)) if wanted & 2 else None
+        if value_grad is not None and not PyArray_FLAGS(value_grad.array) & NPY_ARRAY_C_CONTIGUOUS:
+            value_grad = ops.contiguous(value_grad)  # as the copy of `apply`: a later sum adds in the same order
+        return put(grad, None, self.steps, self.stop, self.layout) if wanted & 1 else None, value_grad
 
 
 cdef int link(ThreadState* state, TensorBase base, object value, ViewStep steps, ViewStep stop, TensorBase written) except -1:

@@ -296,12 +296,13 @@ def test_random_programs(mode):
 
 
 def test_random_programs_of_memory_with_many_names():
-    outcomes = [run_aliased(seed) for seed in range(80)]
+    outcomes = [run_aliased(seed) for seed in (*range(80), 2624, 2679, 5148, 6690)]
     refused = set(outcomes) - {"equal", "nothing"}
     assert outcomes.count("equal") >= 60
     assert refused <= {
         "as it is: a write to memory of which the program was given a part, before a guard",
         "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
+        "as it is: the call writes to an array that it was given, or holds, as a read-only one as well",
     }
 
 
@@ -907,3 +908,25 @@ def test_pieces_of_memory_that_is_given_as_a_whole_afterwards():
         assert [bits(y) for y in found] == [bits(y) for y in wanted] and bits(mine) == bits(theirs)
         assert np.shares_memory(found[3].numpy(), mine)
     assert replays(compiled)
+
+
+def test_the_order_in_which_gradients_are_summed_hangs_on_no_reference():
+    """A recording keeps what a pass has made: sums of gradients lie in memory as they do where the engine alone holds them."""
+
+    def sums(w):
+        columns = gs.asarray(numbers.T) * 1
+        look = columns[...]
+        columns.sub_(w.sum())
+        return gs.autograd.grad((gs.sin(columns) * 0.5).sum() + (gs.sin(look) * 0.5).sum(), [w])[0]
+
+    def written(w):
+        y = w * 2
+        look = y.T
+        look.sub_(y.sum())
+        return gs.autograd.grad(gs.sin(look).sum(), [w])[0]
+
+    for function in (sums, written):
+        for seed in range(20):
+            numbers, w = values((4, 2), seed), gs.tensor(values((2, 3), seed), requires_grad=True)
+            compiled = gs.compile(function)
+            assert bits(function(w)) == bits(compiled(w)) == bits(compiled(w))
