@@ -331,6 +331,17 @@ def test_results_may_be_written_to_the_arguments():
         assert step(x, into=x) is x and bits(x) == bits(values(5, seed)[::-1] * 2)
 
 
+def test_an_argument_that_is_given_up_for_the_result_counts_the_write():
+    step = gs.compile(lambda x: gs.sin(x) * 2, out="into", strict=True)
+    for seed in range(3):
+        x, w = gs.tensor(values(5, seed)), gs.tensor(values(5), requires_grad=True)
+        y = (x * w).sum()
+        with gs.no_grad():
+            assert step(x, into=x) is x and bits(x) == bits(gs.sin(gs.asarray(values(5, seed))) * 2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward()
+
+
 def test_memory_that_does_not_fit():
     compiled = gs.compile(lambda x: x * 2, out="into")
     for into, error, words in [(np.ones(3), ValueError, r"has float64\[3\] for a result float64\[2\]"), (np.ones(2, "f4"), ValueError, "float32"),
