@@ -48,6 +48,32 @@ class Generator(Holder):
         self.generator = numpy_random().default_rng(seed)
         return self
 
+    def get_state(self) -> dict[str, Any]:
+        """Where the stream of numbers is, for `set_state`.
+
+        Returns
+        -------
+        dict
+            The state of NumPy's bit generator, a copy.
+        """
+        return self.generator.bit_generator.state
+
+    def set_state(self, state: dict[str, Any]) -> "Generator":
+        """Go back to where the stream was.
+
+        Parameters
+        ----------
+        state : dict
+            What `get_state` gave.
+
+        Returns
+        -------
+        Generator
+            This one.
+        """
+        self.generator.bit_generator.state = state
+        return self
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in _random.__all__:
             return functools.partial(getattr(_random, name), generator=self.generator)

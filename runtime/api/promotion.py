@@ -14,8 +14,8 @@ from ..core.tensor import TensorBase
 
 
 def _plain(value: Any) -> Any:
-    """A tensor's array; an array, a dtype or a number, which is weak, as it is."""
-    return value.detach().numpy() if isinstance(value, TensorBase) else value
+    """A tensor's dtype; an array, a dtype or a number, which is weak, as it is."""
+    return value.dtype if isinstance(value, TensorBase) else value
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:

@@ -86,8 +86,8 @@ class UserFunction:
         if len(values) != len(others):
             raise RuntimeError(f"{name} is a tuple of invalid length: should be {len(others)} but got {len(values)}.")
         if len(others) > 1 and not alike(v_form, form):
-            raise RuntimeError(f"{name} is a nest of another form: its tensors are at {', '.join(places(v_form))}, and should be "
-                               f"at {', '.join(places(form))}.")  # fmt: skip
+            raise RuntimeError(f"{name} is a nest of another form. Expected pytree structure with tensors at "
+                               f"{', '.join(places(form))}, got them at {', '.join(places(v_form))}.")  # fmt: skip
         for i, (value, other) in enumerate(zip(values, others)):
             if value.shape != other.shape:
                 entry = f"Entry {i} in " if len(others) > 1 else ""

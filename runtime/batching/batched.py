@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.events import current_mapping
 from ..core.operand import asarray
-from ..core.told import shell
+from ..core.told import array_of, set_array, shell
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
@@ -31,15 +31,31 @@ class Level:
         Counted from the outermost vmap of the thread, which has 1.
     randomness : str
         'error', 'different' or 'same'.
+    starts : dict
+        The state in which each generator was when a row first drew from it, for the chunks that draw the same afterwards.
+    drawn : set
+        The generators that this level has drawn from.
     is_open : bool
     alive : int
         How many tensors stand for its rows.
     """
 
-    __slots__ = ("alive", "is_open", "number", "randomness", "size")
+    __slots__ = ("alive", "drawn", "is_open", "number", "randomness", "size", "starts")
 
-    def __init__(self, size: int, number: int, randomness: str) -> None:
+    def __init__(self, size: int, number: int, randomness: str, starts: dict | None = None) -> None:
         self.size, self.number, self.randomness, self.is_open, self.alive = size, number, randomness, True, 0
+        self.starts: dict = {} if starts is None else starts
+        self.drawn: set = set()
+
+    def rewind(self, generator: Any) -> None:
+        """Before the first draw from a generator: put it where it was when the chunk before began to draw."""
+        if generator in self.drawn:
+            return
+        self.drawn.add(generator)
+        if generator in self.starts:
+            generator.bit_generator.state = self.starts[generator]
+        else:
+            self.starts[generator] = generator.bit_generator.state
 
 
 class Batched(Tensor):
@@ -94,6 +110,22 @@ class Batched(Tensor):
 
     def is_inference(self) -> bool:
         return self.inside.is_inference()
+
+    # Memory: that of a row inside of the batch.
+
+    strides = property(lambda self: self.inside.strides[1:])
+
+    def stride(self, dim: Any = None) -> Any:
+        found = self.inside.stride()[1:]
+        return found if dim is None else found[dim]
+
+    def is_contiguous(self) -> bool:
+        return ops.getitem(self.inside, 0).is_contiguous()
+
+    def become(self, view: "Batched") -> None:
+        """Take the place of a view of what it was, as in-place operators on shapes make it."""
+        set_array(self, array_of(view))
+        self.inside = view.inside
 
     def register_hook(self, hook: Any) -> Any:
         """As of any tensor: the hook gets the gradient of a row, in the levels that are open now."""
@@ -176,6 +208,30 @@ def spread(value: Any, level: Level) -> Batched:
         return value
     value = asarray(value)
     return batched(ops.broadcast_to(value, (level.size, *value.shape)), level)
+
+
+def as_batch(value: Any, level: Level, operands: Any) -> Batched:
+    """What an operator made of batches, also where its numbers are the same for all rows: each row may write to its own."""
+    if is_row(value, level):
+        return value
+    inside = ops.copy(spread(value, level).inside)
+    for operand in operands:
+        if is_row(operand, level) and type(operand.inside) is Batched:  # of the levels further out as well
+            inside = as_batch(inside, operand.inside.level, (operand.inside,))
+    return batched(inside, level)
+
+
+def looks_at(value: Any, target: Any) -> bool:
+    """Whether a batch is a view of another one, or of what that looks at."""
+    value, target = whole_of(value), whole_of(target)
+    return value._base is not None and (value._base is target or value._base is target._base)
+
+
+def whole_of(value: Any) -> Any:
+    """The tensor behind the batches of all levels; any other value as it is."""
+    while type(value) is Batched:
+        value = value.inside
+    return value
 
 
 def is_row(value: Any, level: Level) -> bool:

@@ -12,7 +12,19 @@ from ..core.events import set_mapping
 from ..generated.batching import BATCHING
 from ..support.dispatch import ops
 from ..support.generator import as_generator
-from .batched import Level, innermost, is_other, is_row, refuse_left, refuse_write, spread, together
+from .batched import (
+    Level,
+    as_batch,
+    each,
+    innermost,
+    is_other,
+    is_row,
+    looks_at,
+    refuse_left,
+    refuse_write,
+    spread,
+    together,
+)
 from .indices import WAYS
 from .passes import Passes
 from .ways import Record, Unfit, row_of, rows
@@ -56,7 +68,7 @@ class Mapping(Passes):
 
     def way(self, level: Level, op: Record, wrapper: Any, inputs: tuple) -> Any:
         if op.way == "parts" and op.formula is None:
-            return wrapper.parts(*inputs)
+            return each(wrapper.parts(*inputs), lambda tensor: as_batch(tensor, level, inputs))
         try:
             return WAYS[op.way](level, op, wrapper, inputs)
         except Unfit:
@@ -87,6 +99,9 @@ class Mapping(Passes):
                 wrapper(*[row_of(arg, level, i) for arg in inputs])
         else:
             value = getattr(ops, name[:-1])(*inputs)
+            if is_row(value, level) and looks_at(value, target):
+                target.become(value)
+                return target
             if value.shape != target.shape:
                 raise RuntimeError(f"vmap: {name} would give a row the shape {value.shape} in place of {target.shape}; use "
                                    "the operator that is not in place")  # fmt: skip
@@ -102,17 +117,20 @@ class Mapping(Passes):
             return NotImplemented
         level = levels[-1]
         if level.randomness == "error":
-            raise RuntimeError(f"vmap: called random operation {name} while in randomness error mode. Please either use the "
+            shown = "" if name.startswith("_") else f": {name}"
+            raise RuntimeError(f"vmap: called random operation while in randomness error mode{shown}. Please either use the "
                                "'same' or 'different' randomness flags on vmap or perform the randomness operation out of "
                                "vmap")  # fmt: skip
         if name.endswith("_") and level.randomness == "different" and not is_row(inputs[0], level):
             refuse_write(name)
-        if level.randomness == "same" and innermost(inputs) is not level:
-            with self.without(level):
-                return self.further(name, wrapper, inputs)
         place = record_of(name).roles.index("g")
         generator = as_generator(inputs[place], name, "generator")
         inputs = (*inputs[:place], generator, *inputs[place + 1 :])
+        if level.randomness == "same":
+            level.rewind(generator)
+            if innermost(inputs) is not level:
+                with self.without(level):
+                    return self.further(name, wrapper, inputs)
         state, found = generator.bit_generator.state, []
         with self.without(level):
             for i in range(level.size):

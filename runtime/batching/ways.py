@@ -12,7 +12,7 @@ import numpy as np
 from ..core.operand import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, innermost, inside_of, is_row, spread, together
+from .batched import Batched, Level, as_batch, each, innermost, inside_of, is_row, spread, together
 
 
 class Unfit(Exception):
@@ -36,7 +36,8 @@ class Record:
 
 def parts(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """What the entry says that the operator is made of, on rows."""
-    return op.formula(*[asarray(arg) if role == "a" and arg is not None else arg for role, arg in zip(op.roles, args)])
+    made = op.formula(*[asarray(arg) if role == "a" and arg is not None else arg for role, arg in zip(op.roles, args)])
+    return each(made, lambda tensor: as_batch(tensor, level, args))
 
 
 def elements(level: Level, op: Record, call: Any, args: tuple) -> Any:

@@ -63,6 +63,17 @@ def shell(type cls, ndarray array):
     return tensor
 
 
+def set_array(TensorBase tensor, ndarray array):
+    """Give a tensor of `shell` the array of values of another shape.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    array : numpy.ndarray
+    """
+    tensor.array = array
+
+
 def array_of(TensorBase tensor):
     """The array of a tensor, for who listens: that it has a history or tangents is no matter there.
 

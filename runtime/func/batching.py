@@ -168,7 +168,7 @@ def _size(leaves: list, dims: list, axis_size: int | None) -> int:
     if axis_size is not None:
         sizes.append(axis_size)
     if not sizes:
-        raise CallValueError("vmap: at least one input has to be mapped over: in_dims is None for every one. Give one an "
+        raise CallValueError("vmap: at least one Tensor has to be mapped over: in_dims is None for every input. Give one an "
                              "axis, or axis_size the number of rows")  # fmt: skip
     if len(set(sizes)) > 1:
         raise CallValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} "
@@ -176,14 +176,15 @@ def _size(leaves: list, dims: list, axis_size: int | None) -> int:
     return sizes[0]
 
 
-def _run(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int, out_dims: Any, randomness: str) -> Any:
+def _run(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int, out_dims: Any, randomness: str,
+         starts: dict | None = None) -> Any:  # fmt: skip
     if size == 0:
         raise CallValueError("vmap: the batch has no rows, and a function of a row is called for one at least")
     mapping = current_mapping()
     if mapping is None:
         mapping = Mapping()
         set_mapping(mapping)
-    level = Level(size, len(mapping.levels) + 1, randomness)
+    level = Level(size, len(mapping.levels) + 1, randomness, starts)
     mapping.levels.append(level)
     try:  # no name here holds a row: the level is done with when the last one goes
         return _results(func, _called(func, leaves, dims, form, kwargs, level), level, out_dims)
@@ -244,11 +245,11 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
 
 def _in_chunks(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int, out_dims: Any, randomness: str,
                chunk_size: int) -> Any:  # fmt: skip
-    parts, ends = [], None
+    parts, ends, starts = [], None, {}
     for start in range(0, size, chunk_size):
         rows = slice(start, min(start + chunk_size, size))
         some = [leaf if dim is None else leaf[(*[slice(None)] * dim, rows)] for leaf, dim in zip(leaves, dims)]
-        value = _run(func, some, dims, form, kwargs, rows.stop - start, out_dims, randomness)
+        value = _run(func, some, dims, form, kwargs, rows.stop - start, out_dims, randomness, starts)
         found, out_form = flatten(value)
         ends = spread_out(out_dims, value) or [0] * len(found)
         parts.append(found)

@@ -131,7 +131,7 @@ def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, gs.Tensor], 
     for name, first in models[0].named_parameters():
         values = [model.get_parameter(name) for model in models]
         if any(value.requires_grad != first.requires_grad for value in values):
-            raise RuntimeError(f"stack_module_state: expected parameter {name!r} of all models to require grad, or of none")
+            raise RuntimeError(f"stack_module_state: Expected parameter {name!r} to have the same .requires_grad in all models")
         params[name] = gs.stack([value.detach() for value in values]).requires_grad_(first.requires_grad)
     for name, _ in models[0].named_buffers():
         buffers[name] = gs.stack([model.get_buffer(name).detach() for model in models])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _nn
+from ..batching.batched import innermost, is_other, is_row, whole_of
 from ..core.grad_mode import is_inference_mode_enabled, no_grad
 from ..core.operand import asarray
 from ..core.told import array_of
@@ -136,7 +137,8 @@ def _check_running(op: str, mean: object, var: object, shape: tuple[int, ...], w
             raise ValueError(f"{op}: {name} must have a number for each of {shape[1]} channels, got shape {tuple(buffer.shape)}")
         if buffer.dtype.kind != "f":
             raise TypeError(f"{op}: {name} must be floating-point, got {buffer.dtype}")
-        array = array_of(buffer) if isinstance(buffer, Tensor) else buffer
+        whole = whole_of(buffer)
+        array = array_of(whole) if isinstance(whole, Tensor) else whole
         if not array.flags.writeable:
             raise ValueError(f"{op}: {name} is written to and must not be read-only")
         if isinstance(buffer, Tensor) and buffer.is_inference() and not is_inference_mode_enabled():
@@ -152,13 +154,23 @@ def _move(op: str, mean: object, var: object, batch: Tensor, axes: tuple[int, ..
         return
     with no_grad():
         moved = []
-        for buffer, statistic in ((mean, ops.mean), (var, functools.partial(ops.var, correction=1))):
+        statistics = (("running_mean", mean, ops.mean), ("running_var", var, functools.partial(ops.var, correction=1)))
+        for name, buffer, statistic in statistics:
             if buffer is not None:
                 held, found = asarray(buffer), statistic(batch, axes)
                 towards = found if found.ndim == 1 else ops.mean(found, 0)
                 moved.append((held, (1 - momentum) * held + momentum * towards))
+                _check_mapped(op, name, *moved[-1])
         for held, value in moved:
             held[...] = value
+
+
+def _check_mapped(op: str, name: str, held: Tensor, value: Tensor) -> None:
+    """Refuse a buffer that all rows of a vmap share, before any is written to."""
+    level = innermost((value,))
+    if level is not None and not is_other(level) and not is_row(held, level):
+        raise RuntimeError(f"{op}: inside of vmap each row has statistics of its own, and {name} is the same for all of them. "
+                           "Map over the running statistics as well, or keep none (track_running_stats=False)")  # fmt: skip
 
 
 def __dir__() -> list[str]:

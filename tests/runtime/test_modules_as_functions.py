@@ -88,7 +88,7 @@ def test_what_does_not_fit_is_refused():
             stack_module_state(models)
     models = [mlp(), mlp()]
     models[1][0].bias.requires_grad_(False)
-    with pytest.raises(RuntimeError, match="'0.bias' of all models to require grad"):
+    with pytest.raises(RuntimeError, match="'0.bias' to have the same .requires_grad in all models"):
         stack_module_state(models)
 
 
