@@ -104,7 +104,6 @@ from .api.promotion import triu_indices as triu_indices
 from .api.serialization import load as load
 from .api.serialization import save as save
 from .api.spectrum import istft as istft
-from .api.spectrum import multinomial as multinomial
 from .api.spectrum import stft as stft
 from .core.operand import asarray as asarray
 from .core.operand import tensor as tensor
@@ -1757,6 +1756,9 @@ def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = N
 def bernoulli(p: Operand, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """1 with probability `p`, else 0."""
 def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
+def multinomial(x: Operand, n: int, replacement: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
+    """`n` places drawn by their weights from each row."""
+def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
     """Normal distribution of mean `loc` and standard deviation `scale`."""
 def rand(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Evenly distributed over [0, 1)."""

@@ -737,6 +737,7 @@ BATCHING = {
     "laplace": ('parts', 'aa.g'),
     "logistic": ('parts', 'aa.g'),
     "lognormal": ('parts', 'aa.g'),
+    "multinomial": ('draws', 'a..g'),
     "normal": ('parts', 'aa.g'),
     "pareto": ('parts', 'a.g'),
     "permutation": ('parts', 'axg'),

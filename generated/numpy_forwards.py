@@ -3237,6 +3237,9 @@ def logistic(loc=0.0, scale=1.0, size=None, *, generator=None):
 def lognormal(mean=0.0, sigma=1.0, size=None, *, generator=None):
     return exp(normal(mean, sigma, size, generator=generator))
 
+def multinomial(x, n, replacement=False, *, generator=None):
+    return kernels.draw_places(x, n, replacement, generator)
+
 def normal(loc=0.0, scale=1.0, size=None, *, generator=None):
     return loc + scale * _standard('normal', loc, scale, size, generator=generator)
 

@@ -40,7 +40,7 @@ from .variable_type.pointwise_unary import (
     sqrt, square, tan, tanh, trunc,
 )
 from .variable_type.random import (
-    bernoulli, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
+    bernoulli, multinomial, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
 )
 from .variable_type.reductions import (
     all, amax, amin, any, count_nonzero, logmeanexp, logsumexp, max, mean, min, nanmean, nansum, norm, prod, std, std_mean,
@@ -499,6 +499,7 @@ __all__ = [
     "zeros",
     "zeros_like",
     "bernoulli",
+    "multinomial",
     "normal",
     "rand",
     "rand_like",

@@ -745,6 +745,7 @@ SERIES = {
     "laplace": ('parts', (0, 1)),
     "logistic": ('parts', (0, 1)),
     "lognormal": ('parts', (0, 1)),
+    "multinomial": ('constant', (0,)),
     "normal": ('parts', (0, 1)),
     "pareto": ('parts', (0,)),
     "permutation": ('parts', (0,)),

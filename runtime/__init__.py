@@ -56,7 +56,7 @@ from .api.ranges import geomspace
 from .api.ranges import arange as arange, full as full, full_like as full_like  # around the operators of these names
 from .api.ranges import gradient as gradient, linspace as linspace, logspace as logspace, pad as pad  # as well
 from .api.serialization import load, save
-from .api.spectrum import istft, multinomial, stft
+from .api.spectrum import istft, stft
 from . import batching, taylor  # which are private, and would be seen if they were imported later
 from .tracing import trace as trace  # around the operator of that name
 from .support import constants, devices
@@ -97,8 +97,7 @@ __all__ = sorted([
     "clip_grad_value_", "compile", "empty_cache", "enable_grad", "float_power", "from_dlpack", "from_numpy",
     "get_num_threads", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled",
     "is_nonzero", "is_same_size", "is_tensor", "istft", "jit", "load", "load_program", "manual_seed", "memory_stats",
-    "multinomial", "ndim",
-    "no_grad", "operator", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
+    "ndim", "no_grad", "operator", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
     "unique_consecutive", "geomspace",
     "finfo", "get_default_dtype", "iinfo", "set_default_dtype",

@@ -1634,6 +1634,12 @@ describe({
         'generator : numpy.random.Generator or int or None, default None\n'
         '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
         'bernoulli(p, *, Generator? generator=None) -> y\n' 'not differentiable'),
+    "multinomial": docstring('`n` places drawn by their weights from each row.', 'x : array_like\n'
+        '    Weights, one row or rows of them; they need not sum to 1.\n' 'n : int\n' '    How many places.\n'
+        'replacement : bool, default False\n' '    Whether a place may be drawn twice.\n'
+        'generator : numpy.random.Generator or int or None, default None\n'
+        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        'multinomial(x, int n, bool replacement=False, *, Generator? generator=None) -> Index y\n' 'not differentiable'),
     "normal": docstring('Normal distribution of mean `loc` and standard deviation `scale`.', 'loc : array_like, default 0.0\n'
         '    Where the distribution stands.\n' 'scale : array_like, default 1.0\n' '    How wide it is.\n'
         'size : int or sequence of int or None, default None\n'

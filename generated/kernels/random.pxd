@@ -13,6 +13,7 @@ cdef object forward_integers(object low, object high, object size, object dtype,
 cdef object forward_laplace(object loc, object scale, object size, object generator)
 cdef object forward_logistic(object loc, object scale, object size, object generator)
 cdef object forward_lognormal(object mean, object sigma, object size, object generator)
+cdef object forward_multinomial(object x, object n, object replacement, object generator)
 cdef object forward_normal(object loc, object scale, object size, object generator)
 cdef object forward_pareto(object a, object size, object generator)
 cdef object forward_permutation(object x, object axis, object generator)

@@ -85,6 +85,12 @@ cdef object forward_logistic(object loc, object scale, object size, object gener
 cdef object forward_lognormal(object mean, object sigma, object size, object generator):
     return forward_exp(forward_normal(mean, sigma, size, generator))
 
+cdef object forward_multinomial(object x, object n, object replacement, object generator):
+    try:
+        return as_array(kernels.draw_places(x, n, replacement, generator))
+    except Exception as error_:
+        raise explain(error_, "multinomial", x=x, n=n, replacement=replacement, generator=generator) from None
+
 cdef Program normal_y = Program("loc, scale, given_2 -> y", "y = add(loc, multiply(scale, given_2))")
 cdef object forward_normal(object loc, object scale, object size, object generator):
     return normal_y.run((loc, scale, forward__standard('normal', loc, scale, size, generator)))

@@ -12,6 +12,7 @@ cdef object op_integers(object low, object high, object size, object dtype, obje
 cdef object op_laplace(object loc, object scale, object size, object generator)
 cdef object op_logistic(object loc, object scale, object size, object generator)
 cdef object op_lognormal(object mean, object sigma, object size, object generator)
+cdef object op_multinomial(object x, object n, object replacement, object generator)
 cdef object op_normal(object loc, object scale, object size, object generator)
 cdef object op_pareto(object a, object size, object generator)
 cdef object op_permutation(object x, object axis, object generator)

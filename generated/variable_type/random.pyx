@@ -11,10 +11,10 @@ from gradspec.support.errors import explain
 from gradspec.generated.kernels.random cimport (
     forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward_dirichlet, forward__draw_indices,
     forward_exponential, forward_geometric, forward_gumbel, forward_integers, forward_laplace, forward_logistic,
-    forward_lognormal, forward_normal, forward_pareto, forward_permutation, forward__permuted_numbers, forward_poisson,
-    forward_rand, forward_rand_like, forward_randint, forward_randint_like, forward_randn, forward_randn_like,
-    forward_random, forward_randperm, forward_rayleigh, forward__standard, forward_standard_gamma, forward_standard_normal,
-    forward_uniform, forward_weibull,
+    forward_lognormal, forward_multinomial, forward_normal, forward_pareto, forward_permutation, forward__permuted_numbers,
+    forward_poisson, forward_rand, forward_rand_like, forward_randint, forward_randint_like, forward_randn,
+    forward_randn_like, forward_random, forward_randperm, forward_rayleigh, forward__standard, forward_standard_gamma,
+    forward_standard_normal, forward_uniform, forward_weibull,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
@@ -273,6 +273,22 @@ cdef object op_lognormal(object mean, object sigma, object size, object generato
 def lognormal(mean=0.0, sigma=1.0, size=None, *, generator=None):
     """Exponential of a normal distribution."""
     return op_lognormal(mean, sigma, size, generator)
+
+
+cdef object op_multinomial(object x, object n, object replacement, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "multinomial", <void*> op_multinomial, (x, n, replacement, generator))
+    x = as_operand(x, "multinomial", "x")
+    n = as_int(n, "multinomial", "n")
+    replacement = as_bool(replacement, "multinomial", "replacement")
+    generator = as_generator(generator, "multinomial", "generator")
+
+    return wrap_forward(forward_multinomial(array_of(x), n, replacement, generator))
+
+def multinomial(x, n, replacement=False, *, generator=None):
+    """`n` places drawn by their weights from each row."""
+    return op_multinomial(x, n, replacement, generator)
 
 
 cdef object op_normal(object loc, object scale, object size, object generator):
@@ -615,9 +631,9 @@ answer_calls()
 register({
 "bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "dirichlet": dirichlet,
     "_draw_indices": _draw_indices, "exponential": exponential, "geometric": geometric, "gumbel": gumbel, "integers":
-    integers, "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "normal": normal, "pareto": pareto,
-    "permutation": permutation, "_permuted_numbers": _permuted_numbers, "poisson": poisson, "rand": rand, "rand_like":
-    rand_like, "randint": randint, "randint_like": randint_like, "randn": randn, "randn_like": randn_like, "random": random,
-    "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_gamma": standard_gamma, "standard_normal":
-    standard_normal, "uniform": uniform, "weibull": weibull,
+    integers, "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "multinomial": multinomial, "normal":
+    normal, "pareto": pareto, "permutation": permutation, "_permuted_numbers": _permuted_numbers, "poisson": poisson,
+    "rand": rand, "rand_like": rand_like, "randint": randint, "randint_like": randint_like, "randn": randn, "randn_like":
+    randn_like, "random": random, "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_gamma":
+    standard_gamma, "standard_normal": standard_normal, "uniform": uniform, "weibull": weibull,
 })

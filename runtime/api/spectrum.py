@@ -1,4 +1,4 @@
-"""Spectra of stretches of a signal and back, and draws from weights: PyTorch's `stft`, `istft` and `multinomial`.
+"""Spectra of stretches of a signal and back: PyTorch's `stft` and `istft`.
 
 Owns how the stretches are cut and laid together.  The rest is operators, so every mode differentiates spectra.
 """
@@ -9,8 +9,6 @@ import numpy as np
 
 from ..core.operand import asarray
 from ..support.dispatch import ops
-from ..support.generator import as_generator
-from ..support.hints import answering
 
 
 def _stretches(length: int, n_fft: int, hop: int) -> np.ndarray:
@@ -120,40 +118,3 @@ def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | N
     y = total[..., start:stop] / weight
     missing = 0 if length is None else length - y.shape[-1]
     return ops.pad(y, ((0, 0),) * (y.ndim - 1) + ((0, missing),)) if missing > 0 else y
-
-
-@answering
-def multinomial(x: Any, n: int, replacement: bool = False, *, generator: Any = None) -> Any:
-    """`n` places drawn by their weights from each row.
-
-    Parameters
-    ----------
-    x : array_like
-        Weights, one row or rows of them; they need not sum to 1.
-    n : int
-    replacement : bool
-        Whether a place may be drawn twice.
-    generator : numpy.random.Generator or int, optional
-        Where the random numbers come from, or a seed.
-
-    Returns
-    -------
-    Tensor
-        Whole numbers.
-    """
-    weights = np.asarray(asarray(x).detach().numpy(), np.float64)
-    if weights.ndim not in (1, 2) or not weights.size or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("multinomial: x must be one row or rows of weights that are finite and not negative")
-    if (weights.sum(-1) <= 0).any():
-        raise ValueError("multinomial: the weights of a row are all 0")
-    if not replacement and n > (weights > 0).sum(-1).min():
-        raise ValueError(f"multinomial: {n} places without replacement want as many weights that are not 0")
-    source = as_generator(generator, "multinomial", "generator")
-    if replacement:
-        edges = np.cumsum(weights, -1)
-        drawn = source.random((*weights.shape[:-1], n)) * edges[..., -1:]
-        places = (drawn[..., None] >= edges[..., None, :]).sum(-1)
-    else:
-        with np.errstate(divide="ignore"):  # the first n of clocks that run at these rates
-            places = np.argsort(source.exponential(size=weights.shape) / weights, axis=-1)[..., :n]
-    return asarray(places.astype(np.intp))

@@ -8,8 +8,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
+from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from .gradients import grad
+from .matrices import jacrev
 from .products import hvp, jvp, linearize, vjp
 
 
@@ -70,12 +74,16 @@ hessian_vector_product = hessian_tensor_product
 
 def vector_jacobian_product(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     """A function that takes the arguments and then a vector, of the shape of the output, and gives its product with the
-    Jacobian by argument `argnum`."""
+    Jacobian by argument `argnum`.  A vector with fewer axes is multiplied along the first ones of the output."""
 
     @wraps(func)
     def product(*args: Any, **kwargs: Any) -> Any:
         *args, vector = args
-        return vjp(_by(func, args, kwargs, argnum), args[argnum])[1](vector)[0]
+        by = _by(func, args, kwargs, argnum)
+        output, pullback = vjp(by, args[argnum])
+        if isinstance(output, TensorBase) and (rank := np.ndim(vector)) < output.ndim:
+            return jacrev(lambda x: ops.tensordot(vector, by(x), rank))(args[argnum])
+        return pullback(vector)[0]
 
     return product
 

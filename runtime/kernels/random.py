@@ -5,8 +5,8 @@ import operator
 import numpy as np
 
 __all__ = [
-    "bernoulli", "binomial", "draw_indices", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like",
-    "randn", "randn_like", "randperm", "standard", "uniform_",
+    "bernoulli", "binomial", "draw_indices", "draw_places", "geometric", "integers", "normal_", "poisson", "rand", "rand_like",
+    "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
 ]  # fmt: skip
 
 
@@ -65,6 +65,39 @@ def draw_indices(shape, size, replace, p, axis, generator):
     """
     weights = p if p is None else np.asarray(p, np.float64) / np.sum(p, dtype=np.float64)
     return np.asarray(generator.choice(shape[axis], size, replace, weights), np.intp)
+
+
+def draw_places(weights, n, replacement, generator):
+    """Random places of each row, by their weights.
+
+    Parameters
+    ----------
+    weights : ndarray
+        One row or rows of them, finite and not negative.
+    n : int
+    replacement : bool
+        Whether a place can be drawn again.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    weights = np.asarray(weights, np.float64)
+    if weights.ndim not in (1, 2) or not weights.size or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("x must be one row or rows of weights that are finite and not negative")
+    if (weights.sum(-1) <= 0).any():
+        raise ValueError("the weights of a row are all 0")
+    if not replacement and n > (weights > 0).sum(-1).min():
+        raise ValueError(f"{n} places without replacement want as many weights that are not 0")
+    if replacement:
+        edges = np.cumsum(weights, -1)
+        drawn = generator.random((*weights.shape[:-1], n)) * edges[..., -1:]
+        places = (drawn[..., None] >= edges[..., None, :]).sum(-1)
+    else:
+        with np.errstate(divide="ignore"):  # the first n of clocks that run at these rates
+            places = np.argsort(generator.exponential(size=weights.shape) / weights, axis=-1)[..., :n]
+    return places.astype(np.intp)
 
 
 def geometric(p, size, generator):

@@ -192,6 +192,32 @@ cdef class PyTorchTensor(TensorBase):
         """`self.mH @ x`, for SciPy's linear solvers."""
         return self.mH @ x
 
+    @property
+    def is_cuda(self):
+        """False: every tensor is in memory."""
+        return False
+
+    def is_floating_point(self):
+        """Whether the dtype is one of real floating-point numbers."""
+        return (<object> self.array).dtype.kind == "f"
+
+    def is_complex(self):
+        """Whether the dtype is one of complex numbers."""
+        return (<object> self.array).dtype.kind == "c"
+
+    def type_as(self, other):
+        """The tensor in the dtype of another one; itself where it has that.
+
+        Parameters
+        ----------
+        other : Tensor
+
+        Returns
+        -------
+        Tensor
+        """
+        return self.to(other.dtype)
+
     def is_signed(self):
         """Whether the dtype has negative numbers."""
         return (<object> self.array).dtype.kind in "ifc"

@@ -245,6 +245,9 @@ def test_names_of_hips():
     same(func.make_hvp(f)(x)[0](v), matrix @ v)
     same(func.hessian_vector_product(f)(x, v), matrix @ v)
     same(func.vector_jacobian_product(gs.sin)(x, v), np.cos(x) * v)
+    wide, rows = np.outer(x, v), np.arange(float(len(x)))  # a vector of the first axes alone
+    same(func.vector_jacobian_product(lambda w: gs.sin(w) * 2)(wide, rows),
+         np.einsum("i,ij,jk->jik", rows, 2 * np.cos(wide), np.eye(len(v))))  # fmt: skip
     same(func.make_vjp(gs.sin)(x)[0](v), np.cos(x) * v)
     same(func.make_jvp(gs.sin)(x)(v)[1], np.cos(x) * v)
     same(func.make_ggnvp(gs.sin)(x)(v), np.cos(x) ** 2 * v)

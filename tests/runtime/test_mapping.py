@@ -56,6 +56,18 @@ def test_chunks_draw_the_same_from_each_generator_and_in_each_nest():
     assert len({*found[:, 0, 0]}) == 5
 
 
+def test_draws_by_weights():
+    weights = gs.asarray(RANDOM.uniform(size=(5, 9)))
+    found = gs.vmap(lambda w: gs.multinomial(w, 6), randomness="different")(weights)
+    assert found.shape == (5, 6) and all(len({*row}) == 6 for row in found.tolist())
+    shared = gs.vmap(lambda x: gs.multinomial(weights[0], 30, True) + 0 * x, randomness="different")(gs.arange(5))
+    assert len({tuple(row) for row in shared.tolist()}) == 5
+    shared = gs.vmap(lambda x: gs.multinomial(weights[0], 30, True) + 0 * x, randomness="same")(gs.arange(5))
+    assert len({tuple(row) for row in shared.tolist()}) == 1
+    with pytest.raises(RuntimeError, match="randomness error mode: multinomial"):
+        gs.vmap(lambda x: gs.multinomial(weights[0], 2))(weights)
+
+
 def test_different_rows_of_chunks_draw_on():
     found = gs.vmap(drawn, randomness="different", chunk_size=2)(gs.zeros((7, 4)))
     assert len({*found[:, 0].tolist()}) == 7
@@ -109,6 +121,17 @@ def test_memory_of_a_row():
         gs.vmap(function, in_dims=dim)(batch)
         row = batch.moveaxis(dim, 0)[0]
         assert seen == [(row.stride(), row.stride(0), row.strides, row.is_contiguous(), np.float64, np.float64)]
+
+
+def test_what_a_row_says_of_its_dtype():
+    def function(x, n):
+        assert x.is_floating_point() and not x.is_complex() and not n.is_floating_point() and not x.is_cuda
+        return n.type_as(x) * x
+
+    x, n = rand(3, 2), gs.arange(3)
+    found = gs.vmap(function)(x, n)
+    np.testing.assert_array_equal(found, x * np.arange(3)[:, None])
+    assert (x + 1j).is_complex() and x.type_as(x) is x and (n > 0).type_as(x.astype(gs.float32)).dtype == np.float32
 
 
 # In-place operators that change the shape.
