@@ -1755,10 +1755,9 @@ def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = N
     """Zeros in the shape and dtype of `x`."""
 def bernoulli(p: Operand, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """1 with probability `p`, else 0."""
-def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
-def multinomial(x: Operand, n: int, replacement: _bool = False, *, generator: np.random.Generator | int | None = None) -> Tensor:
+def multinomial(x: Operand, n: _int, replacement: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """`n` places drawn by their weights from each row."""
-def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: int | Sequence[int] | None = None, *, generator: np.random.Generator | int | None = None) -> Tensor:
+def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Normal distribution of mean `loc` and standard deviation `scale`."""
 def rand(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Evenly distributed over [0, 1)."""
