@@ -93,14 +93,14 @@ answer_imports()
 offer_backend()
 
 __all__ = sorted([
-    "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose", "clip_grad_norm_",
-    "clip_grad_value_", "compile", "empty_cache", "enable_grad", "float_power", "from_dlpack", "from_numpy",
-    "get_num_threads", "inference_mode", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled",
-    "is_nonzero", "is_same_size", "is_tensor", "istft", "jit", "load", "load_program", "manual_seed", "memory_stats",
-    "ndim", "no_grad", "operator", "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
-    "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor", "tril_indices", "triu_indices",
-    "unique_consecutive", "geomspace",
-    "finfo", "get_default_dtype", "iinfo", "set_default_dtype",
+    "Tensor", "array", "as_tensor", "asarray", "block", "broadcast_shapes", "c_", "can_cast", "choose",
+    "clip_grad_norm_", "clip_grad_value_", "compile", "empty_cache", "enable_grad", "finfo", "float_power",
+    "from_dlpack", "from_numpy", "geomspace", "get_default_dtype", "get_num_threads", "iinfo", "inference_mode",
+    "is_complex", "is_floating_point", "is_grad_enabled", "is_inference_mode_enabled", "is_nonzero", "is_same_size",
+    "is_tensor", "istft", "jit", "load", "load_program", "manual_seed", "memory_stats", "ndim", "no_grad", "operator",
+    "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
+    "set_default_dtype", "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor",
+    "tril_indices", "triu_indices", "unique_consecutive",
     *_func, *_namespaces, *_sparse, *constants.__all__, *devices.__all__, *ops.__all__,
 ])  # fmt: skip
 

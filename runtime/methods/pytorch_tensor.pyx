@@ -216,7 +216,7 @@ cdef class PyTorchTensor(TensorBase):
         -------
         Tensor
         """
-        return self.to(other.dtype)
+        return self.to((<TensorBase?> other).array.dtype)
 
     def is_signed(self):
         """Whether the dtype has negative numbers."""
@@ -264,15 +264,6 @@ cdef class PyTorchTensor(TensorBase):
     def type(self, dtype):
         """`astype`; the dtype of a tensor is `x.dtype`."""
         return ops.astype(self, dtype)
-
-    def type_as(self, other):
-        """`astype` of the dtype of another tensor."""
-        return ops.astype(self, (<TensorBase?> other).array.dtype)
-
-    @property
-    def is_cuda(self):
-        """False: every tensor is in memory."""
-        return False
 
     def cpu(self):
         """The tensor itself: all are in memory."""
