@@ -26,7 +26,7 @@ from .batched import (
     together,
 )
 from .indices import WAYS
-from .passes import Passes
+from .passes import Passes, ReadsRow
 from .ways import Record, Unfit, row_of, rows
 
 RECORDS: dict[str, Record] = {}
@@ -154,3 +154,16 @@ class Mapping(Passes):
         finally:
             self.away -= 1
             self.levels.extend(inner)
+
+
+class _Guard(Mapping):
+    """No level is open, and rows are refused: nobody can say which of them belongs to what is computed."""
+
+    def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
+        if innermost(inputs) is None:
+            return NotImplemented
+        raise ReadsRow(f"{name}: a row of a vmap is read by what is called for all of them, as the backward of a custom "
+                       "Function, a rule of a primitive, or a solver; make it an argument")  # fmt: skip
+
+
+Mapping.guard = _Guard()

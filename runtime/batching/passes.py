@@ -32,7 +32,15 @@ class ReadsRow(RuntimeError):
 
 
 class Passes:
-    """What the engine, dual levels and custom Functions ask while a vmap is open."""
+    """What the engine, dual levels and custom Functions ask while a vmap is open.
+
+    Attributes
+    ----------
+    guard : Passes
+        Stands where a function runs on no batches: what that closes over must be no row.
+    """
+
+    guard: "Passes"
 
     def __init__(self, levels: list[Level] | None = None) -> None:
         self.levels: list[Level] = [] if levels is None else levels
@@ -198,6 +206,17 @@ class Passes:
 def suspended() -> Iterator[None]:
     """No vmap: a pass over whole batches."""
     before = set_mapping(None)
+    try:
+        yield
+    finally:
+        set_mapping(before)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """No vmap, inside of one: for what computes with numbers that are the same for all rows, and must read no row."""
+    before = current_mapping()
+    set_mapping(before.guard)
     try:
         yield
     finally:

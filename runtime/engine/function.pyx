@@ -141,6 +141,8 @@ cdef object run_forward(cls, tuple args, bint separate):
                                     for arg in args])
     if recording:
         connect_all(node, state, tensors)
+        if state.flags & MAPPED and not cls.generate_vmap_rule:
+            node.guard = thread_objects().mapping.guard
     node.track()
     if state.flags & DUAL:  # taken now: the forward may write to its inputs
         for level in levels_of(tensors):

@@ -11,6 +11,7 @@ cdef class FunctionNode(Node):
     cdef object non_differentiable
     cdef tuple needs_input_grad_
     cdef tuple is_tensor        # for each argument of apply
+    cdef object guard           # of a node that is made inside of a vmap: the mapping that refuses rows in its backward
     cdef set no_gradient        # numbers of the outputs that are not differentiable
     cdef bint materialize
     cdef bint materialize_non_differentiable

@@ -11,7 +11,8 @@ import warnings
 from ..support cimport capi as cnp
 from ..support.capi cimport ndarray
 from ..core.accumulate_grad cimport set_history
-from ..core.grad_mode cimport thread_state
+from ..core.events import set_mapping
+from ..core.grad_mode cimport MAPPED, thread_state
 from .input_buffer cimport defined_array
 from ..core.node cimport Node, Wanted
 from ..saved.saved_variable cimport as_variable, save_input, save_output, saved_tensor
@@ -160,7 +161,13 @@ cdef class FunctionNode(Node):
                 value = defined_array(self, grads, i)
             values.append(wrap(value) if isinstance(value, ndarray) else value)
         grads = grad = value = None
-        return self.checked(type(self)._forward_cls._backward_method()(self, *values), recorded)
+        if self.guard is None or thread_state().flags & MAPPED:
+            return self.checked(type(self)._forward_cls._backward_method()(self, *values), recorded)
+        set_mapping(self.guard)
+        try:
+            return self.checked(type(self)._forward_cls._backward_method()(self, *values), recorded)
+        finally:
+            set_mapping(None)
 
     cdef object checked(self, object result, bint recorded):
         """The gradients of the tensor arguments, from what the user's backward returned."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..autograd.nest import flatten
 from ..autograd.passes import filled, gradients, has_history, recording
-from ..core.grad_mode import no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import grad as batched_grad
@@ -20,7 +19,7 @@ from ..support.dispatch import ops
 from ..support.errors import CallValueError, NotBatched
 from ..support.generator import numpy_random
 from .colouring import both_ways, lone, star
-from .patterns import is_number, pattern_of, taken_apart
+from .patterns import is_number, pattern_of, refuse_closed, taken_apart
 from .point import Point, chosen
 from .probing import scipy_sparse
 from .products import pushed
@@ -292,12 +291,12 @@ def _form_key(form):
 def jvps(point, seeds):
     """Products of the Jacobian with the rows of a matrix, by one pass in forward mode: ndarray of shape (rows, outputs)."""
     directions = split(seeds, point.inputs)
-    with no_grad():
-        try:
-            _, found = pushed(point, directions, len(seeds))
-        except NotBatched:
-            each = [pushed(point, [d[i] for d in directions])[1] for i in range(len(seeds))]
-            found = [ops.stack(list(column)) for column in zip(*each)]
+    try:
+        _, found = pushed(point, directions, len(seeds))
+    except NotBatched:
+        each = [pushed(point, [d[i] for d in directions])[1] for i in range(len(seeds))]
+        found = [ops.stack(list(column)) for column in zip(*each)]
+    refuse_closed(point.caller, False, map(point.cut, found))
     return joined(found, len(seeds))
 
 
@@ -307,6 +306,7 @@ def vjps(point, seeds):
         outputs = point.record()
         found = pulled(outputs, point.values, split(seeds, outputs), point.values)
         point.freeze()
+    refuse_closed(point.caller, point.kept, found)
     return joined(found, len(seeds))
 
 
@@ -317,6 +317,7 @@ def _hvps(point, seeds):
         first = filled(gradients([output], point.values, None, True), point.values)
         found = pulled(first, point.values, split(seeds, first), point.values)
         point.freeze()
+    refuse_closed(point.caller, point.kept, found)
     return joined(found, len(seeds))
 
 

@@ -13,8 +13,9 @@ from ..autograd.passes import filled, gradients, push_transposed, recording, roo
 from ..engine.backward import get_gradient_edge
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from .closures import has_tangent
 from .compressed import joined, jvps, pulled, split
-from .patterns import taken_apart
+from .patterns import refuse_closed, taken_apart
 from .point import Point, chosen
 from .probing import scipy_sparse
 
@@ -176,6 +177,7 @@ class _Recorded:
                 self.transposed = edges, point.apart(found)
         self.roots, self.edges = roots_of(self.outputs), point.edges()
         point.freeze(released=False)
+        refuse_closed(caller, point.kept or any(map(has_tangent, self.outputs)))
         for output in self.outputs:
             if output.dtype.kind == "c":
                 raise CallTypeError(f"{caller}: the function returns complex numbers; return their real and imaginary parts")

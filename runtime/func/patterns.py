@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..autograd.nest import flatten, rebuild
+from ..batching.batched import STANDS
+from ..batching.passes import is_mapped
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.errors import CallTypeError, CallValueError
-from .closures import has_tangent
+from .closures import closed_over, has_tangent
 from .gradients import grad
 from .point import chosen, positions
 from .probing import scipy_sparse
@@ -88,6 +90,8 @@ def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
     from .travel import Travel
 
     variables, others, call = taken_apart(caller, func, args, kwargs, argnums)
+    if is_mapped():
+        refuse_closed(caller, False, [x for x in closed_over(lambda: func(*args, **kwargs))[1] if type(x) in STANDS])
     if hessian:
         call_alone = call
 
@@ -120,6 +124,14 @@ def pattern_of(caller, func, args, kwargs, argnums, hessian, local):
         whole = sparse.csr_array(whole + whole.T)
     whole.sum_duplicates()
     return whole
+
+
+def refuse_closed(caller, kept, values=()):
+    """Refuse numbers of a function that something outside of it could differentiate."""
+    if kept or any(type(value) in STANDS or value.requires_grad or has_tangent(value) for value in values):
+        raise CallTypeError(f"{caller}: the function closes over a tensor that is being differentiated or mapped, and what is a "
+                            "matrix of SciPy's has no derivative; close over its detach(), or use jacobian, hessian or products "
+                            "with vectors")  # fmt: skip
 
 
 def taken_apart(caller, func, args, kwargs, argnums):

@@ -6,12 +6,14 @@ is solved.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ..autograd.nest import flatten, places, rebuild, without_leaves
-from ..batching.passes import is_mapped
+from ..batching.batched import innermost
+from ..batching.passes import guarded, is_mapped
 from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -55,17 +57,17 @@ def solved(
     leaves, form = flatten(args)
     leaves = [asarray(leaf) if isinstance(leaf, (float, complex, np.generic, np.ndarray)) else leaf for leaf in leaves]
     args = rebuild(form, leaves)
-    closed: list = []
+    closed = None
     if example is not None:
         _, closed = closed_over(condition, as_tensors(example, caller, "x"), *args)
     problem = _Problem(caller, condition, closed, linear, without_leaves(form), len(leaves))
     with no_grad(), _set_fwd_grad_enabled(False):
-        outputs = problem.solve(solver, has_aux, [*leaves, *closed])
+        outputs = problem.solve(solver, has_aux, [*leaves, *problem.closed])
     xs, aux = outputs[: problem.count], rebuild(problem.aux_form, outputs[problem.count :])
     if is_grad_enabled() or innermost_level():
         # Again at the solution: a function may read something else there.
         residual, read = closed_over(condition, problem.nest(xs), *args)
-        problem.closed = list({id(tensor): tensor for tensor in (*closed, *read)}.values())
+        problem.closed = list({id(tensor): tensor for tensor in (*problem.closed, *read)}.values())
         problem.remember(residual)
     found = _Solved.apply(problem, *xs, *leaves, *problem.closed)
     return problem.nest(found), aux
@@ -74,8 +76,9 @@ def solved(
 class _Problem:
     """A condition, and what is known of its solution."""
 
-    def __init__(self, caller: str, condition: Any, closed: list, linear: Linear, form: Any, given: int) -> None:
-        self.caller, self.condition, self.closed, self.linear = caller, condition, closed, linear
+    def __init__(self, caller: str, condition: Any, closed: list | None, linear: Linear, form: Any, given: int) -> None:
+        self.caller, self.condition, self.linear = caller, condition, linear
+        self.closed, self.watched = closed or [], closed is not None
         self.form, self.given = form, given
         self.residuals: list | None = None  # at the solution when it was found, as arrays
         self.x_form: Any = None
@@ -101,7 +104,10 @@ class _Problem:
 
         run.__name__ = self.caller
         values = [taken(leaf) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
-        return (sequential_vmap(run) if is_mapped() else run)(*values)
+        if not is_mapped():
+            return run(*values)
+        with guarded() if self.watched and innermost(values) is None else nullcontext():  # and what is closed over is no row
+            return sequential_vmap(run)(*values)
 
     def unknown(self, leaf: Any) -> Any:
         try:

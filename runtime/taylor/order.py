@@ -182,8 +182,8 @@ class Order:
         return list(current_mapping().insides([term for term in value.terms if term is not None]))
 
     def gradient_edge(self, tensor: Any) -> Any:
-        edges = [get_gradient_edge(term) for term in tensor.all_known()]
-        found = SeriesEdge(*edges[-1])
+        edges = [get_gradient_edge(term) if term.requires_grad else None for term in tensor.all_known()]
+        found = SeriesEdge(*next(edge for edge in reversed(edges) if edge is not None))
         found.level, found.edges, found.like = self, edges, tensor
         return found
 
@@ -192,12 +192,14 @@ class Order:
         """Gradients by series, one pass for all coefficients."""
         roots, cotangents = [], []
         for i, output in enumerate(outputs):
-            grad = ops.ones_like(first_of(output, self)) if grads is None or grads[i] is None else grads[i]
-            terms = output.complete().terms if is_series(output, self) else [output]
-            for number, term in enumerate(terms):
+            tensor = output.like if isinstance(output, SeriesEdge) else output
+            grad = ops.ones_like(first_of(tensor, self)) if grads is None or grads[i] is None else grads[i]
+            terms = tensor.complete().terms if is_series(tensor, self) else [tensor]
+            starts = output.edges if tensor is not output else [t if t is not None and t.requires_grad else None for t in terms]
+            for number, (term, start) in enumerate(zip(terms, starts)):
                 value = grad.term(self.order - number) if is_series(grad, self) else grad if number == self.order else None
-                if term is not None and term.requires_grad and value is not None:
-                    roots.append(inside_of(term, self.summed))
+                if start is not None and value is not None:
+                    roots.append(inside_of(start, self.summed))
                     cotangents.append(self.beside(value, term))
         targets: list[Any] = []
         for i, value in enumerate(inputs):
