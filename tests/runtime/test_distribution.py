@@ -1,6 +1,7 @@
 """What all distributions of gs.scipy.stats share: arguments, edges, tails, dtypes, frozen ones, batches and random numbers."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -15,6 +16,18 @@ scipy_stats = later("scipy.stats")
 
 def numbers(x):
     return x.detach().numpy() if isinstance(x, gs.Tensor) else np.asarray(x)
+
+
+def test_every_family_of_scipy_is_there_or_refused_by_name():
+    kinds = scipy_stats.rv_continuous, scipy_stats.rv_discrete, scipy_stats._multivariate.multi_rv_generic
+    families = [name for name in dir(sys.modules["scipy.stats"]) if isinstance(getattr(scipy_stats, name), kinds)]
+    left = [name for name in families if name not in stats.__all__]
+    assert left == [] and len(families) > 140
+    for name, method in (("levy_stable", "pdf"), ("zipfian", "logpmf"), ("ortho_group", "rvs")):
+        with pytest.raises(NotImplementedError, match=rf"scipy.stats.{name}.{method} is not there: .* call SciPy's with x.detach"):
+            getattr(getattr(stats, name), method)
+        with pytest.raises(NotImplementedError, match=f"scipy.stats.{name} is not there"):
+            getattr(stats, name)(1.0)
 
 
 def test_arguments_are_read_as_scipy_reads_them():

@@ -33,7 +33,7 @@ from .kde import gaussian_kde
 from .matrices import invwishart, matrix_normal, wishart
 from .multivariate import dirichlet, dirichlet_multinomial, multinomial, multivariate_normal, multivariate_t, vonmises_fisher
 from .noncentral import ncf, nct, ncx2
-from .refusals import kendalltau, mode, rankdata, spearmanr
+from .refusals import absent, kendalltau, mode, rankdata, spearmanr
 from .summaries import (
     boxcox_llf, describe, entropy, gmean, gzscore, hmean, kurtosis, linregress, moment, pearsonr, pmean, sem, skew, trim_mean,
     ttest_1samp, ttest_ind, ttest_rel, variation, wasserstein_distance, zmap, zscore,
@@ -58,6 +58,8 @@ __all__ = [
     "vonmises_line", "wald", "wasserstein_distance", "weibull_max", "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf",
     "zmap", "zscore",
 ]  # fmt: skip
+globals().update(absent)
+__all__ = sorted([*__all__, *absent])
 answer(__name__)
 # HIPS autograd's programs import a family as a module: `import gradspec.scipy.stats.norm as norm`.
 sys.modules.update({f"{__name__}.{name}": globals()[name] for name in __all__ if {"logpdf", "logpmf"} & {*dir(globals()[name])}})

@@ -200,6 +200,64 @@ class Continuous(Distribution):
             drawn = implicit(lambda drawn, *_: drawn, self._formulas["cdf"], self._formulas["pdf"])(drawn, *shapes)
         return drawn * scale + loc
 
+    def fit(self, data: Any, *args: Any, **kwds: Any) -> tuple:
+        """The parameters of the greatest likelihood of data.
+
+        Parameters
+        ----------
+        data : array_like or Tensor
+            Finite numbers; the parameters have derivatives in them.
+        *args : float
+            Where the search for the shape parameters begins; SciPy's guess without them.
+        **kwds : float
+            `loc` and `scale`: where that for these begins.  `floc`, `fscale`, `f0`, `f1` (or `fa`, `fix_a`) fix a parameter.
+
+        Returns
+        -------
+        tuple of Tensor
+            The shape parameters, `loc` and `scale`.
+
+        Notes
+        -----
+        The search follows exact gradients from SciPy's first guess, and is SciPy's own where they lead nowhere: where the
+        greatest likelihood stands at the edge of the support, as of `uniform`.  A derivative in the data is that of the solution
+        of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.
+
+        Examples
+        --------
+        >>> import gradspec as gs
+        >>> mean = lambda data: gs.scipy.stats.norm.fit(data)[0]
+        >>> gs.grad(mean)(gs.asarray([1.0, 2.0, 6.0, 7.0])).round(6).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+        """
+        from .fitting import fit
+
+        return fit(self, data, args, kwds)
+
+    def expect(self, func: Any = None, args: tuple = (), loc: Any = 0.0, scale: Any = 1.0, lb: Any = None, ub: Any = None,
+               conditional: bool = False) -> Any:  # fmt: skip
+        """The mean of a function of x, by `gradspec.scipy.integrate.quad`.
+
+        Parameters
+        ----------
+        func : callable, optional
+            Takes a Tensor of shape () and returns a number; x itself by default.
+        args : tuple
+            The shape parameters, of which each is one number, as `loc` and `scale` are.
+        lb, ub : float or Tensor, optional
+            The ends between which is integrated, by default those of the support.
+        conditional : bool
+            Whether the integral is divided by the probability between the ends.
+
+        Returns
+        -------
+        Tensor, shape ()
+            With derivatives in the parameters, the ends, and what `func` closes over.
+        """
+        from .fitting import expect
+
+        return expect(self, func or (lambda x: x), tuple(args), {"loc": loc, "scale": scale}, (lb, ub), conditional)
+
     def nnlf(self, theta: Any, x: Any) -> Any:
         """The negative log-likelihood of data x: theta holds the shape parameters, `loc` and `scale`."""
         return -ops.sum(self.logpdf(x, *theta))

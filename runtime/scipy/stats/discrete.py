@@ -109,6 +109,29 @@ class Discrete(Distribution):
         """The least number whose `sf` is at most q; it has no derivative."""
         return self._quantile("isf", q, args, kwds)
 
+    def expect(self, func: Any = None, args: tuple = (), loc: Any = 0, lb: Any = None, ub: Any = None,
+               conditional: bool = False) -> Any:  # fmt: skip
+        """The mean of a function of k, by a sum over the numbers that have a probability.
+
+        Parameters
+        ----------
+        func : callable, optional
+            Takes a Tensor of all these numbers and returns one of that shape; k itself by default.
+        args : tuple
+            The shape parameters, of which each is one number, as `loc` is.
+        lb, ub : int, optional
+            The first and the last number; by default those of the support, or where there is no more probability than 1e-15.
+        conditional : bool
+            Whether the sum is divided by the probability between the ends.
+
+        Returns
+        -------
+        Tensor, shape ()
+        """
+        from .fitting import expect_of_counts
+
+        return expect_of_counts(self, func or (lambda k: k), tuple(args), {"loc": loc}, (lb, ub), conditional)
+
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwds: Any) -> Any:
         """Random whole numbers, which have no derivative.
 

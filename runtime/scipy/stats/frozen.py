@@ -32,6 +32,13 @@ class Frozen:
         """Random numbers; their derivatives are those of `rvs` of the distribution."""
         return self.dist.rvs(*self.args, size=size, random_state=random_state, **self.kwds)
 
+    def expect(self, func: Any = None, lb: Any = None, ub: Any = None, conditional: bool = False) -> Any:
+        """The mean of a function, as `expect` of the distribution gives it."""
+        count, kwds = self.dist.numargs, dict(self.kwds)
+        given = [*self.args[:count], *(kwds.pop(name) for name in self.dist._names if name in kwds)]
+        rest = dict(zip(("loc", "scale"), self.args[count:])) | kwds
+        return self.dist.expect(func, tuple(given), lb=lb, ub=ub, conditional=conditional, **rest)
+
     def stats(self, moments: str = "mv") -> Any:
         """The moments that `moments` names, as `stats` of the distribution gives them."""
         return self.dist.stats(*self.args, moments=moments, **self.kwds)

@@ -1,4 +1,4 @@
-"""Names of scipy.stats whose results have no derivative: each says so, and what to take in its place.
+"""Names of scipy.stats whose results have no derivative, or that are not there: each says so, and what to take in its place.
 
 Owns the words.
 """
@@ -26,3 +26,41 @@ def _refusal(name: str, words: str) -> Any:
 
 
 rankdata, spearmanr, kendalltau, mode = (_refusal(name, words) for name, words in INSTEAD.items())
+
+
+_WORDS = {
+    "Bessel and hypergeometric functions have no derivative in their parameters here":
+        "dpareto_lognorm gausshyper genhyperbolic geninvgauss",
+    "SciPy's density is an integral or a search for each number":
+        "landau levy_stable studentized_range tukeylambda ksone kstwo kstwobign",
+    "its formulas are not written here, and are a function of tensors": "irwinhall kappa4 rel_breitwigner zipfian poisson_binom",
+    "its parameters are whole numbers, or its sums SciPy's":
+        "nchypergeom_fisher nchypergeom_wallenius multivariate_hypergeom random_table",
+    "it draws matrices or directions at random; draw with SciPy, and go on with what was drawn":
+        "ortho_group special_ortho_group unitary_group random_correlation uniform_direction",
+    "take multivariate_t, or matrix_normal with a factor of chi2": "matrix_t",
+    "take norm, of a variance of invgamma": "normal_inverse_gamma",
+}  # fmt: skip
+
+
+class Absent:
+    """A family of scipy.stats that is refused, whatever it is asked."""
+
+    def __init__(self, name: str, words: str) -> None:
+        self.name, self.words = name, words
+        self.__doc__ = f"Refused: {words}."
+
+    def __getattr__(self, method: str) -> Any:
+        if method.startswith("__"):
+            raise AttributeError(method)
+        return self._refuse(f".{method}")
+
+    def __call__(self, *args: Any, **kwds: Any) -> Any:
+        return self._refuse("")
+
+    def _refuse(self, method: str) -> Any:
+        raise NotImplementedError(f"scipy.stats.{self.name}{method} is not there: {self.words}; for values alone call SciPy's "
+                                  "with x.detach().numpy()")  # fmt: skip
+
+
+absent = {name: Absent(name, words) for words, names in _WORDS.items() for name in names.split()}
