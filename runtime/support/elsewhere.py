@@ -140,8 +140,7 @@ NAMES = {
         "asanyarray ascontiguousarray asfortranarray asarray_chkfinite asmatrix scalar_tensor convert_element_type device_put "
         "device_get bitcast_convert_type"
     ),
-    "not there yet; write gs.nn.max_pool2d": "FractionalMaxPool* fractional_max_pool*",
-    "not there yet; write gs.nn.cross_entropy": "LinearCrossEntropy* linear_cross_entropy",
+    "no counterpart: logits are computed whole; write gs.nn.linear_cross_entropy without options": "LinearCrossEntropyOptions",
     "not there yet; write gs.nn.alpha_dropout or gs.nn.dropout1d": "feature_alpha_dropout* feature_dropout*",
     "write gs.nn.utils.parametrizations.weight_norm": "norm_except_dim",
     "write gs.nn.init.xavier_uniform_(x), kaiming_normal_(x) and their kin, which fill a tensor": (

@@ -132,6 +132,9 @@ ROWS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("GaussianNLLLoss", "full=True", ((3, 4), (3, 4), P(3, 4))),
     ("AdaptiveLogSoftmaxWithLoss", "8, 10, [3, 6], 2.0, True", ((7, 8), np.array([0, 9, 3, 5, 2, 6, 3]))),
     ("AdaptiveLogSoftmaxWithLoss", "8, 5, (2,)", ((8,), np.array(4))), ("AdaptiveLogSoftmaxWithLoss", "8, 5, [2]", ((2, 8), np.array([1, 0]))),
+    ("LinearCrossEntropyLoss", "5, 7", ((3, 5), I(7, 3))), ("LinearCrossEntropyLoss", "5, 7, bias=True, ignore_index=1", ((5,), np.array(4))),
+    ("LinearCrossEntropyLoss", "5, 7, out_features=(2, 3), bias=True, label_smoothing=0.1, reduction='sum'", ((3, 5), I(7, 3, 2, 3))),
+    ("LinearCrossEntropyLoss", "5, 4, weight=nn.tensor([1.0, 2.0, 3.0, 4.0]), reduction='none'", ((3, 5), P(3, 4))),
     ("CTCLoss", "", ((6, 2, 4), I(3, 2, 3) + 1, np.array([6, 5]), np.array([3, 2]))),
 ]  # fmt: skip
 
@@ -139,10 +142,10 @@ ROWS: list[tuple[str, str, tuple[Any, ...]]] = [
 LEFT = {
     "Module Sequential ModuleList ModuleDict ParameterList ParameterDict Parameter Buffer RNNBase RNNCellBase": "test_modules",
     "Lazy* UninitializedParameter UninitializedBuffer": "test_lazy",
+    "FractionalMaxPool2d FractionalMaxPool3d": "test_fractional",
     "Container": "was ModuleList's name once",
     "DataParallel": "one device",
     "SyncBatchNorm": "one process; it is batch norm of any number of axes, tests/runtime/test_layers_of_nn.py",
-    "LinearCrossEntropyLoss FractionalMaxPool2d FractionalMaxPool3d": "their functions are not there yet",
     "CrossMapLRN2d": "was LocalResponseNorm once, with other numbers at the last channels",
-    "LinearCrossEntropyOptions": "options of LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions": "how PyTorch divides the work; the logits are computed whole here",
 }

@@ -5,12 +5,16 @@ Owns the table, and what PyTorch's older arguments `size_average` and `reduce` m
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import gradspec as gs
 
 from .. import functional as F
+from .linear import Linear
+from .module import Module
 from .operator import Operator
 from .shapes import PairwiseDistance
 
@@ -37,6 +41,52 @@ class _Weighed(_Loss, held="weight"):
     size_average: bool | None = None
     reduce: bool | None = None
     reduction: str = "mean"
+
+
+class LinearCrossEntropyLoss(Module):
+    """The cross entropy of what a linear layer gives.
+
+    Parameters
+    ----------
+    in_features, num_classes : int
+    out_features : tuple of int
+        The lengths of the axes of a target beside the batch, of each position of which the layer chooses a class.
+    bias : bool
+    device : str, optional
+    dtype : dtype, optional
+    reduction, weight, ignore_index, label_smoothing, options
+        As of `nn.linear_cross_entropy`.
+
+    Attributes
+    ----------
+    linear : Linear
+    """
+
+    weight: gs.Tensor | None
+
+    def __init__(
+        self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False, device: Any = None,
+        dtype: Any = None, reduction: str = "mean", weight: Any = None, ignore_index: int | None = None,
+        label_smoothing: float = 0.0, options: None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.num_classes, self.out_features, self.reduction = num_classes, out_features, reduction
+        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
+        self.linear = Linear(in_features, math.prod((num_classes, *out_features)), bias, device, dtype)
+        self.register_buffer("weight", None if weight is None else gs.asarray(weight))
+
+    def forward(self, x: gs.Tensor, target: gs.Tensor) -> gs.Tensor:
+        shape = self.num_classes, *self.out_features
+        bias = None if self.linear.bias is None else self.linear.bias.reshape(shape)
+        return F.linear_cross_entropy(
+            x, self.linear.weight.reshape((*shape, -1)), target, linear_bias=bias, weight=self.weight, reduction=self.reduction,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        return (f"in_features={self.linear.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
+                f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
+                f"label_smoothing={self.label_smoothing}, options={self.options}")  # fmt: skip
 
 
 class L1Loss(_Older, call=F.l1_loss):

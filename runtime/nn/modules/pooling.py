@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import gradspec as gs
+
 from .. import functional as F
+from .module import Module
 from .operator import Operator
 
 Size = int | Sequence[int]
@@ -203,6 +206,56 @@ class AdaptiveMaxPool3d(_AdaptiveMax, call=F.adaptive_max_pool3d, shown="output_
 
     _axes = 3
     _with_indices = staticmethod(F.adaptive_max_pool3d_with_indices)
+
+
+class _FractionalMaxPool(Module):
+    """The largest number in each of windows whose distances are drawn at each call.
+
+    Parameters
+    ----------
+    kernel_size : int or sequence of int
+    output_size : int or sequence of int, optional
+    output_ratio : float or sequence of float, optional
+        This or `output_size` is given.
+    return_indices : bool
+    _random_samples : array_like, optional
+        Numbers in the place of drawn ones.
+    """
+
+    _random_samples: gs.Tensor | None
+
+    _axes = 2
+    _call: Callable[..., Any]
+
+    def __init__(
+        self, kernel_size: Size, output_size: Size | None = None, output_ratio: float | Sequence[float] | None = None,
+        return_indices: bool = False, _random_samples: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size, self.return_indices = repeated(kernel_size, self._axes), return_indices
+        self.output_size = None if output_size is None else repeated(output_size, self._axes)
+        self.output_ratio = None if output_ratio is None else repeated(output_ratio, self._axes)
+        name = f"FractionalMaxPool{self._axes}d"
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+        self.register_buffer("_random_samples", None if _random_samples is None else gs.asarray(_random_samples))
+
+    def forward(self, x: gs.Tensor) -> Any:
+        return self._call(x, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples)
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    __doc__ = _FractionalMaxPool.__doc__
+    _call = staticmethod(F.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    __doc__ = _FractionalMaxPool.__doc__
+    _axes, _call = 3, staticmethod(F.fractional_max_pool3d)
 
 
 def repeated(value: Any, count: int) -> tuple[Any, ...]:
