@@ -22,7 +22,8 @@ from .loops import loop_from, rows_from
 from .moves import pieces_of
 from .planning import Lifetimes, planned, released
 from .spelled import spelled
-from .steps import Loop, Slot, Step
+from .steps cimport Slot, Step
+from .steps import Loop
 from .tape import Tape
 
 import numpy as np
@@ -248,7 +249,7 @@ cdef class Lowered:
     cdef int want(self, Value value) except -1:
         """The slot of a value that some step wants as a tensor."""
         cdef int place = self.place(value)
-        self.slots[place].object = True
+        (<Slot> self.slots[place]).object = True
         return place
 
     cdef bint as_loop(self, Instruction line) except -1:

@@ -7,7 +7,7 @@ enough.  Steps of one group of blocks live and die together, but for a result th
 
 from bisect import bisect_left
 
-from .steps import Step
+from .steps cimport Slot, Step
 
 cdef enum:
     LARGE = 1 << 16     # bytes of an array that is let go as soon as it may
@@ -30,16 +30,18 @@ cdef class Lifetimes:
 
     def __init__(self, list slots, list steps):
         cdef Py_ssize_t number, inner, place, root, count
+        cdef Slot slot
+        cdef Step step
         self.roots = [slot.root if slot.place == "look" else place for place, slot in enumerate(slots)]
         self.first, self.last, self.ends = [-1] * len(slots), [-1] * len(slots), list(range(len(steps)))
         for number in range(len(steps)):
             step = steps[number]
-            for place in <tuple> step.reads:
+            for place in step.reads:
                 root = self.roots[place]
                 if <Py_ssize_t> self.first[root] < 0:
                     self.first[root] = number
                 self.last[root] = number
-            for place in <tuple> step.writes:
+            for place in step.writes:
                 root = self.roots[place]
                 if <Py_ssize_t> self.first[root] < 0:
                     self.first[root] = number
@@ -106,30 +108,33 @@ def planned(list slots, list steps, Lifetimes lives):
     """
     cdef Py_ssize_t number, place
     cdef Holes holes = Holes()
+    cdef Slot slot
     cdef dict born = {}, dying = {}, sizes = {}
     for place in range(len(slots)):
+        slot = slots[place]
         number = lives.first[place]
-        if number >= 0 and slots[place].place in ("planned", "offered"):
+        if number >= 0 and (slot.place == "planned" or slot.place == "offered"):
             born.setdefault(number, []).append(place)
     for number in range(len(steps)):
         for place in born.get(number, ()):
             slot = slots[place]
             sizes[place] = slot.bytes
             heir = operand_that_dies(slots, steps[number], place, number, lives, sizes)
-            if heir is None and lives.ends[number] != number:
+            if heir is None and <Py_ssize_t> lives.ends[number] != number:
                 heir = block_that_died(slots, steps, place, number, lives, sizes, dying.get(lives.ends[number]))
             if heir is None:
-                slot.offset = holes.take(<Py_ssize_t> sizes[place])
+                slot.offset = holes.take(slot.bytes)
             else:
-                slot.offset = slots[heir].offset
+                slot.offset = (<Slot> slots[heir]).offset
                 dying[lives.ends[number]].remove(heir)
             dying.setdefault(lives.ends[<Py_ssize_t> lives.last[place]], []).append(place)
         for place in dying.pop(number, ()):
-            holes.give(<Py_ssize_t> slots[place].offset, <Py_ssize_t> sizes[place])
+            slot = slots[place]
+            holes.give(slot.offset, slot.bytes)
     return holes.memory
 
 
-cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes):
+cdef object operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes):
     """An operand of a loop that nobody reads later, of the same size as the result: it may lie in the same place."""
     cdef tuple jumps, places, strides
     cdef Py_ssize_t i, j, count
@@ -147,7 +152,8 @@ cdef object operand_that_dies(list slots, step, Py_ssize_t place, Py_ssize_t num
     for i in range(count):
         if <Py_ssize_t> lives.last[<Py_ssize_t> places[i]] != number or strides[i] != strides[count]:
             continue
-        if slots[<Py_ssize_t> places[i]].place != "planned" or sizes.get(places[i]) != sizes[place] or jumps is not None and jumps[i] != jumps[count]:
+        if (<Slot> slots[<Py_ssize_t> places[i]]).place != "planned" or sizes.get(places[i]) != sizes[place] or (
+                jumps is not None and jumps[i] != jumps[count]):
             continue
         alone = True
         for j in range(count):
@@ -193,6 +199,7 @@ def released(list slots, list steps, results, Lifetimes lives):
     cdef set kept = {lives.roots[place] for place in results}
     cdef dict freed = {}
     cdef list found = []
+    cdef Slot slot
     for place in range(len(slots)):
         number = lives.last[place]
         slot = slots[place]

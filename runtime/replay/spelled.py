@@ -38,10 +38,8 @@ class Speller:
         return self.numbers[dtype, number]
 
     def parts(self, line: Instruction) -> list[Instruction]:
-        """The loops that an instruction is, or the instruction."""
+        """The loops that an instruction is whose entry has a formula or which reads booleans, or the instruction."""
         entry, out = line.entry, line.outputs
-        if entry is None or not entry.program and not any([value.dtype == BOOL for value in line.read]):
-            return [line]
         if line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
             return [line]
         if out.memory is not out or not out.layout.c_contiguous or not out.layout.count or not line.read:
@@ -127,4 +125,10 @@ def dtypes_of(operands: tuple) -> tuple:
 def spelled(lines: list[Instruction]) -> list[Instruction]:
     """The instructions, with those that are formulas of inner loops taken apart."""
     speller = Speller()
-    return [part for line in lines for part in speller.parts(line)]
+    found: list[Instruction] = []
+    for line in lines:
+        if line.entry is not None and (line.entry.program or BOOL in [value.dtype for value in line.read]):
+            found += speller.parts(line)
+        else:
+            found.append(line)
+    return found

@@ -122,6 +122,7 @@ ELSEWHERE = {
     "runtime/api/nested_states.py": ["tests/runtime/test_serialization.py"],
     "runtime/replay/spans.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/steps.py": ["tests/runtime/test_compiled.py"],
+    "runtime/replay/steps.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/tape.pyx": ["tests/runtime/test_compiled.py", "tests/runtime/test_playing.py"],
     "runtime/replay/listing.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/witness.pyx": ["tests/runtime/test_compiled.py"],

@@ -1,21 +1,16 @@
+# cython: boundscheck=False, wraparound=False
 """Slots and steps: a program between instructions and a tape, as the passes see it.
 
 Owns which slots a step reads and which it writes.
 """
 
-from __future__ import annotations
+from typing import NamedTuple
 
-from dataclasses import dataclass, field
-from math import prod
-from typing import Any, NamedTuple
-
-import numpy as np
-
-ALIGNED = 64
+cdef enum:
+    ALIGNED = 64
 
 
-@dataclass(slots=True)
-class Slot:
+cdef class Slot:
     """A place for an array.
 
     Attributes
@@ -28,21 +23,17 @@ class Slot:
         Of a constant.
     object : bool
         Whether some step wants it as a tensor.
+    bytes : int
+        That it takes, a multiple of what vectors are aligned to.
     """
 
-    place: str
-    dtype: np.dtype
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    root: int = -1
-    offset: int = 0
-    data: Any = None
-    object: bool = False
-
-    @property
-    def bytes(self) -> int:
-        """That it takes, a multiple of what vectors are aligned to."""
-        return -(-self.dtype.itemsize * max(prod(self.shape), 1) // ALIGNED) * ALIGNED
+    def __init__(self, str place, dtype, tuple shape, tuple strides, Py_ssize_t root=-1, Py_ssize_t offset=0, data=None):
+        cdef Py_ssize_t bytes = dtype.itemsize, size, count = 1
+        self.place, self.dtype, self.shape, self.strides = place, dtype, shape, strides
+        self.root, self.offset, self.data = root, offset, data
+        for size in shape:
+            count *= size
+        self.bytes = (bytes * max(count, 1) + ALIGNED - 1) // ALIGNED * ALIGNED
 
 
 class Loop(NamedTuple):
@@ -65,8 +56,7 @@ class Blocks(NamedTuple):
     room: int  # bytes of scratch memory for each element
 
 
-@dataclass(slots=True)
-class Step:
+cdef class Step:
     """Something that is done.
 
     Attributes
@@ -84,14 +74,11 @@ class Step:
         Slots.
     """
 
-    kind: str
-    given: tuple
-    name: str
-    line: tuple | None
-    reads: tuple[int, ...] = field(default=())
-    writes: tuple[int, ...] = field(default=())
+    def __init__(self, str kind, given, str name, line, tuple reads=(), tuple writes=()):
+        self.kind, self.given, self.name, self.line, self.reads, self.writes = kind, given, name, line, reads, writes
 
 
-def root_of(slots: list[Slot], place: int) -> int:
+def root_of(list slots, Py_ssize_t place):
     """The slot whose memory a slot lies in."""
-    return slots[place].root if slots[place].place == "look" else place
+    cdef Slot slot = slots[place]
+    return slot.root if slot.place == "look" else place
