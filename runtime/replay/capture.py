@@ -6,7 +6,9 @@ Knows nothing of tapes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,21 @@ class Captured:
         self.doubtful: list[tuple[Any, Any]] = []
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.failure: Exception | None = None
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let Python's collector of garbage rest: what a recording makes stays, and to look through all of the process for cycles
+    again and again costs more than the recording.  At the end it looks at what is new, so that no later call has to."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.collect(0)
 
 
 def capture(

@@ -23,7 +23,7 @@ from ..core.tensor import TensorBase
 from ..tracing.listening import place
 from .again import Again
 from .calls import Calls, Kind, hooks_of
-from .capture import Captured, Unfit, capture, fingerprint
+from .capture import Captured, Unfit, capture, fingerprint, uncollected
 from .dynamic import Places, Weak, is_marked, number_of, unmarked
 from .holdings import Holdings, TooMuch, array_held
 from .into import into
@@ -157,7 +157,8 @@ class Compiled(Calls):
         if signature.reason is not None:
             return self.run_as_it_is(args, keywords)
         kind = self.kind(args, keywords, given, held)
-        outcome = self.record(state, signature, *rebuild(form, tensors), given)
+        with uncollected():
+            outcome = self.record(state, signature, *rebuild(form, tensors), given)
         if signature.programs:
             self.remember(state, signature, kind)
         return outcome

@@ -1,6 +1,7 @@
 """Compiled functions: what is replayed gives the bits of the call, and what cannot be replayed runs as it is and says why."""
 
 import contextvars
+import gc
 import signal
 import threading
 import time
@@ -774,6 +775,34 @@ def test_calls_do_not_grow_memory():
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert grown < 2_000 and replays(step)
+
+
+def test_no_recording_looks_for_garbage_in_all_of_the_process():
+    def chain(x):
+        for _ in range(500):
+            x = x * 1.5 + 1
+        return x
+
+    def broken(x):
+        raise ValueError("here")
+
+    found = []
+    look = lambda phase, info: found.append(info["generation"]) if phase == "start" else None  # noqa: E731
+    gc.collect()
+    gc.callbacks.append(look)
+    try:
+        compiled = gs.compile(chain, strict=True)
+        compiled(values())
+        assert found == [0] and gc.isenabled()
+        with pytest.raises(ValueError, match="here"):
+            gs.compile(broken)(values())
+        assert gc.isenabled()
+        gc.disable()
+        gs.compile(chain)(values())
+        assert found == [0, 0] and not gc.isenabled()
+    finally:
+        gc.enable()
+        gc.callbacks.remove(look)
 
 
 def test_clear_forgets():
