@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+from ..batching.batched import without_graph
 from ..batching.passes import is_mapped, outside
 from ..core.events import span
 from ..core.grad_mode import enable_grad, is_grad_enabled, no_grad
@@ -246,7 +247,7 @@ class _Region:
         for place, needs, value in zip(self.places, self.needs, self.inputs.saved_tensors if self.places else ()):
             if needs and not value.requires_grad:  # frozen since, and its operators have to save what they did
                 with no_grad():
-                    value = (ops.copy(value) if innermost_level() else value.detach()).requires_grad_()
+                    value = (ops.copy(value) if innermost_level() else without_graph(value)).requires_grad_()
             leaves[place] = value
         now = {generator: generator.bit_generator.state for generator in self.generators}
         for generator, state in self.generators.items():

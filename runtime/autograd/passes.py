@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ..batching.batched import without_graph
 from ..batching.passes import of_every_row
 from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, inference_mode, is_inference_mode_enabled, no_grad
 from ..core.operand import asarray, tensor
@@ -94,7 +95,7 @@ class UserFunction:
                 raise RuntimeError(f"{entry}{name} has invalid size: should be torch.Size({list(other.shape)}) but "
                                    f"got torch.Size({list(value.shape)}).")  # fmt: skip
         values = [recordable(value) for value in values]
-        return values if self.create_graph else [value.detach() for value in values]
+        return values if self.create_graph else [without_graph(value) for value in values]
 
     def input_vector(self, v):
         """`v` beside the inputs; ones where there is a single element."""
@@ -108,13 +109,13 @@ class UserFunction:
     def variables(self):
         """The inputs as new tensors that require grad, with a history of their own only if it is wanted."""
         if not self.create_graph:
-            return [recordable(of_every_row(x)).detach().requires_grad_() for x in self.inputs]
+            return [without_graph(recordable(of_every_row(x))).requires_grad_() for x in self.inputs]
         views = [recordable(of_every_row(x))[...] for x in self.inputs]  # keeps the tangents of outer levels, too
         return [x if x.requires_grad else x.requires_grad_() for x in views]
 
     def copies(self):
         """The inputs for a call that records nothing, which would let the function write to them."""
-        return [ops.copy(of_every_row(x).detach()).requires_grad_() for x in self.inputs]
+        return [ops.copy(without_graph(of_every_row(x))).requires_grad_() for x in self.inputs]
 
     def __call__(self, variables, strict=False):
         """What the function returns, as a list of tensors."""
@@ -142,7 +143,7 @@ class UserFunction:
 
     def finished(self, values, form):
         """Results as users get them."""
-        return rebuild(form, values if self.create_graph else [value.detach() for value in values])
+        return rebuild(form, values if self.create_graph else [without_graph(value) for value in values])
 
 
 # Passes.
@@ -273,13 +274,13 @@ def columns(function, push_some, whole=False, chunk=None):
         for start in range(0, total, step):
             count = min(step, total - start)
             outputs, pushed = push_some(_units(function.inputs, start, count), count)
-            parts.append(pushed if function.create_graph else [value.detach() for value in pushed])
+            parts.append(pushed if function.create_graph else [without_graph(value) for value in pushed])
     except NotBatched:
         parts = []
         for start in range(total):
             tangents = [None if unit is None else unit[0] for unit in _units(function.inputs, start, 1)]
             outputs, pushed = push_some(tangents, 0)
-            parts.append([(value if function.create_graph else value.detach())[None] for value in pushed])
+            parts.append([(value if function.create_graph else without_graph(value))[None] for value in pushed])
     if not parts:  # no input has an element
         outputs, _ = push_some([None] * len(function.inputs), 0)
         return [[ops.zeros(y.shape + x.shape, dtype=y.dtype) for x in function.inputs] for y in outputs]

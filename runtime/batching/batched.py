@@ -104,6 +104,9 @@ class Batched(Tensor):
     def detach(self) -> "Batched":
         return batched(self.inside.detach(), self.level)
 
+    def without_graph(self) -> "Batched":
+        return batched(without_graph(self.inside), self.level)
+
     def detach_(self) -> "Batched":
         self.inside.detach_()
         return self
@@ -219,6 +222,11 @@ def as_batch(value: Any, level: Level, operands: Any) -> Batched:
         if is_row(operand, level) and type(operand.inside) is Batched:  # of the levels further out as well
             inside = as_batch(inside, operand.inside.level, (operand.inside,))
     return batched(inside, level)
+
+
+def without_graph(value: Any) -> Any:
+    """A tensor without its graph, in the levels that it stands in; `detach` says that it is constant there too."""
+    return value.without_graph() if type(value) in STANDS else value.detach()
 
 
 def looks_at(value: Any, target: Any) -> bool:

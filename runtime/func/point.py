@@ -12,6 +12,7 @@ import numpy as np
 
 from ..autograd.nest import flatten, places, rebuild
 from ..autograd.passes import UserFunction, recordable
+from ..batching.batched import without_graph
 from ..batching.passes import of_every_row
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
@@ -266,6 +267,6 @@ def with_tangents(values):
 def without_history(x):
     """`x` without its graph; tangents stay, without theirs."""
     if not innermost_level():
-        return x.detach()
+        return without_graph(x)
     with no_grad():
         return ops.copy(x)

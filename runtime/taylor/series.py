@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..batching.batched import STANDS, batched, inside_of, is_row
+from ..batching.batched import STANDS, batched, inside_of, is_row, without_graph
 from ..core.told import array_of, shell
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
@@ -105,7 +105,11 @@ class Series(Tensor):
     data = property(lambda self: self.detach())
 
     def detach(self) -> "Series":
-        return self.each(lambda term: term.detach())
+        """Constant along the path."""
+        return series([self.known(0).detach(), *[None] * self.level.order], self.level, self)
+
+    def without_graph(self) -> "Series":
+        return self.each(without_graph)
 
     def is_inference(self) -> bool:
         return self.known(0).is_inference()

@@ -360,3 +360,34 @@ def test_a_series_that_has_left():
     kept.clear()
     gs.sin(gs.ones(2))
     assert current_mapping() is None
+
+
+CUT = {
+    "stop_gradient": gs.stop_gradient,
+    "detach": lambda x: x.detach(),
+    "data": lambda x: x.data,
+    "a row": lambda x: gs.stack([x[i].detach() for i in range(len(x))]),
+    "in a nest": lambda x: gs.stop_gradient({"a": [x * 1, 3.0]})["a"][0],
+    "in vmap": lambda x: gs.vmap(lambda y: gs.stop_gradient(y))(x),
+    "in a gradient": lambda x: gs.grad(lambda y: (gs.stop_gradient(x) * y).sum())(x),
+}
+
+
+@each("name", CUT)
+def test_what_is_cut_off_is_constant_along_the_path(name):
+    cut, x, v = CUT[name], gs.asarray([0.3, -0.7]), gs.asarray([1.0, 2.0])
+    held = np.sin(x) * 2
+
+    def function(x):
+        return (gs.cos(x) * cut(gs.sin(x) * 2)).sum()
+
+    _, terms = jet(function, (x,), ([v, gs.zeros(2), gs.zeros(2)],))
+    expected = [(-np.sin(x) * held * v).sum(), (-np.cos(x) * held * v**2).sum(), (np.sin(x) * held * v**3).sum()]
+    np.testing.assert_allclose(terms, expected)
+    np.testing.assert_allclose(gs.func.laplacian(function)(x), (-np.cos(x) * held).sum())
+    _, terms = jet(gs.grad(function), (x,), ([v],))  # a gradient cuts its graph off, and not the path
+    np.testing.assert_allclose(terms[0], -np.cos(x) * held * v)
+    _, slope = gs.jvp(lambda x: jet(function, (x,), ([v],))[1][0], (x,), (v,))
+    np.testing.assert_allclose(slope, expected[1])
+    found = gs.vmap(lambda x: jet(function, (x,), ([v],))[1][0])(gs.stack([x, x]))
+    np.testing.assert_allclose(found, [expected[0]] * 2)
