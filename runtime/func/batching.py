@@ -30,8 +30,8 @@ def vmap(
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-    in_axes: Any = None,
-    out_axes: Any = None,
+    in_axes: Any = ...,
+    out_axes: Any = ...,
     axis_size: int | None = None,
 ) -> Callable[..., Any]:
     """A function of one example as a function of a batch of them: one call of each operator for all rows.
@@ -52,7 +52,7 @@ def vmap(
     chunk_size : int, optional
         How many rows at a time; all of them by default.
     in_axes, out_axes : optional
-        JAX's names for `in_dims` and `out_dims`.
+        JAX's names for `in_dims` and `out_dims`, which they take the place of where they are given.
     axis_size : int, optional
         How many rows there are, for a function whose arguments do not say.
 
@@ -88,12 +88,12 @@ def vmap(
         raise CallValueError(f"Only allow randomness modes 'error', 'different', and 'same'. Got {randomness!r}")
     if chunk_size is not None and not chunk_size > 0:
         raise CallValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
-    in_dims = in_dims if in_axes is None else in_axes
-    out_dims = out_dims if out_axes is None else out_axes
+    in_dims = in_dims if in_axes is ... else in_axes
+    out_dims = out_dims if out_axes is ... else out_axes
 
     @wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        leaves, dims, form = _taken_apart(args, in_dims, func)
+        leaves, dims, form = _taken_apart(args, in_dims, func, axis_size is None)
         size = _size(leaves, dims, axis_size)
         if chunk_size is None or chunk_size >= size:
             return _run(func, leaves, dims, form, kwargs, size, out_dims, randomness)
@@ -106,17 +106,17 @@ def _name(func: Callable[..., Any]) -> str:
     return getattr(func, "__name__", type(func).__name__)
 
 
-def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any]) -> tuple[list, list, Any]:
+def _taken_apart(args: tuple, in_dims: Any, func: Callable[..., Any], wanted: bool) -> tuple[list, list, Any]:
     """The leaves of the arguments, the batch axis of each, and their form."""
     head = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
     if not isinstance(in_dims, (int, tuple, list, type(None))) or isinstance(in_dims, bool):
         raise CallValueError(head + "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
                                     f"inputs, got: {type(in_dims)}.")  # fmt: skip
-    if not args:
+    if not args and wanted:
         raise CallValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
                              "trying to vmap over a function with no inputs. The latter is unsupported.")  # fmt: skip
     leaves, form = flatten(list(args))
-    dims = spread_out(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args))
+    dims = spread_out(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args)) if args else []
     if dims is None:
         raise CallValueError(head + "in_dims is not compatible with the structure of `inputs`. in_dims has structure "
                                     f"{in_dims!r} but inputs has structure {_structure(list(args))}.")  # fmt: skip

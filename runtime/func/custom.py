@@ -30,6 +30,15 @@ READS = (
 )
 
 
+def _requires_grad(leaf: Any) -> bool:
+    return isinstance(leaf, TensorBase) and leaf.requires_grad
+
+
+def _running() -> list:
+    """The functions whose forward runs in this thread."""
+    return vars(_transposing).setdefault("running", [])
+
+
 class _Custom:
     """A function, and the numbers of those arguments that are no variables."""
 
@@ -173,11 +182,17 @@ class custom_vjp(_Custom):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write {self.fun.__name__}.defvjp(forward, backward)")
+        if self in _running() and not (is_grad_enabled() and any(map(_requires_grad, flatten([args, kwargs])[0]))):
+            return self.fun(*args, **kwargs)  # its own forward asks for the value
         fixed, variables = self.split(bound(self.fun, args, kwargs))
         return self.applied(_ByGradients, fixed, variables, lambda given: self.forward(fixed, given))
 
     def forward(self, fixed: list, variables: list) -> tuple:
-        out = self.rule[0](*self.joined(fixed, variables))
+        _running().append(self)
+        try:
+            out = self.rule[0](*self.joined(fixed, variables))
+        finally:
+            _running().pop()
         if not isinstance(out, (tuple, list)) or len(out) != 2:
             raise TypeError(f"{self.fun.__name__}: its forward must return a pair: the result and what the backward wants of it")
         return tuple(out)

@@ -198,3 +198,17 @@ def test_batch_norm_moves_statistics_that_are_mapped_too():
     with pytest.raises(RuntimeError, match="batch_norm: inside of vmap .* running_var is the same for all of them"):
         gs.vmap(lambda x, mean: norm(x, mean, shared))(x, mean)
     np.testing.assert_allclose(mean, means)  # neither was written to
+
+
+# Axes.
+
+
+def test_axes_under_the_names_of_jax():
+    x = rand(3, 2)
+    with pytest.raises(ValueError, match="at least one Tensor"):
+        gs.vmap(lambda x: x, in_axes=None)(x)
+    with pytest.raises(ValueError, match="can not return a BatchedTensor when out_dim is None"):
+        gs.vmap(lambda x: x, out_axes=None)(x)
+    np.testing.assert_array_equal(gs.vmap(lambda x: x.sum(), in_axes=None, out_axes=0, axis_size=2)(x), [x.sum()] * 2)
+    np.testing.assert_array_equal(gs.vmap(lambda: x[0], axis_size=4, out_axes=1)(), np.stack([x[0]] * 4, 1))
+    assert gs.vmap(lambda: gs.random.normal(size=2), axis_size=3, randomness="different", chunk_size=2)().shape == (3, 2)

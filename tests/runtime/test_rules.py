@@ -336,3 +336,50 @@ def test_a_pass_that_finds_that_no_vmap_is_open_any_more_leaves_no_trace_of_it()
     y.register_hook(lambda g: kept.clear() or g * gs.ones(3))
     y.sum().backward()
     np.testing.assert_allclose(gs.grad(lambda x: gs.sin(x).sum())(X), np.cos(X))
+
+
+def by_itself(residual):
+    """exp, whose forward calls the function itself, as those of JAX's users do."""
+
+    @gs.custom_vjp
+    def exp(x, times=1.0):
+        return gs.exp(x) * times
+
+    def forward(x, times):
+        y = exp(x, times)
+        return y, residual(exp, x, y, times)
+
+    exp.defvjp(forward, lambda kept, g: (kept * g, None))
+    return exp
+
+
+RESIDUALS = {
+    "the result": lambda exp, x, y, times: y,
+    "computed apart": lambda exp, x, y, times: gs.exp(x) * times,
+    "a further call": lambda exp, x, y, times: exp(x, times=times),
+}
+
+
+@each("name", RESIDUALS)
+def test_a_forward_may_call_the_function_itself(name):
+    exp, x = by_itself(RESIDUALS[name]), np.array([0.3, -0.7])
+    np.testing.assert_allclose(exp(x), np.exp(x))
+    derivative = lambda x: exp(x, 2.0)  # noqa: E731
+    for _ in range(3):
+        derivative = (lambda f: lambda x: gs.grad(lambda x: f(x).sum())(x))(derivative)
+        np.testing.assert_allclose(derivative(x), 2 * np.exp(x))
+        np.testing.assert_allclose(gs.vmap(derivative)(np.stack([x, x])), 2 * np.exp([x, x]))
+    np.testing.assert_allclose(gs.grad(lambda x: gs.vmap(exp)(x).sum())(x), np.exp(x))
+    for transform in (gs.jacrev, gs.jacfwd):
+        np.testing.assert_allclose(transform(transform(exp))(x)[0, 0], [np.exp(x[0]), 0])
+    np.testing.assert_allclose(gs.jvp(exp, (x,), (x,))[1], np.exp(x) * x)
+    y = gs.tensor(x, requires_grad=True)
+    exp(gs.sin(y)).sum().backward()
+    np.testing.assert_allclose(y.grad, np.exp(np.sin(x)) * np.cos(x))
+
+
+def test_a_forward_that_fails_leaves_the_function_as_it_was():
+    exp = by_itself(lambda exp, x, y, times: 1 / 0)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            gs.grad(exp)(1.0)
