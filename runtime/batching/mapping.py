@@ -126,11 +126,12 @@ class Mapping(Passes):
         place = record_of(name).roles.index("g")
         generator = as_generator(inputs[place], name, "generator")
         inputs = (*inputs[:place], generator, *inputs[place + 1 :])
-        if level.randomness == "same":
-            level.rewind(generator)
-            if innermost(inputs) is not level:
-                with self.without(level):
-                    return self.further(name, wrapper, inputs)
+        for one in levels:  # the outermost first: what an inner one notes is where that begins
+            if one.randomness == "same":
+                one.rewind(generator)
+        if level.randomness == "same" and innermost(inputs) is not level:
+            with self.without(level):
+                return self.further(name, wrapper, inputs)
         state, found = generator.bit_generator.state, []
         with self.without(level):
             for i in range(level.size):

@@ -54,6 +54,8 @@ def test_chunks_draw_the_same_from_each_generator_and_in_each_nest():
     found = gs.vmap(inner, randomness="different", chunk_size=2)(gs.zeros((5, 4, 3))).numpy()
     np.testing.assert_array_equal(found, np.broadcast_to(found[:, :1], (5, 4, 3)))
     assert len({*found[:, 0, 0]}) == 5
+    both = gs.vmap(gs.vmap(function, randomness="same", chunk_size=3), randomness="same", chunk_size=2)(gs.zeros((5, 4, 3))).numpy()
+    np.testing.assert_array_equal(both, np.broadcast_to(both[0, 0], (5, 4, 3)))
 
 
 def test_draws_by_weights():
