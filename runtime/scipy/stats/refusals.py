@@ -51,7 +51,7 @@ class Absent:
         self.__doc__ = f"Refused: {words}."
 
     def __getattr__(self, method: str) -> Any:
-        if method.startswith("__"):
+        if method.startswith("_"):
             raise AttributeError(method)
         return self._refuse(f".{method}")
 
