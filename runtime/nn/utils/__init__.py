@@ -14,10 +14,10 @@ from ..parameters import vector_to_parameters as vector_to_parameters
 # What changes modules is imported when it is asked for, as modules are.
 _norms = "remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"
 _fused = "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"
-_namespaces = "fusion", "parametrizations", "parametrize", "rnn", "stateless"
+_namespaces = "fusion", "parametrizations", "parametrize", "prune", "rnn", "stateless"
 
 if TYPE_CHECKING:
-    from . import fusion as fusion, parametrizations as parametrizations, parametrize as parametrize, rnn as rnn
+    from . import fusion as fusion, parametrizations as parametrizations, parametrize as parametrize, prune as prune, rnn as rnn
     from . import stateless as stateless
     from .fusion import fuse_conv_bn_eval as fuse_conv_bn_eval, fuse_conv_bn_weights as fuse_conv_bn_weights
     from .fusion import fuse_linear_bn_eval as fuse_linear_bn_eval, fuse_linear_bn_weights as fuse_linear_bn_weights
