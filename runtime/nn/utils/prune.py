@@ -15,9 +15,17 @@ import gradspec as gs
 from ...support.later import answer
 from ..modules import Module
 from .pruning_methods import (
-    BasePruningMethod, CustomFromMask, Identity, L1Unstructured, LnStructured, PruningContainer, RandomStructured,
-    RandomUnstructured, forget, hook_of,
-)  # fmt: skip
+    BasePruningMethod,
+    CustomFromMask,
+    Identity,
+    L1Unstructured,
+    LnStructured,
+    PruningContainer,
+    RandomStructured,
+    RandomUnstructured,
+    forget,
+    hook_of,
+)
 
 __all__ = [
     "BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured", "PruningContainer", "RandomStructured",

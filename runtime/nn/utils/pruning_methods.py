@@ -1,6 +1,7 @@
 """The methods of pruning: what computes masks, and what multiplies a parameter by its mask before each forward.
 
-Owns how masks that follow each other are put together.  The parameter is `weight_orig` then and the mask the buffer `weight_mask`.
+Owns how masks that follow each other are put together.  The parameter is `weight_orig` then, and the mask the buffer
+`weight_mask`.
 """
 
 from __future__ import annotations
