@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .optimizer import Optimizer
-from .scheduler import LRScheduler, Rates
+from .scheduler import LRScheduler, Rates, put_rate
 
 
 def each(name: str, value: Any, count: int) -> list[float]:
@@ -77,7 +77,7 @@ class CyclicLR(_WithMomentum):
         groups = len(optimizer.param_groups)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, each("base_lr", base_lr, groups)):
-                group["lr"] = rate
+                put_rate(group, rate)
                 group.pop("initial_lr", None)
         self.max_lrs, self.mode, self.gamma = each("max_lr", max_lr, groups), mode, gamma
         up, down = float(step_size_up), float(step_size_up if step_size_down is None else step_size_down)

@@ -9,9 +9,26 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from ..core.grad_mode import no_grad
+from ..generated.tensor import Tensor
 from .optimizer import Optimizer
 
 Rates = list[float]
+
+
+def rate_of(group: dict[str, Any]) -> float:
+    """The learning rate of a group as a number, also where it is a tensor of shape ()."""
+    rate = group["lr"]
+    return rate.item() if isinstance(rate, Tensor) else rate
+
+
+def put_rate(group: dict[str, Any], rate: float) -> None:
+    """Set the learning rate of a group; one that is a tensor is written to, so that a compiled step reads what it is now."""
+    if isinstance(group["lr"], Tensor):
+        with no_grad():
+            group["lr"].fill_(rate)
+    else:
+        group["lr"] = rate
 
 
 class LRScheduler:
@@ -36,7 +53,7 @@ class LRScheduler:
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         for number, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", rate_of(group))
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{number}] when resuming an optimizer")
         self.optimizer, self.last_epoch, self._step_count = optimizer, last_epoch, 0
@@ -52,7 +69,7 @@ class LRScheduler:
         return self.get_lr()
 
     def _rates(self) -> Rates:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [rate_of(group) for group in self.optimizer.param_groups]
 
     def step(self, epoch: int | None = None) -> None:
         """Count a step, and set the learning rates.
@@ -68,7 +85,7 @@ class LRScheduler:
 
     def _set(self, rates: Rates) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates):
-            group["lr"] = rate
+            put_rate(group, rate)
         self._last_lr = list(rates)
 
     def get_last_lr(self) -> Rates:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .optimizer import Optimizer
-from .scheduler import LRScheduler
+from .scheduler import LRScheduler, put_rate, rate_of
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -75,9 +75,9 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter, self.num_bad_epochs = self.cooldown_counter - 1, 0
         if self.num_bad_epochs > self.patience:
             for group, least in zip(self.optimizer.param_groups, self.min_lrs):
-                lower = max(group["lr"] * self.factor, least)
-                if group["lr"] - lower > self.eps:
-                    group["lr"] = lower
+                lower = max(rate_of(group) * self.factor, least)
+                if rate_of(group) - lower > self.eps:
+                    put_rate(group, lower)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
 
@@ -138,7 +138,7 @@ class SequentialLR(_Several):
                              f"milestone points, but got {len(schedulers)} schedulers, {len(milestones)} milestones")  # fmt: skip
         self._milestones, self.last_epoch = list(milestones), last_epoch + 1
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            put_rate(group, group["initial_lr"])
         for scheduler in schedulers:
             take_back(scheduler)
         first = self._schedulers[bisect_right(self._milestones, 0)]

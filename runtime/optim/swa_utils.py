@@ -17,7 +17,7 @@ from .. import nn
 from ..support.later import answer
 from .cycles import each
 from .optimizer import Optimizer
-from .scheduler import LRScheduler, Rates
+from .scheduler import LRScheduler, Rates, rate_of
 
 __all__ = [
     "SWALR",
@@ -225,6 +225,6 @@ class SWALR(LRScheduler):
         before, now, rates = self._share(step - 1), self._share(step), []
         for group in self.optimizer.param_groups:
             end = group["swa_lr"]
-            start = end if before == 1 else (group["lr"] - before * end) / (1 - before)
+            start = end if before == 1 else (rate_of(group) - before * end) / (1 - before)
             rates.append(end * now + start * (1 - now))
         return rates

@@ -34,6 +34,7 @@ BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds
 RECENT = 16  # kinds of calls that are compared first
 WAY_OUT = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
+MOVES = 4 * STATES  # recordings in a row, each of another state of what is held, until the function runs as it is
 TRIES = 4  # recordings in a row that no later call could use, until the function runs as it is
 
 
@@ -98,6 +99,7 @@ class Compiled(Calls):
         self.states, self.recent, self.shut = [], [], False
         self.said: set[str] = set()
         self.useless = 0  # recordings in a row that served no later call
+        self.moved: tuple[str, Any, Any] | None = None  # what of what is held was another thing at the last recording
         self.loose: dict[tuple, Any] = {}  # what callbacks change of what the function holds, which is not looked at any more
 
     def __repr__(self) -> str:
@@ -183,6 +185,7 @@ class Compiled(Calls):
                 if number:
                     self.states.insert(0, self.states.pop(number))
                 return state
+        self.moved = self.states[0].holdings.changed() if self.states else None
         self.states.insert(0, State(Holdings(self.function, objects, loose=self.loose), objects))
         del self.states[STATES:]
         return self.states[0]
@@ -209,6 +212,11 @@ class Compiled(Calls):
                 if self.useless >= TRIES:
                     self.shut = True
                     raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one{WAY_OUT}")
+            elif self.moved is not None and self.useless >= MOVES:
+                self.shut = True
+                way, before, now = self.moved
+                raise Unfit(f"{way} is another thing at each call, {before!r} and then {now!r}; make it an argument, or a tensor "
+                            "of shape () that is written to, as lr=gs.tensor(0.1) of an optimiser")  # fmt: skip
             else:
                 self.keep(signature, taken, again, state)
         except Unfit as error:

@@ -181,3 +181,60 @@ def test_batches_come_from_pytorchs_loader():
         net(gs.asarray(batch)).sum().backward()
         seen += number.tolist()
     assert seen == list(range(10)) and net.bias.grad.item() == 10.0
+
+
+SCHEDULES = {
+    "cosine": lambda o, s: s.CosineAnnealingLR(o, 20), "cycle": lambda o, s: s.CyclicLR(o, 1e-3, 1e-2, 3, cycle_momentum=False),
+    "one cycle": lambda o, s: s.OneCycleLR(o, 0.1, total_steps=30, cycle_momentum=False), "lambda": lambda o, s: s.LambdaLR(o, lambda n: 0.9**n),
+    "sequence": lambda o, s: s.SequentialLR(o, [s.LinearLR(o, 0.1, 1.0, 5), s.ExponentialLR(o, 0.9)], [5]), "step": lambda o, s: s.StepLR(o, 3),
+    "chained": lambda o, s: s.ChainedScheduler([s.ConstantLR(o, 0.5, 3), s.ExponentialLR(o, 0.9)]),
+    "plateau": lambda o, s: s.ReduceLROnPlateau(o, patience=0, threshold=10.0), "averages": lambda o, s: gs.optim.swa_utils.SWALR(o, 0.05, anneal_epochs=5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_compiled_step_reads_the_rate_that_a_schedule_writes(name):
+    """Module, loss, clipping and Adam as one recording: bit for bit the eager step, whose rate is a Python number."""
+
+    def made(rate):
+        gs.manual_seed(0)
+        net = gs.nn.Sequential(gs.nn.Linear(3, 5), gs.nn.BatchNorm1d(5), gs.nn.Tanh(), gs.nn.Linear(5, 2))
+        optimizer = gs.optim.Adam(net.parameters(), lr=rate)
+
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = gs.nn.cross_entropy(net(x), y)
+            loss.backward()
+            gs.nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+            optimizer.step()
+            return loss
+
+        return net, optimizer, SCHEDULES[name](optimizer, gs.optim.lr_scheduler), step
+
+    (net, optimizer, schedule, step), (other, _, second, eager) = made(gs.tensor(0.01)), made(0.01)
+    step, rates, rng = gs.compile(step, strict=True), set(), np.random.default_rng(0)
+    for _ in range(20):
+        x, y = rng.normal(size=(6, 3)), rng.integers(0, 2, 6)
+        assert same_bits(held(step(x, y)), held(eager(gs.asarray(x), y)))
+        schedule.step(*[1.0] * (name == "plateau")), second.step(*[1.0] * (name == "plateau"))
+        assert schedule.get_last_lr() == second.get_last_lr() == [optimizer.param_groups[0]["lr"].item()]
+        rates.add(schedule.get_last_lr()[0])
+    assert len(rates) > 3 and step.program is not None and len(step.signatures) <= 3
+    assert agree([*net.parameters(), *net.buffers()], [*other.parameters(), *other.buffers()])
+    assert type(schedule.state_dict()["_last_lr"][0]) is float
+
+
+def test_a_number_that_somebody_else_changes_is_named_and_ends_the_recordings():
+    optimizer = gs.optim.SGD([gs.ones(2).requires_grad_()], lr=1.0)
+    optimizer.param_groups[0]["params"][0].grad = gs.ones(2)
+    step, calls = gs.compile(optimizer.step), 0
+    with pytest.warns(RuntimeWarning, match=r"\.param_groups\[0\]\['lr'\] is another thing at each call, 0\.\d+ and then 0\.\d+; make it an argument, or a "
+                                            r"tensor of shape \(\)"):  # fmt: skip
+        while not step.shut:
+            optimizer.param_groups[0]["lr"] *= 0.99
+            step()
+            calls += 1
+    assert calls == 32
+    before = optimizer.param_groups[0]["params"][0].tolist()
+    step()
+    assert before[0] - optimizer.param_groups[0]["params"][0].tolist()[0] == pytest.approx(0.99**32)
