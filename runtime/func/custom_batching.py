@@ -14,6 +14,7 @@ from ..core.events import current_mapping
 from ..core.operand import asarray
 from ..support.dispatch import ops
 from .batching import spread_out
+from .closures import closed_over, with_closed
 from .custom import bound
 
 
@@ -96,6 +97,38 @@ class custom_vmap:
                 output = batched(output, level)
             results.append(output)
         return rebuild(out_form, results)
+
+
+def by_rows(caller: str, function: Callable[..., Any], inner: Callable[..., Any], values: tuple, *example: Any) -> Any:
+    """What a function of a function gives inside of a vmap that is open, called for one row after the other.
+
+    Parameters
+    ----------
+    caller : str
+        For messages.
+    function : callable
+        Takes `inner`, or a function that reads rows in the place of batches, and `values`; gives a nest of tensors.
+    inner : callable
+        May close over rows.
+    values : tuple of Tensor
+    *example
+        Arguments of `inner`, which is called with them once.
+
+    Returns
+    -------
+    nest
+        Whose leaves are rows; NotImplemented where the vmap maps nothing of this.
+    """
+    _, closed = closed_over(inner, *example)
+    if innermost([*values, *closed]) is None:
+        return NotImplemented
+
+    def of_row(*given: Any) -> Any:
+        now = given[len(values) :]
+        return function(lambda *args: with_closed(inner, closed)(*args, *now), *given[: len(values)])
+
+    of_row.__name__ = caller
+    return sequential_vmap(of_row)(*values, *closed)
 
 
 def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:

@@ -197,6 +197,31 @@ def test_what_goes_straight_into_a_transform_inside():
     np.testing.assert_allclose([gs.grad(at)(1.3).item(), gs.jvp(at, (1.3,), (1.0,))[1].item()], slope, rtol=1e-6)
 
 
+def test_inside_of_vmap_each_row_is_solved_by_itself():
+    ks, starts, times = np.array([0.5, 0.9]), np.array([[1.0], [2.0]]), np.array([[0.2, 1.0], [0.4, 0.9]])
+
+    def by_ivp(k, y, ts):
+        return integrate.solve_ivp(lambda t, y: -k * y, (0 * k, 1.0), y, t_eval=ts, **FINE).y[0]
+
+    def by_odeint(k, y, ts):
+        return integrate.odeint(lambda y, t: -k * y, y, gs.concat([0 * ts[:1], ts]))[1:, 0]
+
+    exact = starts * np.exp(-ks[:, None] * times)
+    for f in (by_ivp, by_odeint):
+        np.testing.assert_allclose(gs.vmap(f)(ks, starts, times), exact, rtol=1e-6)
+        by_k, by_y = gs.vmap(gs.grad(lambda *args: f(*args).sum(), (0, 1)))(ks, starts, times)  # noqa: B023
+        np.testing.assert_allclose(by_k, (-times * exact).sum(1), rtol=1e-6)
+        np.testing.assert_allclose(by_y, (exact / starts).sum(1, keepdims=True), rtol=1e-6)
+        tangents = gs.jvp(lambda ks: gs.vmap(f, (0, None, None))(ks, starts[1], times[0]), (ks,), (ks,))[1]  # noqa: B023
+        np.testing.assert_allclose(tangents, -np.outer(ks, [0.2, 1]) * 2 * np.exp(-np.outer(ks, [0.2, 1])), rtol=1e-6)
+    twice = gs.vmap(gs.vmap(by_ivp, (0, None, None)), (None, 0, None))(ks, starts, times[0])
+    np.testing.assert_allclose(twice, starts[:, :, None] * np.exp(-ks[:, None] * times[0]), rtol=1e-6)
+    alone = gs.vmap(lambda x: x * integrate.solve_ivp(lambda t, y: -y, (0, 1), [1.0], **FINE).y[0, -1])(ks)  # maps nothing of it
+    np.testing.assert_allclose(alone, ks / np.e, rtol=1e-6)
+    ends = gs.vmap(lambda k: integrate.solve_ivp(lambda t, y: k * y * y, (0, 3.0), [1.0], t_eval=[0.5, 3.0]).y[0])(np.array([0.1, 1.0]))
+    assert np.isfinite(ends[0]).all() and np.isnan(ends[1]).all()  # leaves every bound at t = 1 / k
+
+
 def test_times_are_differentiated():
     def at(t0, t1, ts):
         y = integrate.solve_ivp(lambda t, y: -t * y, (t0, 2.0), [1.0], t_eval=ts, **FINE).y[0]
@@ -339,8 +364,11 @@ def test_refusals():
         solve(lambda t, y: -y, (0, 1), start, "RK4")
     with pytest.raises(ValueError, match="must be a vector"):
         solve(lambda t, y: -y, (0, 1), np.ones((2, 2)))
-    with pytest.raises(RuntimeError, match="inside of vmap"):
-        gs.vmap(lambda y: solve(lambda t, y: -y, (0, 1), y).y)(gs.ones((3, 2)))
+    for options in ({}, {"t_eval": [1.0], "dense_output": True}, {"t_eval": [1.0], "events": lambda t, y: y[0]}):
+        with pytest.raises(NotImplementedError, match="each row takes steps of its own"):
+            gs.vmap(lambda y, options=options: solve(lambda t, y: -y, (0, 1), y, **options).y)(gs.ones((3, 2)))
+    with pytest.raises(NotImplementedError, match="there is no Dfun and no full_output"):
+        gs.vmap(lambda y: integrate.odeint(lambda y, t: -y, y, [0.0, 1.0], full_output=True)[0])(gs.ones((3, 2)))
 
 
 @each("method, order", [("Euler", 1), ("Midpoint", 2), ("Heun", 2), ("RK4", 4)])

@@ -39,6 +39,19 @@ def test_integrals_with_exact_derivatives(f, exact, args):
         np.testing.assert_allclose(leaves(twice), leaves(expected), rtol=1e-5, atol=1e-7)
 
 
+def test_inside_of_vmap_each_row_is_an_integral():
+    ks, ends = np.array([0.5, 0.9]), np.array([1.0, np.inf])
+    exact = lambda k, b: (1 - gs.exp(-k * b)) / k  # noqa: E731
+    for f in (lambda k, b: integrate.quad(lambda x: gs.exp(-k * x), 0.0, b)[0],
+              lambda k, b: integrate.quad_vec(lambda x: gs.exp(-k * x)[None], 0.0, b)[0][0],
+              lambda k, b: integrate.nquad(lambda x: gs.exp(-k * x), [(0.0, b)])[0]):  # fmt: skip
+        np.testing.assert_allclose(gs.vmap(f)(ks, ends), exact(ks, ends), rtol=1e-7)
+        np.testing.assert_allclose(gs.vmap(gs.grad(f))(ks, ends), gs.vmap(gs.grad(exact))(ks, np.array([1.0, 1e9])), rtol=1e-6)
+    value, error = gs.vmap(lambda k: integrate.dblquad(lambda y, x: k * x * y, 0.0, 1.0, 0.0, lambda x: x))(ks)
+    np.testing.assert_allclose(value, ks / 8, rtol=1e-7)
+    assert error.shape == (2,)
+
+
 def test_values_are_scipys():
     for name, call in {
         "quad": lambda s, np: s.quad(lambda x: np.exp(-x) * x, 0, 2),

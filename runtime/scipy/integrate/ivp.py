@@ -6,14 +6,17 @@ Owns SciPy's signatures and results, and which times depend on what.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ...batching.passes import is_mapped
 from ...core.grad_mode import _set_fwd_grad_enabled
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func.closures import Watch
+from ...func.custom_batching import by_rows
 from ...support.dispatch import ops
 from .events import event_times
 from .problem import Problem
@@ -74,7 +77,8 @@ def solve_ivp(
     -------
     OdeResult
         SciPy's, in which t, y, t_events and y_events are tensors, and `sol` is a function that gives tensors.  `problem` counts
-        in `nfev_adjoint` how often derivatives have called `fun`.
+        in `nfev_adjoint` how often derivatives have called `fun`.  Inside of a vmap that maps something of the problem each row
+        is solved by itself, at `t_eval`, and the result has t and y alone; a row that failed is NaN.
 
     Raises
     ------
@@ -111,11 +115,19 @@ def solve_ivp(
     rate = (lambda t, y: fun(t, y, *args)) if args else fun
     if isinstance(method, str) and method in FIXED:
         return _by_fixed_steps(Problem(rate, method, {}, adjoint), t0, t1, y0, ts, events, dense_output, **options)
+    listed = [] if events is None else [events] if callable(events) else list(events)
+    if is_mapped():
+        of_row = partial(_of_row, method, adjoint, options, ts is not None and not dense_output and not listed)
+        watched = rate if not listed else lambda t, y: (rate(t, y), [event(t, y, *args) for event in listed])
+        rows = by_rows("solve_ivp", of_row, watched, (t0, t1, y0, t1[None] if ts is None else ts), t0, y0)
+        if rows is not NotImplemented:
+            from scipy.optimize import OptimizeResult
+
+            return OptimizeResult(t=ts, y=rows)
     problem = Problem(rate, method, options, adjoint)
     if adjoint == "discrete" and not problem.explicit:
         raise ValueError("solve_ivp: adjoint='discrete' takes the steps of an explicit method again; with "
                          f"method={method!r} take 'interpolated' or 'forward'")  # fmt: skip
-    listed = [] if events is None else [events] if callable(events) else list(events)
     span, times = (t0.item(), t1.item()), None if ts is None else ts.detach().numpy()
     watched = [_Event(event, args, problem.watch) for event in listed]
     found = problem.run(span, y0.detach().numpy(), times, watched or None)
@@ -134,6 +146,14 @@ def solve_ivp(
     found.t, found.y, found.t_events, found.problem = ts, at(found.y, ts), t_events, problem
     found.sol = DenseSolution(problem, at) if dense_output else None
     return found
+
+
+def _of_row(method: Any, adjoint: str, options: dict, fits: bool, rate: Any, t0: Any, t1: Any, y0: Any, ts: Any) -> Any:
+    if not fits:
+        raise NotImplementedError("solve_ivp: inside of a vmap, which maps something of the problem, each row takes steps of its "
+                                  "own; give t_eval, and no events and no dense_output")  # fmt: skip
+    found = solve_ivp(rate, (t0, t1), y0, method, ts, adjoint=adjoint, **options)
+    return found.y if found.success else ops.full((y0.size, ts.size), np.nan, dtype=y0.dtype)
 
 
 class DenseSolution:
@@ -258,6 +278,11 @@ def odeint(
     if y0.dtype.kind == "c":
         raise TypeError("odeint: y0 must be real; take solve_ivp with an explicit method")
     rate = (lambda t, y: func(t, y, *args)) if tfirst else (lambda t, y: func(y, t, *args))
+    if is_mapped():
+        of_row = partial(_of_row_of_odeint, adjoint, options, Dfun is None and not full_output)
+        rows = by_rows("odeint", of_row, rate, (y0, ts), ts[0], y0)
+        if rows is not NotImplemented:
+            return rows
     tolerances = {name: options[name] if options.get(name) is not None else 1.49012e-8 for name in ("rtol", "atol")}
     problem = Problem(rate, "LSODA", tolerances, adjoint)
     slope = None
@@ -275,6 +300,13 @@ def odeint(
     problem.dense = _WhenAsked(problem, ts.detach().numpy(), y0.detach().numpy())
     found = attached(problem, np.ascontiguousarray(values.T), ts[0], y0, ts).T
     return (found, info) if full_output else found
+
+
+def _of_row_of_odeint(adjoint: str, options: dict, fits: bool, rate: Any, y0: Any, ts: Any) -> Any:
+    if not fits:
+        raise NotImplementedError("odeint: inside of a vmap, which maps something of the problem, there is no Dfun and no "
+                                  "full_output")  # fmt: skip
+    return odeint(rate, y0, ts, tfirst=True, adjoint=adjoint, **options)
 
 
 class _WhenAsked:

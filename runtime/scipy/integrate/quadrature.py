@@ -6,16 +6,19 @@ Owns the rule: the derivative by an end is the function there, that by a paramet
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ...autograd import Function
 from ...autograd import grad as gradients
+from ...batching.passes import is_mapped
 from ...core.grad_mode import enable_grad, is_grad_enabled
 from ...core.operand import asarray
 from ...func import jvp
 from ...func.closures import Watch, has_tangent, with_closed
+from ...func.custom_batching import by_rows
 from ...func.point import without_history
 from ...support.dispatch import ops
 
@@ -133,6 +136,13 @@ def _end(value: Any) -> Any:
     return ops.reshape(ops.astype(asarray(value), np.float64), ())
 
 
+def _between_ends(a: Any, b: Any) -> Any:
+    """A place where the function has a value."""
+    with np.errstate(all="ignore"):
+        beside = ops.where(ops.isfinite(a), a + 1, ops.where(ops.isfinite(b), b - 1, 0.0))
+        return ops.where(ops.isfinite(a) & ops.isfinite(b), (a + b) / 2, beside)
+
+
 def quad(
     func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: int = 0, epsabs: float = 1.49e-8,
     epsrel: float = 1.49e-8, limit: int = 50, points: Any = None, weight: str | None = None, wvar: Any = None,
@@ -150,7 +160,8 @@ def quad(
     args : tuple
         Further arguments of `func`: nests of anything.
     full_output, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1, limlst, complex_func
-        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.
+        SciPy's.  With `weight` there are no derivatives: multiply `func` by it instead.  Inside of a vmap each row is an integral
+        of its own, and there is no `infodict`.
 
     Returns
     -------
@@ -178,6 +189,12 @@ def quad(
     if points is not None:
         options["points"] = [float(point) for point in points]
     a, b = _end(a), _end(b)
+    if is_mapped():
+        of_row = lambda f, a, b: quad(f, a, b, (), 0, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1, limlst,  # noqa: E731
+                                      complex_func)  # fmt: skip
+        rows = by_rows("quad", of_row, lambda x: func(x, *args), (a, b), _between_ends(a, b))
+        if rows is not NotImplemented:
+            return rows
     integrand = Integrand(lambda x: func(x, *args), options)
 
     def integrate(function: Callable[..., Any], a: float, b: float) -> tuple:
@@ -222,8 +239,14 @@ def quad_vec(
     places = None if points is None else [float(point) for point in points]
     options = {"epsabs": epsabs, "epsrel": epsrel, "norm": norm, "cache_size": cache_size, "limit": limit, "points": places,
                "quadrature": quadrature}  # fmt: skip
+    a, b = _end(a), _end(b)
+    if is_mapped():
+        of_row = lambda f, a, b: quad_vec(f, a, b, **options)  # noqa: E731
+        rows = by_rows("quad_vec", of_row, lambda x: f(x, *args), (a, b), _between_ends(a, b))
+        if rows is not NotImplemented:
+            return rows
     integrand = Integrand(lambda x: f(x, *args), options)
-    return integrand.integrated(_end(a), _end(b), lambda *call: of_array(*call, full_output=full_output, **options))
+    return integrand.integrated(a, b, lambda *call: of_array(*call, full_output=full_output, **options))
 
 
 def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple = (), n: int = 5) -> tuple:
@@ -297,7 +320,8 @@ def nquad(func: Callable[..., Any], ranges: Any, args: tuple = (), opts: Any = N
         return value
 
     result = integral(len(ranges) - 1, ())
-    return (result, max(errors), {"neval": calls[0]}) if full_output else (result, max(errors))
+    greatest = max(errors) if not is_mapped() else reduce(ops.maximum, map(asarray, errors))
+    return (result, greatest, {"neval": calls[0]}) if full_output else (result, greatest)
 
 
 def dblquad(
