@@ -27,7 +27,7 @@ class Function:
 
     Subclass it with static methods: `forward(ctx, *args)`, or `forward(*args)` and `setup_context(ctx, inputs, output)`;
     `backward(ctx, *grads)` (or `vjp`, the same under another name) for reverse mode; `jvp(ctx, *tangents)` for forward mode.
-    Call it through `apply`.
+    Call it through `apply`.  What `forward` reads beside its arguments is a constant, as in PyTorch: give it as an argument.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class _Custom:
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
         functools.update_wrapper(self, fun)
         self.__name__ = getattr(fun, "__name__", type(fun).__name__)
-        self.fun, self.rule = fun, None
+        self.fun, self.rule, self.signature = fun, None, Signature(fun)
         self.fixed = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -73,8 +73,8 @@ class _Custom:
         if any(map(has_derivative, outputs)):
             raise RuntimeError(f"{self.__name__}: {READS}")
         originals = {id(new): old for new, old in zip(given, leaves)}
-        result = rebuild(out_form, [originals[id(leaf)] if id(leaf) in originals else apart(leaf) for leaf in outputs])
-        return applied(kind, self, fixed, leaves, form, [result, *kept])
+        outputs = [originals[id(leaf)] if id(leaf) in originals else apart(leaf) for leaf in outputs]
+        return applied(kind, self, fixed, leaves, form, [(outputs, out_form), *kept])
 
 
 class custom_jvp(_Custom):
@@ -131,7 +131,7 @@ class custom_jvp(_Custom):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write @{self.fun.__name__}.defjvp above one")
-        fixed, variables = self.split(bound(self.fun, args, kwargs))
+        fixed, variables = self.split(self.signature.bound(args, kwargs))
         return self.applied(_ByTangents, fixed, variables, lambda given: (self.fun(*self.joined(fixed, given)), None))
 
     def tangent(self, fixed: list, variables: list, tangents: list) -> list:
@@ -184,7 +184,7 @@ class custom_vjp(_Custom):
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write {self.fun.__name__}.defvjp(forward, backward)")
         if self in _running() and not (is_grad_enabled() and any(map(_requires_grad, flatten([args, kwargs])[0]))):
             return self.fun(*args, **kwargs)  # its own forward asks for the value
-        fixed, variables = self.split(bound(self.fun, args, kwargs))
+        fixed, variables = self.split(self.signature.bound(args, kwargs))
         return self.applied(_ByGradients, fixed, variables, lambda given: self.forward(fixed, given))
 
     def forward(self, fixed: list, variables: list) -> tuple:
@@ -213,8 +213,8 @@ class Rule(Function):
 
     @staticmethod
     def keep(ctx, owner, fixed, form, found, leaves, result, too=False):
-        """Note what the rules want: the leaves, and those of the result if they want them `too`."""
-        outputs, ctx.out_form = flatten(result)
+        """Note what the rules want: the leaves, and those of the result, which is flattened, if they want them `too`."""
+        outputs, ctx.out_form = result
         outputs = tuple(map(asarray, outputs))
         ctx.owner, ctx.fixed, ctx.form, ctx.kinds = owner, fixed, form, [isinstance(leaf, TensorBase) for leaf in leaves]
         ctx.plain = [None if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
@@ -337,16 +337,23 @@ def has_derivative(leaf: Any) -> bool:
     return isinstance(leaf, TensorBase) and (leaf.requires_grad or has_tangent(leaf))
 
 
-def bound(fun: Callable[..., Any], args: tuple, kwargs: dict) -> tuple:
-    """The arguments of a call by place, defaults included, as rules take them."""
-    import inspect
+class Signature:
+    """The arguments of calls of a function by place, defaults included, as rules take them."""
 
-    try:
-        found = inspect.signature(fun).bind(*args, **kwargs)
-    except ValueError:  # of a builtin
-        return args
-    found.apply_defaults()
-    return found.args
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        self.fun, self.found = fun, None
+
+    def bound(self, args: tuple, kwargs: dict) -> tuple:
+        if self.found is None:
+            import inspect
+
+            try:
+                self.found = inspect.signature(self.fun)
+            except ValueError:  # of a builtin
+                return args
+        given = self.found.bind(*args, **kwargs)
+        given.apply_defaults()
+        return given.args
 
 
 def applied(kind: Any, owner: Any, fixed: Any, leaves: list, form: Any, found: list) -> Any:

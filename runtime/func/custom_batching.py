@@ -15,7 +15,7 @@ from ..core.operand import asarray
 from ..support.dispatch import ops
 from .batching import spread_out
 from .closures import closed_over, with_closed
-from .custom import bound
+from .custom import Signature
 
 
 class custom_vmap:
@@ -42,7 +42,7 @@ class custom_vmap:
 
     def __init__(self, fun: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fun)
-        self.fun, self.rule = fun, None
+        self.fun, self.rule, self.signature = fun, None, Signature(fun)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -66,7 +66,7 @@ class custom_vmap:
         return rule
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args = bound(self.fun, args, kwargs)
+        args = self.signature.bound(args, kwargs)
         leaves, form = flatten(list(args))
         level = innermost(leaves)
         if level is None or not level.is_open:

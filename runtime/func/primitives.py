@@ -201,7 +201,7 @@ class _Primitive(Rule):
         ctx.set_materialize_grads(False)
         with recording() if found[0] else nullcontext():  # so that what it reads besides shows
             result = called_back(OnArrays(owner.f), tuple(rebuild(form, leaves)), keywords)
-        return Rule.keep(ctx, owner, keywords, form, found, leaves, result, True)
+        return Rule.keep(ctx, owner, keywords, form, found, leaves, flatten(result), True)
 
     @staticmethod
     def backward(ctx, *grads):

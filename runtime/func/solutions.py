@@ -164,7 +164,7 @@ class _Solved(Rule):
     def forward(ctx, problem, *values):
         xs, leaves = values[: problem.count], values[problem.count :]
         ctx.set_materialize_grads(False)
-        return Rule.keep(ctx, problem, None, None, [], leaves, [ops.copy(x) for x in xs], too=True)
+        return Rule.keep(ctx, problem, None, None, [], leaves, flatten([ops.copy(x) for x in xs]), too=True)
 
     @staticmethod
     def backward(ctx, *grads):
