@@ -3,6 +3,7 @@
 Owns the names.  The algorithms are SciPy's, which is imported when a function is called.
 """
 
+from .boundary import solve_bvp
 from .ivp import odeint, solve_ivp
 from .quadrature import dblquad, fixed_quad, nquad, quad, quad_vec, tplquad
 from .sampled import cumulative_simpson, cumulative_trapezoid, romb, simpson, trapezoid
@@ -10,7 +11,7 @@ from ...support.later import answer
 
 __all__ = [
     "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "odeint", "quad", "quad_vec", "romb",
-    "simpson", "solve_ivp", "tplquad", "trapezoid",
+    "simpson", "solve_bvp", "solve_ivp", "tplquad", "trapezoid",
 ]  # fmt: skip
 answer(__name__)
 

@@ -1,0 +1,131 @@
+"""Boundary value problems: SciPy's solver, and the derivatives of what it found.
+
+Owns the equations that a solution fulfils on its mesh, those of collocation at the ends and the middle of each interval, by which
+the implicit function theorem gives its derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.operand import asarray
+from ...func import stop_gradient
+from ...support.dispatch import ops
+from ..interpolate import CubicHermiteSpline
+from ..optimize.attached import attach, convert, number, numbers
+from ..values import must_be_constant
+
+
+def solve_bvp(
+    fun: Callable[..., Any], bc: Callable[..., Any], x: Any, y: Any, p: Any = None, S: Any = None, fun_jac: Any = None,
+    bc_jac: Any = None, tol: float = 1e-3, max_nodes: int = 1000, verbose: int = 0, bc_tol: float | None = None, *,
+    args: tuple = (),
+) -> Any:  # fmt: skip
+    """Solve dy/dx = fun(x, y, p) with bc(y(a), y(b), p) == 0, by `scipy.integrate.solve_bvp`; the solution is differentiable.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes a Tensor x of shape (m,), a Tensor y of shape (n, m), unknown parameters p of shape (k,) if there are any, and
+        `args`; returns a Tensor of shape (n, m), or a list of n of shape (m,).  Tensors in `args`, and those that it closes over,
+        are parameters of the solution.
+    bc : callable
+        Takes y at both ends, of shape (n,), p if there are unknown parameters, and `args`; returns n + k numbers, which are 0.
+    x : array_like, shape (m,)
+        The mesh to begin with; it has no derivative.
+    y : array_like, shape (n, m)
+        A guess on it, without a derivative.
+    p : array_like, shape (k,), optional
+        A guess of unknown parameters.
+    S : None
+        SciPy's singular term is not offered.
+    fun_jac, bc_jac : callable, optional
+        As of SciPy, for its algorithm alone.
+    tol, max_nodes, verbose, bc_tol
+        As of SciPy.
+    args : tuple
+        Further arguments of `fun` and `bc`: nests of anything.
+
+    Returns
+    -------
+    object
+        SciPy's result, whose `y`, `yp`, `p` and what `sol(x)` gives are Tensors with derivatives in both modes and to any order,
+        NaN where SciPy did not converge, which is a warning as well.  Inside of a vmap it has none of the others, and all rows
+        must have meshes of one length.
+
+    Raises
+    ------
+    NotImplementedError
+        `S` is given.
+
+    Notes
+    -----
+    The derivatives are those of the equations of collocation on the last mesh, which is a constant, and as exact as the solution
+    fulfils them: ask for a small `tol`.  Their matrix, of (n + 1) m + k rows, is dense.
+
+    References
+    ----------
+    J. Kierzenka, L. F. Shampine, "A BVP Solver Based on Residual Control and the Maltab PSE", ACM Trans. Math. Softw. 27 (2001).
+
+    Examples
+    --------
+    >>> import gradspec as gs, numpy as np
+    >>> x = np.linspace(0, 1, 5)
+    >>> def middle(k):  # of y'' = -k y, from 0 to 1
+    ...     found = gs.scipy.integrate.solve_bvp(lambda x, y: [y[1], -k * y[0]], lambda a, b: [a[0], b[0] - 1], x,
+    ...                                          np.zeros((2, 5)), tol=1e-6)
+    ...     return found.sol(0.5)[0]
+    >>> round(gs.grad(middle)(1.0).item(), 4)
+    0.0778
+    """
+    from scipy.integrate import solve_bvp as of_arrays
+
+    if S is not None:
+        raise NotImplementedError("solve_bvp: the singular term S has no derivative here; write it into fun, on a mesh that "
+                                  "begins beside the pole")  # fmt: skip
+    x, y = number(x), number(y)
+    must_be_constant("solve_bvp: x is a mesh, and y and p are guesses", [x, y, *([] if p is None else [number(p)])])
+    given = () if p is None else (number(p),)
+
+    def of(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the user's: of tensors, and then of arrays."""
+
+        def call(*values: Any) -> Any:
+            found = function(*map(asarray, values), *args)
+            if isinstance(found, (list, tuple)):
+                parts = list(map(asarray, found))
+                shape = np.broadcast_shapes(values[0].shape if name == "fun" else (), *(part.shape for part in parts))
+                found = ops.stack([ops.broadcast_to(number(part), shape) for part in parts])
+            return number(found)
+
+        return call
+
+    rate, ends = of("fun", fun), of("bc", bc)
+
+    def run(*_: Any) -> tuple:
+        found = of_arrays(
+            lambda *values: numbers(rate(*values)), lambda *values: numbers(ends(*values)), numbers(x), numbers(y),
+            None if p is None else numbers(given[0]), None, fun_jac, bc_jac, tol, max_nodes, verbose, bc_tol,
+        )  # fmt: skip
+        return (found.x, found.y, *(() if p is None else (found.p,))), found.status == 0, found
+
+    def condition(solution: Any, *_: Any) -> Any:
+        mesh, y, *unknown = solution
+        at = stop_gradient(mesh)  # it stays where it is
+        step = at[1:] - at[:-1]
+        slope = rate(at, y, *unknown)
+        middle = (y[:, 1:] + y[:, :-1]) / 2 - step / 8 * (slope[:, 1:] - slope[:, :-1])
+        inner = rate(at[:-1] + step / 2, middle, *unknown)
+        left = y[:, 1:] - y[:, :-1] - step / 6 * (slope[:, :-1] + slope[:, 1:] + 4 * inner)
+        at_ends = ops.reshape(ends(y[:, 0], y[:, -1], *unknown), (-1,))
+        return ops.concat([mesh - at, ops.reshape(left, (-1,)), at_ends])
+
+    solution, result = attach("solve_bvp", run, condition, (), (x, y, *given))
+    mesh, y, *unknown = solution
+    mesh = stop_gradient(mesh)
+    slope = rate(mesh, y, *unknown)
+    return convert(result, x=mesh, y=y, yp=slope, p=unknown[0] if unknown else None,
+                   sol=CubicHermiteSpline(mesh, y, slope, axis=1))  # fmt: skip
