@@ -87,7 +87,7 @@ class Compiled(Calls):
 
     @property
     def signatures(self) -> list[Signature]:
-        return [signature for state in self.states for signature in state.signatures.values()]
+        return [signature for state in self.states for signature in list(state.signatures.values())]
 
     @property
     def program(self) -> Program | None:
@@ -179,16 +179,18 @@ class Compiled(Calls):
 
     def state(self, objects: list[Any]) -> State:
         """The recordings for what the function holds now."""
-        for number, state in enumerate(self.states):
+        states = self.states  # replaced and never changed: other threads call and clear
+        for number, state in enumerate(states):
             same = len(state.objects) == len(objects) and all(map(is_, state.objects, objects))
             if same and not state.holdings.changed() and not state.holdings.hooked_otherwise():
-                if number:
-                    self.states.insert(0, self.states.pop(number))
-                return state
-        self.moved = self.states[0].holdings.changed() if self.states else None
-        self.states.insert(0, State(Holdings(self.function, objects, loose=self.loose), objects))
-        del self.states[STATES:]
-        return self.states[0]
+                others = [*states[:number], *states[number + 1 :]]
+                break
+        else:
+            self.moved = states[0].holdings.changed() if states else None
+            state, others = State(Holdings(self.function, objects, loose=self.loose), objects), states[: STATES - 1]
+        if self.states is states:
+            self.states = [state, *others]
+        return state
 
     def record(self, state: State, signature: Signature, args: tuple, keywords: dict, given: list[Any]) -> Any:
         """Run a call as it is, and write it down."""

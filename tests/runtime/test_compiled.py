@@ -3,6 +3,7 @@
 import contextvars
 import gc
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -656,6 +657,53 @@ def test_threads_call_one_function_at_the_same_time():
         thread.start()
     for thread in threads:
         thread.join()
+    assert wrong == []
+
+
+def test_threads_call_while_another_one_clears():
+    """Errors of the function, branches and new kinds in between."""
+
+    def function(x, broken):
+        y = gs.tanh(x @ w)
+        if broken:
+            raise KeyError("here")
+        y = y * 2 if y.sum() > 0 else y - 1
+        return gs.autograd.grad((y**2).sum(), [w])[0]
+
+    w, inputs = gs.tensor(values((4, 3)), requires_grad=True), [values((2 + seed % 3, 4), seed) for seed in range(12)]
+    wanted = [bits(function(gs.asarray(x), False)) for x in inputs]
+    compiled, wrong, done = gs.compile(function), [], threading.Event()
+
+    def work(number):
+        try:
+            for call in range(200):
+                if call % 20 == 7:
+                    with pytest.raises(KeyError):
+                        compiled(inputs[0], True)
+                n = (number + call) % len(inputs)
+                if bits(compiled(inputs[n].copy(), False)) != wanted[n]:
+                    wrong.append(n)
+        except BaseException as error:
+            wrong.append(error)
+
+    def clear():
+        while not done.wait(0.003):
+            compiled.clear()
+            str(compiled.signatures)
+
+    before = sys.getswitchinterval()
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    clearing = threading.Thread(target=clear)
+    try:
+        sys.setswitchinterval(1e-5)
+        for thread in (clearing, *threads):
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+        done.set()
+    clearing.join()
     assert wrong == []
 
 
