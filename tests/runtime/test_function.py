@@ -175,6 +175,19 @@ def test_instances_are_refused():
         instance(leaf(1.0))
 
 
+def test_arguments_that_forward_takes_by_keyword_only_are_not_dropped():
+    class Scaled(Cube):
+        @staticmethod
+        def forward(x, n=3, *, scale=1.0):
+            return x**n * scale
+
+    x = gs.ones(2, requires_grad=True)
+    assert Scaled.apply(x, n=2).tolist() == [1.0, 1.0]
+    for call in (lambda x: Scaled.apply(x, scale=3.0), gs.vmap(lambda x: Scaled.apply(x, 2, scale=x))):
+        with pytest.raises(NotImplementedError, match="Scaled.apply: kwarg-only Tensor args, .* not passed on: scale; let forward"):
+            call(x)
+
+
 def test_keywords_need_setup_context():
     with pytest.raises(TypeError, match="keyword arguments only where setup_context is defined, got k"):
         Scale.apply(leaf(1.0), k=2.0)
