@@ -30,10 +30,6 @@ READS = (
 )
 
 
-def _requires_grad(leaf: Any) -> bool:
-    return isinstance(leaf, TensorBase) and leaf.requires_grad
-
-
 def _running() -> list:
     """The functions whose forward runs in this thread."""
     return vars(_transposing).setdefault("running", [])
@@ -182,7 +178,7 @@ class custom_vjp(_Custom):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.rule is None:
             raise AttributeError(f"{self.fun.__name__}: no rule is given; write {self.fun.__name__}.defvjp(forward, backward)")
-        if self in _running() and not (is_grad_enabled() and any(map(_requires_grad, flatten([args, kwargs])[0]))):
+        if self in _running() and not any(map(has_derivative, flatten([args, kwargs])[0])):
             return self.fun(*args, **kwargs)  # its own forward asks for the value
         fixed, variables = self.split(self.signature.bound(args, kwargs))
         return self.applied(_ByGradients, fixed, variables, lambda given: self.forward(fixed, given))

@@ -206,6 +206,9 @@ ROWS = {
     "scipy.integrate.solve_ivp, RK4": solution(method="RK4", step=0.2),
     "scipy.integrate.solve_ivp, event": event,
     "scipy.integrate.odeint": lambda c: gss.integrate.odeint(lambda y, t: -c * y, [1.0], [0.0, 1.0])[-1, 0],
+    "scipy.integrate.solve_bvp": lambda c: gss.integrate.solve_bvp(
+        lambda x, y: [y[1], -c * y[0]], lambda a, b: [a[0], b[0] - c], np.linspace(0, 1, 5), np.zeros((2, 5)), tol=1e-6
+    ).y[0, 2],
     "scipy.integrate.quad": lambda c: gss.integrate.quad(lambda x: gs.exp(-c * x), 0, 1)[0],
     "scipy.integrate.quad_vec": lambda c: gss.integrate.quad_vec(lambda x: gs.exp(-c * x * X), 0, 1)[0],
     "scipy.integrate.fixed_quad": lambda c: gss.integrate.fixed_quad(lambda x: gs.exp(-c * x), 0, 1)[0],
@@ -320,7 +323,7 @@ REFUSED = {
     r"(primitive|pure_callback|io_callback): .*": READS,
     r"def[vj][jv]p.*: (leaf|grad|jet|vmap|vmap of grad|grad of vmap.*|grad of grad)": RULE + "|jet: _Primitive.apply",
     r"(custom_linear_solve|custom_root|fixed_point|scipy.optimize.*): jet": "jet: .* is not possible",
-    r"scipy.integrate.(?!fixed_quad|.*RK4).*: jet": "jet: (solve_ivp|odeint|quad|quad_vec|item\\(\\)|numpy\\(\\)) ",
+    r"scipy.integrate.(?!fixed_quad|.*RK4).*: jet": "jet: (solve_ivp|odeint|solve_bvp|quad|quad_vec|item\\(\\)|numpy\\(\\)) ",
     r"scipy.integrate.solve_ivp, event: (vmap.*|grad of vmap of rows)": "each row takes steps of its own",
     r"implicit: (jet|vmap.*|grad of vmap of rows)": "numpy",
     r"while_loop: (vmap.*|grad of vmap of rows)": "data-dependent control flow",
