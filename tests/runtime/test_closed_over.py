@@ -84,6 +84,12 @@ def with_primitive(define):
     return row
 
 
+def slope_read(c):
+    f = gs.primitive(np.sin)
+    gs.defjvp(f, lambda g, ans, x: g * c * x)
+    return f
+
+
 def newton(f, x):
     for _ in range(30):
         x = x - f(x) / gs.grad(f)(x)
@@ -146,6 +152,7 @@ ROWS = {
     "defjvp": with_primitive(lambda f, c: gs.defjvp(f, lambda g, ans, x: g * c * x)),
     "defjvp_argnum": with_primitive(lambda f, c: gs.defjvp_argnum(f, lambda i, g, ans, args, kwargs: g * c)),
     "defjvp_argnums": with_primitive(lambda f, c: gs.defjvp_argnums(f, lambda i, g, ans, args, kwargs: g[0] * c)),
+    "defjvp, forward": lambda c: gs.jvp(slope_read(c), (0.5,), (1.0,))[1],
     "custom_linear_solve": lambda c: gs.custom_linear_solve(lambda x: (1 + c) * x, X, lambda f, b: b / f(gs.ones(2)), symmetric=True),
     "custom_root": lambda c: gs.custom_root(lambda x: x**3 - c, 1.0, newton, lambda g, y: y / g(gs.ones_like(y))),
     "fixed_point": lambda c: gs.fixed_point(lambda a: lambda x: (x + a * c / x) / 2, 2.0, 1.0, lambda x, y: abs(x - y), 1e-12),
@@ -296,7 +303,9 @@ WAYS = {
     "grad of vmap": lambda f: gs.grad(lambda c: gs.vmap(lambda x: x * f(c))(gs.asarray([0.25, 0.75])).sum())(AT),
     "vmap": lambda f: gs.vmap(f)(ROWS_OF_C),
     "vmap of grad": lambda f: gs.vmap(gs.grad(f))(ROWS_OF_C),
-    "grad of vmap of rows": lambda f: gs.grad(lambda c: gs.vmap(f)(c).sum())(ROWS_OF_C),
+    "vmap of jvp": lambda f: gs.vmap(lambda c: gs.jvp(f, (c,), (1.0,))[1])(ROWS_OF_C),
+    "jacrev of vmap": lambda f: gs.jacrev(lambda c: gs.vmap(f)(c))(ROWS_OF_C).diagonal(),
+    "compiled": lambda f: gs.compile(gs.grad(f))(AT),
     "grad of grad": lambda f: gs.grad(gs.grad(f))(AT),
     "jvp of grad": lambda f: gs.jvp(gs.grad(f), (AT,), (1.0,))[1],
     "grad of jvp": lambda f: gs.grad(lambda c: gs.jvp(f, (c,), (1.0,))[1])(AT),
@@ -321,18 +330,21 @@ REFUSED = {
     r"checkpoint: grad of jvp|utils.checkpoint.*: grad of jvp": "Reverse mode over forward mode",
     r"custom_[jv][vj]p: (?!jet|vmap$).*": READS,
     r"(primitive|pure_callback|io_callback): .*": READS,
-    r"def[vj][jv]p.*: (leaf|grad|jet|vmap|vmap of grad|grad of vmap.*|grad of grad)": RULE + "|jet: _Primitive.apply",
+    r"def[vj][jv]p[^,]*: (leaf|grad|jet|compiled|vmap.*|grad of vmap|jacrev of vmap|grad of grad)": RULE + "|jet: _Primitive.apply",
     r"(custom_linear_solve|custom_root|fixed_point|scipy.optimize.*): jet": "jet: .* is not possible",
     r"scipy.integrate.(?!fixed_quad|.*RK4).*: jet": "jet: (solve_ivp|odeint|solve_bvp|quad|quad_vec|item\\(\\)|numpy\\(\\)) ",
-    r"scipy.integrate.solve_ivp, event: (vmap.*|grad of vmap of rows)": "each row takes steps of its own",
-    r"implicit: (jet|vmap.*|grad of vmap of rows)": "numpy",
-    r"while_loop: (vmap.*|grad of vmap of rows)": "data-dependent control flow",
+    r"scipy.integrate.solve_ivp, event: (vmap.*|jacrev of vmap)": "each row takes steps of its own",
+    r"implicit: (jet|vmap.*|jacrev of vmap)": "numpy",
+    r"while_loop: (vmap.*|jacrev of vmap)": "data-dependent control flow",
     r"scan: jet": "jet: _Inputs.apply is not possible",
     r"(jacobian|hessian|gauss_newton|fisher)_operator: .*": NUMBERS,
     r"sparse_.*: .*": NUMBERS,
 }
-SLOW = {"scipy.integrate.nquad": {"leaf", "vmap"}}
-SLOW |= {f"scipy.integrate.solve_ivp, {name}": {"leaf", "jvp", "vmap", "vmap of grad"} for name in ("LSODA", "forward", "event")}
+SLOW = {"scipy.integrate.nquad": {"leaf"}}
+SLOW |= dict.fromkeys([
+    *[f"scipy.integrate.solve_ivp, {name}" for name in ("LSODA", "forward", "event")],
+    *[f"scipy.optimize.{name}" for name in ("minimize, constrained", "differential_evolution", "shgo")],
+], {"leaf", "jvp", "vmap", "vmap of grad"})  # fmt: skip
 
 
 @each("name", ROWS)
