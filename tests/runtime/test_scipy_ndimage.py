@@ -62,6 +62,9 @@ CALLS = {
     "spline_filter": (lambda s, x: s.spline_filter(x), X),
     **{f"map_coordinates {order} {mode}": (lambda s, x, c, how=(order, mode): s.map_coordinates(x, c, order=how[0], mode=how[1], cval=0.4), X, BEYOND)
        for order in (1, 3) for mode in INTERPOLATED},
+    **{f"map_coordinates {order} {mode}": (lambda s, x, c, how=(order, mode): s.map_coordinates(x, c, order=how[0], mode=how[1], cval=0.4), X, BEYOND)
+       for order, mode in ((2, "mirror"), (2, "constant"), (4, "grid-wrap"), (4, "nearest"), (5, "reflect"), (5, "mirror"))},
+    "zoom quartic": (lambda s, x: s.zoom(x, 1.7, order=4, mode="nearest"), X),
     "map_coordinates 0": (lambda s, x: s.map_coordinates(x, PLACES, order=0), X),
     "map_coordinates prefiltered": (lambda s, x, c: s.map_coordinates(x, c, prefilter=False), X, PLACES),
     "map_coordinates vector": (lambda s, x, c: s.map_coordinates(x, c, mode="mirror"), V, RANDOM.uniform(-2, 9, size=(1, 2, 3))),
@@ -108,8 +111,8 @@ def test_what_has_no_derivative_is_refused_by_name():
         assert hasattr(scipy_ndimage, name)
         with pytest.raises(NotImplementedError, match=f"{name}: what it gives changes in jumps"):
             getattr(ndimage, name)(gs.ones(3))
-    with pytest.raises(NotImplementedError, match="order must be 0, 1 or 3"):
-        ndimage.map_coordinates(X, PLACES, order=2)
+    with pytest.raises(RuntimeError, match="order must be from 0 to 5"):
+        ndimage.map_coordinates(X, PLACES, order=6)
     with pytest.raises(NotImplementedError, match="mode must be 'constant'"):
         ndimage.map_coordinates(X, PLACES, mode="wrap")
     with pytest.raises(ValueError, match="output must be None"):

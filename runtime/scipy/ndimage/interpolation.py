@@ -113,7 +113,7 @@ def map_coordinates(
     coordinates : array_like or Tensor
         For each axis of `input` the places along it.
     output : None
-    order : {0, 1, 3}
+    order : int, from 0 to 5
         Of the spline.  One of order 0 has no derivative by the coordinates; that of order 1 jumps at samples.
     mode : str
         What stands beyond the edges: "constant", "nearest", "mirror", "reflect", "grid-wrap".
@@ -130,10 +130,8 @@ def map_coordinates(
     x, places = floats("map_coordinates", input), floats("map_coordinates", coordinates)
     if output is not None:
         raise ValueError("map_coordinates: output must be None: a result is a new tensor")
-    if order not in (0, 1, 3):
-        raise NotImplementedError(
-            f"map_coordinates: order must be 0, 1 or 3, got {order}: splines of others have no derivative here"
-        )
+    if order not in range(6):
+        raise RuntimeError(f"map_coordinates: order must be from 0 to 5, got {order}")
     if mode not in ("constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap"):
         raise NotImplementedError(f"map_coordinates: mode must be 'constant', 'nearest', 'mirror', 'reflect' or 'grid-wrap', got "
                                   f"{mode!r}")  # fmt: skip
@@ -198,13 +196,14 @@ def _spline(at: Any, order: int) -> tuple:
     values = at.detach().numpy()
     if order == 0:
         return np.floor(values + 0.5).astype(np.int64), [None]
-    near = np.floor(values)
-    t = at - asarray(near)
-    if order == 1:
-        return near.astype(np.int64), [1 - t, t]
-    s = 1 - t
-    middle = lambda u: (4 - 3 * u * u * (2 - u)) / 6  # noqa: E731
-    return near.astype(np.int64) - 1, [s * s * s / 6, middle(t), middle(s), t * t * t / 6]
+    first = np.floor(values - (order - 1) / 2)
+    t = at - asarray(first + (order - 1) / 2)  # from the knot below
+    parts = [1 - t, t]
+    for degree in range(2, order + 1):  # the recursion of Cox and de Boor, for knots that are 1 apart
+        shares = [part / degree for part in parts]
+        below, above = zip(*[((k + 1 - t) * share, (t + (degree - 1 - k)) * share) for k, share in enumerate(shares)])
+        parts = [below[0], *(one + other for one, other in zip(below[1:], above)), above[-1]]
+    return first.astype(np.int64), parts
 
 
 def affine_transform(
