@@ -1,21 +1,23 @@
 """Gathering: loops over many elements put together, so that they run block by block and what is half done stays in cache.
 
 Owns which loops may: each reads what the others write only where it is itself.  A step in between that has nothing to do with
-a loop waits behind it.  A value that only such loops use needs no memory but a block for each thread.
+a loop waits behind it.  A value that only such loops use needs no memory but a block for each thread.  Sparing memory, a loop
+stays where it is if its result would take some beside much that such a step makes, or lets go.
 """
 
 from __future__ import annotations
 
 from .steps import Blocks, Slot, Step, root_of
 
-LARGE = 4096  # elements from which on loops run block by block
+LARGE = 4096  # elements from which on loops run block by block, and bytes that are much
 
 
 class Run:
     """Loops that may run block by block, and the steps that wait until they have run."""
 
-    def __init__(self, slots: list[Slot]) -> None:
-        self.slots = slots
+    def __init__(self, slots: list[Slot], steps: list[Step], sparing: bool) -> None:
+        self.slots, self.sparing = slots, sparing
+        self.last = {self.root(place): number for number, step in enumerate(steps) for place in step.reads}
         self.begin()
 
     def begin(self) -> None:
@@ -26,13 +28,14 @@ class Run:
         self.read: dict[int, set[tuple[int, int]]] = {}
         self.waited_for: set[int] = set()  # memory that waiting steps read
         self.coming: set[int] = set()  # memory that they write
+        self.large = False  # whether they make much, or are the last to read it
 
     def root(self, place: int) -> int:
         return root_of(self.slots, place)
 
-    def takes(self, step: Step) -> bool:
-        """Whether a loop may run with the others."""
-        if self.loops and self.loops[0].given.size != step.given.size:
+    def takes(self, step: Step, number: int) -> bool:
+        """Whether a loop may run with the others, and had better."""
+        if self.loops and self.loops[0].given.size != step.given.size or self.large and not self.has_room(step, number):
             return False
         *operands, out = zip(step.given.slots, step.given.strides)
         for operand in operands:
@@ -44,6 +47,13 @@ class Run:
             return False
         return self.written.get(root, out) == out and self.read.get(root, {out}) == {out}
 
+    def has_room(self, step: Step, number: int) -> bool:
+        """Whether the result of a loop may lie where one of its operands lay, or somewhere that is there already."""
+        out = self.slots[self.root(step.writes[0])]
+        dying = {root for root in map(self.root, step.reads) if self.last[root] == number} - self.waited_for
+        return out.place != "planned" or self.root(step.writes[0]) in self.written or any(
+            self.slots[root].place == "planned" and self.slots[root].bytes >= out.bytes for root in dying)  # fmt: skip
+
     def add(self, step: Step) -> None:
         *operands, out = zip(step.given.slots, step.given.strides)
         for operand in operands:
@@ -51,10 +61,12 @@ class Run:
         self.written[self.root(out[0])] = out
         self.loops.append(step)
 
-    def wait(self, step: Step) -> None:
+    def wait(self, step: Step, number: int) -> None:
         self.waiting.append(step)
         self.waited_for.update(self.root(place) for place in step.reads)
         self.coming.update(self.root(place) for place in step.writes)
+        roots = {*map(self.root, step.writes), *(root for root in map(self.root, step.reads) if self.last[root] == number)}
+        self.large = self.large or self.sparing and any(self.slots[root].bytes >= LARGE for root in roots)
 
     def closed(self) -> list[Step]:
         """All of it, in order; the next run is empty."""
@@ -67,19 +79,21 @@ class Run:
         return steps
 
 
-def gathered(slots: list[Slot], steps: list[Step]) -> list[Step]:
+def gathered(slots: list[Slot], steps: list[Step], sparing: bool = False) -> list[Step]:
     """The steps, large loops of one size behind a step "blocks"."""
+    if all(step.kind != "loop" or step.given.size < LARGE for step in steps):
+        return steps
     found: list[Step] = []
-    run = Run(slots)
-    for step in steps:
+    run = Run(slots, steps, sparing)
+    for number, step in enumerate(steps):
         if step.kind == "loop" and step.given.size >= LARGE:
-            if not run.takes(step):
+            if not run.takes(step, number):
                 found += run.closed()
             run.add(step)
         elif step.kind == "allocate" and run.loops:
             run.before.append(step)
         elif run.loops:
-            run.wait(step)
+            run.wait(step, number)
         else:
             found.append(step)
     return found + run.closed()

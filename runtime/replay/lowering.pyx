@@ -69,12 +69,30 @@ cdef class Lowered:
         for line in self.lines:
             self.lower(line)
         self.write_back()
-        self.results = results = tuple([self.result(value) for value in self.returned])
-        self.steps = scratched(self.slots, gathered(self.slots, self.steps))
+        self.results = tuple([self.result(value) for value in self.returned])
+        self.arrange()
+        self.tape = Tape(self.slots, self.steps, self.memory, tuple(self.externals), self.results)
+
+    # Memory.
+
+    def arrange(self):
+        """Put large loops together, in the way that takes less memory, and give each slot its place."""
+        steps, places = self.steps, [slot.place for slot in self.slots]
+        lives, joined = self.arranged(steps, places, False), self.memory
+        if self.steps is not steps:
+            lives = self.arranged(steps, places, True)
+            if self.memory >= joined:
+                lives = self.arranged(steps, places, False)
+        self.steps = released(self.slots, self.steps, self.results, lives)
+
+    def arranged(self, list steps, list places, bint sparing):
+        """One of these ways; the lifetimes."""
+        for slot, place in zip(self.slots, places):
+            slot.place = place
+        self.steps = scratched(self.slots, gathered(self.slots, steps, sparing))
         lives = Lifetimes(self.slots, self.steps)
         self.memory = planned(self.slots, self.steps, lives)
-        self.steps = released(self.slots, self.steps, results, lives)
-        self.tape = Tape(self.slots, self.steps, self.memory, tuple(self.externals), results)
+        return lives
 
     # Memory.
 
@@ -158,11 +176,10 @@ cdef class Lowered:
         if value.memory is not value or not value.layout.dense:
             raise Unfit("a write to memory of which the program was given a part, before a guard")
         outer = self.places[value]
-        inner = self.slot("planned", value)
         self.anchors.pop(value)
-        self.anchor(value, inner)
+        self.anchor(value, self.slot("planned", value))
         self.shadows[value] = outer
-        self.copy(inner, outer, value)
+        self.copy(self.places[value], outer, value)
 
     def write_back(self):
         """Put what the program wrote to in the place of what was given: nothing can turn out to be otherwise any more."""
@@ -229,7 +246,6 @@ cdef class Lowered:
 
     cdef int lower(self, Instruction line) except -1:
         cdef Value value
-        cdef int place
         if line.name == GUARD:
             value, wanted = line.arguments
             place = self.place(value)

@@ -86,7 +86,7 @@ cdef class Witness(Recorder):
     cdef int settle(self, Call call, Event event) except -1:
         """Where a view of what was given begins may hang on the numbers of indices: those are looked at."""
         cdef Value look = call.outputs, value
-        if look.shared is None or look.shared.kind != "input" or look.definer is not call:
+        if (look if look.shared is None else look.shared).kind != "input":
             return 0
         entry = entry_of(call.name)
         if entry is None or entry.view is None:
