@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..batching.batched import without_graph
-from ..batching.passes import is_mapped, outside
+from ..batching.passes import is_mapped, outside, stand_for_series
 from ..core.events import span
 from ..core.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..core.operand import tensor
@@ -112,7 +112,7 @@ def checkpoint(
         if not is_mapped():  # a pass of batches calls no pass of rows
             return _reentrant(function, args, preserve_rng_state)
     forward_context, second_context = context_fn()
-    if not is_grad_enabled():
+    if not is_grad_enabled() or stand_for_series(flatten((args, kwargs))[0]):
         with forward_context:
             return function(*args, **kwargs)
     region = _Region(function, args, kwargs, second_context, preserve_rng_state)

@@ -219,9 +219,16 @@ def as_batch(value: Any, level: Level, operands: Any) -> Batched:
         return value
     inside = ops.copy(spread(value, level).inside)
     for operand in operands:
-        if is_row(operand, level) and type(operand.inside) is Batched:  # of the levels further out as well
-            inside = as_batch(inside, operand.inside.level, (operand.inside,))
+        if is_row(operand, level):
+            inside = stands_as(inside, operand.inside)
     return batched(inside, level)
+
+
+def stands_as(value: Any, operand: Any) -> Any:
+    """What an operator made of an operand, in the levels that the operand stands in."""
+    if type(operand) is Batched:
+        return as_batch(value, operand.level, (operand,))
+    return operand.level.made(value, (operand,)) if type(operand) in STANDS else value
 
 
 def without_graph(value: Any) -> Any:
@@ -236,9 +243,9 @@ def looks_at(value: Any, target: Any) -> bool:
 
 
 def whole_of(value: Any) -> Any:
-    """The tensor behind the batches of all levels; any other value as it is."""
-    while type(value) is Batched:
-        value = value.inside
+    """The tensor behind the batches, and the first coefficients, of all levels; any other value as it is."""
+    while type(value) in STANDS:
+        value = value.inside if type(value) is Batched else value.known(0)
     return value
 
 

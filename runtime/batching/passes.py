@@ -269,6 +269,11 @@ def everywhere(value: Any, levels: Sequence[Any]) -> Any:
     return spread(everywhere(value, levels[:-1]), level)
 
 
+def stand_for_series(values: Sequence[Any]) -> bool:
+    """Whether a tensor stands for something else than the rows of batches: for the coefficients of a jet."""
+    return any(type(bottom(value)) in STANDS for value in values if isinstance(value, Tensor))
+
+
 def other_level(*groups: Sequence[Any]) -> Any:
     """The level that is none of a vmap of what a pass is asked for, None where there is none."""
     found: Any = None

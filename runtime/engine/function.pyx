@@ -108,8 +108,9 @@ class Function:
         if separate:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             if bound.kwargs:
-                raise NotImplementedError(f"{cls.__name__}.apply: kwarg-only Tensor args, and others that forward takes by keyword "
-                                          f"only, are not passed on: {', '.join(bound.kwargs)}; let forward take them by position")
+                raise NotImplementedError(f"{cls.__name__}.apply: kwarg-only Tensor args, and others that forward takes by "
+                                          f"keyword only, are not passed on: {', '.join(bound.kwargs)}; let forward take them "
+                                          "by position")
             bound.apply_defaults()
             args = bound.args
         elif kwargs:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from ..batching.batched import Level, batched, inside_of, is_row, spread
+from ..batching.batched import Level, batched, each, inside_of, is_row, looks_at, spread, stands_as
 from ..batching.mapping import Mapping
 from ..batching.passes import everywhere
 from ..core.events import current_mapping, set_mapping
@@ -20,7 +20,7 @@ from ..generated.series import SERIES
 from ..generated.tensor import Tensor
 from ..methods.dual_level import make_dual, unpack_dual
 from ..support.dispatch import ops
-from .series import Series, first_of, flat, is_read_only, is_series, series, share_memory
+from .series import Series, first_of, flat, is_read_only, is_series, series, share_memory, zeros
 from .ways import WAYS, key_of
 
 
@@ -62,7 +62,8 @@ class Order:
             return out
         way, places = SERIES.get(name) or ("unlisted", tuple(range(len(inputs))))
         if way == "parts":
-            return wrapper.parts(*inputs)
+            result = wrapper.parts(*inputs)
+            return result if self.memo is not None else each(result, lambda tensor: self.made(tensor, inputs))
         inputs = tuple([arg if i in places else first_of(arg, self) for i, arg in enumerate(inputs)])
         if self.memo is not None:
             if not any(is_series(value, self) for value in flat(inputs)):
@@ -112,6 +113,15 @@ class Order:
             return series([result], self, result).complete()
         return result
 
+    def made(self, value: Any, operands: Sequence[Any]) -> Any:
+        """What an operator made of series, also where it has no coefficients: they may be written to."""
+        if is_series(value, self) or value.dtype.kind not in "fc":
+            return value
+        for operand in operands:
+            if is_series(operand, self):
+                value = stands_as(value, operand.known(0))
+        return series([value], self, value).complete()
+
     def part_memory(self, found: list, used: list) -> None:
         """Results that are no views have memory of their own, also where a coefficient is that of an operand."""
         for value in found:
@@ -142,7 +152,7 @@ class Order:
         way, places = SERIES.get(name, ("", ()))
         if way == "terms":
             for number in range(self.order + 1):
-                wrapper(target.known(number), *[self.part(arg, number, i in places) for i, arg in enumerate(inputs) if i])
+                wrapper(self.room(target, number), *[self.part(arg, number, i in places) for i, arg in enumerate(inputs) if i])
             return target
         if way:
             wrapper(*first_of(inputs, self))
@@ -151,11 +161,24 @@ class Order:
                     ops.zero_(target.terms[number])
             return target
         value = getattr(ops, name[:-1])(*inputs)
+        if is_series(value, self) and looks_at(value, target):
+            target.become(value)
+            return target
         if value.shape != target.shape:
             raise RuntimeError(f"jet: {name} would give a series the shape {value.shape} in place of {target.shape}; use "
                                "the operator that is not in place")  # fmt: skip
         self.store(target, value)
         return target
+
+    def room(self, target: Series, number: int) -> Any:
+        """A coefficient to write to, in the levels that the first one stands in."""
+        if target.term(number) is None:
+            found, like = zeros(target, number), inside_of(target.known(0), self.summed)
+            if is_row(found, self.summed):
+                target.terms[number] = batched(stands_as(found.inside, like), self.summed)
+            else:
+                target.terms[number] = stands_as(found, like)
+        return target.terms[number]
 
     def store(self, target: Series, value: Any) -> None:
         """Write all coefficients; one that is not there yet has no views."""

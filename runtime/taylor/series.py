@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..batching.batched import STANDS, batched, inside_of, is_row, without_graph
-from ..core.told import array_of, shell
+from ..core.told import array_of, set_array, shell
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
@@ -107,6 +107,11 @@ class Series(Tensor):
     def detach(self) -> "Series":
         """Constant along the path."""
         return series([self.known(0).detach(), *[None] * self.level.order], self.level, self)
+
+    def become(self, view: "Series") -> None:
+        """Take the place of a view of what it was, as in-place operators on shapes make it."""
+        set_array(self, array_of(view))
+        self.terms[:] = view.complete().terms
 
     def without_graph(self) -> "Series":
         return self.each(without_graph)

@@ -3,7 +3,7 @@
     python -m tests.runtime.mapped_programs 20000 [SEED]
 
 A function of a vector is made of operators, views, writes and indices; two or three transforms are put around it, among them
-vmap.  The same nest with a loop in the place of vmap says what is right.
+vmap.  The same nest with a loop in the place of vmap, and nested levels of forward mode in that of jet, says what is right.
 """
 
 from __future__ import annotations
@@ -51,18 +51,32 @@ def steps(random):
         y = gs.reshape(x, (2, 2))
         return gs.reshape(gs.tanh(y.mT @ y) + y[:, :1] * y[None, 0], (LENGTH,))
 
+    def turned_in_place(x):
+        y = gs.reshape(x * v, (1, 2, 2))
+        row = y[0, 0]
+        y.squeeze_(0).swapaxes_(0, 1)
+        y[0] *= 2  # a column of what `row` looks at
+        return gs.reshape(y, (LENGTH,)) + row.sum()
+
+    def fresh(x):
+        y = x.new_zeros(LENGTH)
+        y[i] = x[j]
+        y += gs.sin(x)
+        return y * x
+
     return [
         lambda x: gs.tanh(w @ x), lambda x: x @ w, lambda x: gs.sin(x) * v, lambda x: gs.softmax(x, -1) + x,
         lambda x: gs.cumsum(x, 0) / LENGTH, lambda x: x - x.mean(), lambda x: gs.where(x > v, x * x, gs.exp(-x * x)),
         lambda x: gs.flip(x, 0) + gs.roll(x, 1, 0), lambda x: gs.concat([x[2:], x[:2] * 2]), lambda x: x * gs.linalg.norm(x + 3),
         lambda x: gs.einsum("i,ij->j", x, w), lambda x: gs.outer(x, v).sum(axis=0), lambda x: gs.stack([x, v]).max(axis=0) + x * x,
         lambda x: gs.linalg.solve(gs.eye(LENGTH) * 4 + gs.outer(v, v), x), lambda x: gs.nn.gelu(x), lambda x: gs.clip(x, -1, 1) + x / 3,
-        lambda x: x[order] * x[i], written, in_place, by_value, taken, viewed,
+        lambda x: x[order] * x[i], written, in_place, by_value, taken, viewed, turned_in_place, fresh,
+        lambda x: gs.stop_gradient(gs.cos(x)) * x + gs.sin(x).detach(),
     ]  # fmt: skip
 
 
 def function(random):
-    chosen = [steps(random)[int(n)] for n in random.integers(0, 22, int(random.integers(2, 5)))]
+    chosen = [steps(random)[int(n)] for n in random.integers(0, len(steps(random)), int(random.integers(2, 5)))]
 
     def f(x):
         for step in chosen:
@@ -76,6 +90,12 @@ def looped(f):
     return lambda x: gs.stack([f(x[i]) for i in range(x.shape[0])])
 
 
+def bend(f, x, slope, curve):
+    """The second derivative of f along a path from x, by levels of forward mode in each other."""
+    path = lambda t: f(x + t * slope + t * t / 2 * curve)  # noqa: E731
+    return gs.jvp(lambda t: gs.jvp(path, (t,), (1.0,))[1], (0.0,), (1.0,))[1]
+
+
 def transforms(random):
     """Pairs of a transform and the same one with loops, and whether the argument gets one more axis."""
     scale = float(random.normal())
@@ -86,13 +106,14 @@ def transforms(random):
         "jacrev": lambda f: lambda x: gs.jacrev(f)(x).sum(axis=-1),
         "jacfwd": lambda f: lambda x: gs.jacfwd(f)(x).sum(axis=-1),
         "value_and_grad": lambda f: lambda x: (lambda v, g: v + g)(*gs.value_and_grad(lambda x: (f(x) ** 2).mean())(x)),
-        "jet": lambda f: lambda x: gs.func.jet(f, (x,), ([gs.cos(x) * scale, x * x],))[1][1],
-        "laplacian": lambda f: gs.func.laplacian(f),
         "hessian": lambda f: lambda x: gs.hessian(lambda x: (f(x) * gs.cos(x)).sum())(x).sum(axis=-1),
         "checkpoint": lambda f: lambda x: gs.utils.checkpoint.checkpoint(f, x, use_reentrant=False),
     }
     chunk = None if random.random() < 0.8 else 2
     found = {name: (change, change, 0) for name, change in alike.items()}
+    found["jet"] = (lambda f: lambda x: gs.func.jet(f, (x,), ([gs.cos(x) * scale, x * x],))[1][1],
+                    lambda f: lambda x: bend(f, x, gs.cos(x) * scale, x * x), 0)  # fmt: skip
+    found["laplacian"] = (gs.func.laplacian, lambda f: lambda x: sum(bend(f, x, one, 0) for one in gs.eye(LENGTH)), 0)
     found["vmap"] = (lambda f: gs.vmap(f, chunk_size=chunk), looped, 1)
     return found
 

@@ -362,7 +362,40 @@ def test_a_series_that_has_left():
     assert current_mapping() is None
 
 
+def turned(x):
+    y = gs.outer(x, gs.sin(x))
+    row = y[0]
+    y.swapaxes_(0, 1)  # the numbers stay where they are
+    y[0] *= 2
+    y.expand_dims_(0).squeeze_(0)
+    return (y * y).sum() + row.prod()
+
+
+def filled(x):
+    y = x.new_zeros(3)
+    y[0] = x[1]
+    y += gs.concat([gs.sin(x), x[:1]])
+    return (y * y * y).sum()
+
+
+def kept(x):
+    return gs.func.checkpoint(lambda x: (gs.sin(x) * x).sum())(x)
+
+
+@each("function", [turned, filled, kept])
+def test_writes_views_in_place_and_checkpoints(function):
+    x, v = RNG.normal(size=(3, 2)), RNG.normal(size=2)
+    for row in x:
+        np.testing.assert_allclose(along(function, row, v, 0 * v, 0 * v), nested(function, row, 3, v), rtol=1e-9)
+        np.testing.assert_allclose(laplacian(function)(row), np.trace(hessian(function)(row)))
+    second = [nested(function, row, 2, v)[1] for row in x]
+    np.testing.assert_allclose(vmap(lambda x: jet(function, (x,), ([v, 0 * v],))[1][1])(x), second)
+    found = jet(lambda x: vmap(function)(x), (x,), ([np.stack([v] * 3), np.zeros((3, 2))],))[1][1]
+    np.testing.assert_allclose(found, second)
+
+
 CUT = {
+    "checkpoint": lambda x: gs.func.checkpoint(gs.stop_gradient)(x),
     "stop_gradient": gs.stop_gradient,
     "detach": lambda x: x.detach(),
     "data": lambda x: x.data,
