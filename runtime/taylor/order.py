@@ -205,7 +205,7 @@ class Order:
         return list(current_mapping().insides([term for term in value.terms if term is not None]))
 
     def gradient_edge(self, tensor: Any) -> Any:
-        edges = [get_gradient_edge(term) if term.requires_grad else None for term in tensor.all_known()]
+        edges = [get_gradient_edge(inside_of(term, self.summed)) if term.requires_grad else None for term in tensor.all_known()]
         found = SeriesEdge(*next(edge for edge in reversed(edges) if edge is not None))
         found.level, found.edges, found.like = self, edges, tensor
         return found

@@ -394,6 +394,23 @@ def test_writes_views_in_place_and_checkpoints(function):
     np.testing.assert_allclose(found, second)
 
 
+PULLED = {
+    "a fixed cotangent": lambda f: lambda x: gs.vjp(f, x)[1](gs.asarray([1.0, 2.0]))[0],
+    "one of the argument": lambda f: lambda x: gs.vjp(f, x)[1](gs.cos(x))[0],
+    "one of the output": lambda f: lambda x: (lambda y, pull: pull(gs.cos(y))[0])(*gs.vjp(f, x)),
+    "one of a vjp": lambda f: lambda x: gs.vjp(lambda y: gs.vjp(f, y)[1](x)[0], x)[1](gs.sin(x))[0],
+}
+
+
+@each("name", PULLED)
+def test_products_with_jacobians_inside(name):
+    function, x, v = PULLED[name](lambda x: gs.sin(x) * x[::-1]), gs.asarray([0.3, -0.7]), np.array([1.5, -0.5])
+    np.testing.assert_allclose(along(function, x, v, 0 * v), nested(function, x, 2, v), rtol=1e-9)
+    bends = [nested(function, x, 2, one)[1] for one in np.eye(2)]
+    np.testing.assert_allclose(laplacian(function)(x), sum(bends))
+    np.testing.assert_allclose(vmap(laplacian(function))(gs.stack([x, x])), [sum(bends)] * 2)
+
+
 CUT = {
     "checkpoint": lambda x: gs.func.checkpoint(gs.stop_gradient)(x),
     "stop_gradient": gs.stop_gradient,
