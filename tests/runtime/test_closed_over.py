@@ -336,7 +336,6 @@ REFUSED = {
     r"scipy.integrate.solve_ivp, event: (vmap.*|jacrev of vmap)": "each row takes steps of its own",
     r"implicit: (jet|vmap.*|jacrev of vmap)": "numpy",
     r"while_loop: (vmap.*|jacrev of vmap)": "data-dependent control flow",
-    r"scan: jet": "jet: _Inputs.apply is not possible",
     r"(jacobian|hessian|gauss_newton|fisher)_operator: .*": NUMBERS,
     r"sparse_.*: .*": NUMBERS,
 }
