@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 class _Weighed(Function):
     """What it is given; its gradient is multiplied by factors, and is 0 where these are."""
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(ctx: Any, rows: Tensor, factors: np.ndarray) -> Tensor:
         ctx.factors = factors

@@ -57,3 +57,9 @@ def test_of_another_norm():
 def test_a_row_that_is_not_there():
     with pytest.raises(ValueError, match="padding_idx 4 is not one of the 4 rows"):
         gs.nn.embedding([0], WEIGHT, padding_idx=4)
+
+
+def test_tables_of_a_vmap():
+    tables = gs.asarray(np.random.default_rng(0).normal(size=(2, 4, 3)))
+    slope = gs.grad(lambda w: (gs.nn.embedding(INDICES, w, padding_idx=1, scale_grad_by_freq=True) ** 2).sum())
+    np.testing.assert_allclose(gs.vmap(slope)(tables).numpy(), gs.stack([slope(w) for w in tables]).numpy())

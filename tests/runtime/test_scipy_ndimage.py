@@ -123,6 +123,15 @@ def test_what_has_no_derivative_is_refused_by_name():
         ndimage.correlate1d(X, W, origin=2)
 
 
+@each("name", [name for name in CALLS if not name.startswith("rotate")])
+def test_rows_of_a_vmap_have_images_and_places_of_their_own(name):
+    call, *args = CALLS[name]
+    dims = tuple(None if x.ndim == 0 or "gaussian" in name and i else 0 for i, x in enumerate(args))  # a window has one size
+    rows = [gs.asarray(x if dim is None else np.stack([x, x * 1.02, x * 0.97])) for x, dim in zip(args, dims)]
+    wanted = gs.stack([call(ndimage, *[x if dim is None else x[i] for x, dim in zip(rows, dims)]) for i in range(3)])
+    np.testing.assert_allclose(gs.vmap(lambda *x: call(ndimage, *x), dims)(*rows).numpy(), wanted.numpy(), rtol=1e-9, atol=1e-11)
+
+
 def test_batches():
     """Images as a loop has them."""
     x = gs.asarray(RANDOM.normal(size=(2, 4, 5)))

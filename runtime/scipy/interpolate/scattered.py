@@ -128,7 +128,8 @@ def griddata(points: Any, values: Any, xi: Any, method: str = "linear", fill_val
         Differentiable by all three.
     """
     if method not in ("linear", "nearest"):
-        way = "; SciPy estimates the slopes of a cubic one by a search: take RBFInterpolator, kernel='cubic'" * (method == "cubic")
+        cubic = "; SciPy estimates the slopes of a cubic one by a search: take RBFInterpolator, kernel='cubic'"
+        way = cubic if method == "cubic" else ""
         raise NotImplementedError(f"griddata: method must be 'linear' or 'nearest', got {method!r}{way}")
     if isinstance(points, tuple):
         points = ops.stack(list(map(floats, points)), -1)

@@ -29,18 +29,18 @@ def each_axis(name: str, value: Any, count: int) -> list:
     return several
 
 
-def inside(places: np.ndarray, size: int, mode: str) -> np.ndarray:
+def inside(places: Any, size: int, mode: str) -> Any:
     """Where a place beyond the edges is looked up; those of "constant" stay within for the lookup."""
     if mode in ("reflect", "grid-mirror"):
         places = places % (2 * size)
-        return np.where(places >= size, 2 * size - 1 - places, places)
+        return ops.where(places >= size, 2 * size - 1 - places, places)
     if mode == "mirror":
         period = max(2 * (size - 1), 1)
         places = places % period
-        return np.where(places >= size, period - places, places)
+        return ops.where(places >= size, period - places, places)
     if mode in ("wrap", "grid-wrap"):
         return places % size
-    return np.clip(places, 0, size - 1)
+    return ops.clip(places, 0, size - 1)
 
 
 def extended(name: str, x: Any, axis: int, before: int, after: int, mode: str, cval: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...autograd import Function
 from ...core.operand import asarray
+from ...func import stop_gradient
 from ...support.dispatch import ops
 from .edges import each_axis, floats, inside
 
@@ -142,22 +143,22 @@ def map_coordinates(
         x, shifted = _coefficients(x, order, mode)
     else:
         shifted = 0
-    indices, weights, outside = [], [], np.zeros(places.shape[1:], bool)
+    indices, weights, outside = [], [], []
     for axis in range(x.ndim):
         at, beyond = _moved_inside(places[axis] + shifted, x.shape[axis], mode)
-        outside |= beyond
+        outside.append(beyond)
         near, parts = _spline(at, order)
         lookup = "mirror" if mode in ("constant", "nearest") else mode
         indices.append([inside(near + i, x.shape[axis], lookup) for i in range(len(parts))])
         weights.append(parts)
     terms = []
     for chosen in np.ndindex(*[len(parts) for parts in weights]):
-        term = x[tuple(asarray(indices[axis][i]) for axis, i in enumerate(chosen))]
+        term = x[tuple(indices[axis][i] for axis, i in enumerate(chosen))]
         for axis, i in enumerate(chosen):
             term = term if weights[axis][i] is None else term * weights[axis][i]
         terms.append(term)
     found = sum(terms[1:], terms[0])
-    return ops.where(asarray(outside), cval, found) if outside.any() else found
+    return ops.where(ops.any(ops.stack(outside), axis=0), cval, found) if mode == "constant" else found
 
 
 def _coefficients(x: Any, order: int, mode: str) -> tuple:
@@ -170,40 +171,37 @@ def _coefficients(x: Any, order: int, mode: str) -> tuple:
 
 
 def _moved_inside(places: Any, size: int, mode: str) -> tuple:
-    """Places beyond the edges as places inside that hold the same, and which of them hold `cval`."""
-    at = places.detach().numpy()
-    beyond = np.zeros(at.shape, bool)
+    """Places beyond the edges as places inside that hold the same, and with mode="constant" which of them hold `cval`."""
+    at = stop_gradient(places)
     if mode == "constant":
         beyond = (at < 0) | (at > size - 1)
-        return ops.where(asarray(beyond), 0.0, places), beyond
+        return ops.where(beyond, 0.0, places), beyond
     if mode == "nearest":
-        return ops.clip(places, 0.0, size - 1.0), beyond
+        return ops.clip(places, 0.0, size - 1.0), None
     if mode == "grid-wrap":
-        return places - asarray(np.floor(at / size) * size), beyond
+        return places - ops.floor(at / size) * size, None
     period = 2.0 * (size - 1 if mode == "mirror" else size)
     if size == 1:
-        return places * 0.0, beyond
+        return places * 0.0, None
     offset = 0.0 if mode == "mirror" else 0.5
-    turns = np.floor((at + offset) / period)
-    folded = at + offset - turns * period
-    back = folded > period / 2
-    signs = asarray(np.where(back, -1.0, 1.0))
-    return (places + offset - asarray(turns * period)) * signs + asarray(np.where(back, period, 0.0)) - offset, beyond
+    turns = ops.floor((at + offset) / period)
+    back = at + offset - turns * period > period / 2
+    return (places + offset - turns * period) * ops.where(back, -1.0, 1.0) + ops.where(back, period, 0.0) - offset, None
 
 
 def _spline(at: Any, order: int) -> tuple:
     """The first sample that a place takes part of, and its parts of this and the following ones; None for the whole of one."""
-    values = at.detach().numpy()
+    values = stop_gradient(at)
     if order == 0:
-        return np.floor(values + 0.5).astype(np.int64), [None]
-    first = np.floor(values - (order - 1) / 2)
-    t = at - asarray(first + (order - 1) / 2)  # from the knot below
+        return ops.astype(ops.floor(values + 0.5), np.int64), [None]
+    first = ops.floor(values - (order - 1) / 2)
+    t = at - (first + (order - 1) / 2)  # from the knot below
     parts = [1 - t, t]
     for degree in range(2, order + 1):  # the recursion of Cox and de Boor, for knots that are 1 apart
         shares = [part / degree for part in parts]
         below, above = zip(*[((k + 1 - t) * share, (t + (degree - 1 - k)) * share) for k, share in enumerate(shares)])
         parts = [below[0], *(one + other for one, other in zip(below[1:], above)), above[-1]]
-    return first.astype(np.int64), parts
+    return ops.astype(first, np.int64), parts
 
 
 def affine_transform(
