@@ -56,6 +56,11 @@ def is_grad_enabled():
     return not thread_state().flags & GRAD_DISABLED
 
 
+def next_sequence_nr():
+    """The number of the next node that this thread makes."""
+    return thread_state().sequence_nr
+
+
 def is_inference_mode_enabled():
     """Whether this thread is inside `inference_mode`."""
     return bool(thread_state().flags & INFERENCE)

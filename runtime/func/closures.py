@@ -15,14 +15,12 @@ from typing import Any
 from ..autograd.nest import flatten, rebuild
 from ..batching.batched import STANDS, innermost
 from ..batching.mapping import Mapping
-from ..batching.passes import bottom, entered, suspended
+from ..batching.passes import bottom, entered
 from ..core.events import current_mapping, set_mapping
-from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad
-from ..core.operand import tensor
+from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, next_sequence_nr
 from ..core.tensor import TensorBase
 from ..engine import backward as engine
 from ..methods.dual_level import innermost_level, is_dual, make_dual, unpack_dual
-from ..support.dispatch import ops
 
 __all__ = ["Watch", "closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
 
@@ -167,9 +165,7 @@ class Finding(Reading):
         super().__init__(outer, {})
         self.found: dict[int, Any] = {}
         self.looking, self.finding = True, self
-        with suspended(), enable_grad():
-            node = ops.copy(tensor(0.0, requires_grad=True)).grad_fn
-        self.first = 0 if node is None else node._sequence_nr()  # in inference mode nothing has a graph
+        self.first = next_sequence_nr()
         self.made = list(given)  # keeps them: an address belongs to whatever lives there
         self.known = {id(tensor) for tensor in self.made}
 
@@ -281,12 +277,18 @@ def closed_over(f: Callable[..., Any], *args: Any) -> tuple[Any, list]:
     leaves, form = flatten(args)
     given = [taken(leaf).requires_grad_(leaf.requires_grad) if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
     finding = Finding(current_mapping(), [x for x in given if isinstance(x, TensorBase)])
-    with enable_grad(), _set_fwd_grad_enabled(False), _reading(finding):
-        result = f(*rebuild(form, given))
-        finding.swapped(flatten(result)[0])  # what is returned as it was read
-        outputs = [leaf for leaf in flatten(result)[0] if isinstance(leaf, TensorBase)]
-        reached = finding.reached([finding.read(output) for output in outputs])
-        values = [(tensor, finding.read(tensor)) for tensor in finding.found.values()]
+    before = set_mapping(finding)
+    try:
+        with enable_grad(), _set_fwd_grad_enabled(False):
+            result = f(*rebuild(form, given))
+            outputs = [finding.read(leaf) for leaf in flatten(result)[0] if isinstance(leaf, TensorBase)]  # may be as it was read
+            if not finding.found:
+                return result, []
+            reached = finding.reached(outputs)
+            values = [(tensor, finding.read(tensor)) for tensor in finding.found.values()]
+    finally:
+        set_mapping(before)
+        finding.left = []
     return result, [tensor for tensor, value in values if has_way(value, reached)]
 
 
