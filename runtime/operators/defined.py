@@ -24,6 +24,7 @@ from ..support.dispatch import ops
 from .arguments import Conversion
 from .facts import Facts, check_format
 from .recorded import Recorded, apart, joined
+from .results import of_forward
 
 MODULES: dict[str, Module] = {}  # of what has been defined, by name
 
@@ -126,14 +127,14 @@ class Operator:
         outputs = self._function.apply(self, counts, sizes, *flat)
         return tuple([list(o) if type(o) is tuple else o for o in joined(outputs, sizes[0])])
 
+    def direct(self, inputs: tuple) -> Any:
+        """What the forward gives, as tensors in memory of their own."""
+        found = self.computed(*map(_array, inputs))
+        return tuple(map(_tensors, found)) if type(found) is tuple else _tensors(found)
+
     def computed(self, *inputs: Any) -> Any:
-        """What the forward gives for arrays; a tensor comes of one that it closes over, whose gradient would be dropped."""
-        found = self.forward(*inputs)
-        for one in found if isinstance(found, (tuple, list)) else (found,):
-            if isinstance(one, TensorBase):
-                raise TypeError("its forward gave a tensor in the place of an array: what a kernel closes over gets no gradient; "
-                                "make it an argument, or close over its detach().numpy()")  # fmt: skip
-        return found
+        """What the forward gives for arrays."""
+        return of_forward(self.forward(*inputs), *inputs)
 
     def tangents(self, inputs: tuple, results: tuple, moved: tuple) -> tuple:
         """The tangent of each result, from those of the arguments; None stands for none."""
@@ -272,6 +273,13 @@ def _filled(tangent: Any, value: Any) -> Any:
     if all(item is None for item in tangent):
         return None
     return [ops.zeros_like(of) if item is None else item for item, of in zip(tangent, value)]
+
+
+def _array(value: Any) -> Any:
+    """An argument as a forward takes it."""
+    if isinstance(value, (list, tuple)):
+        return type(value)([_array(item) for item in value])
+    return value.detach().numpy() if isinstance(value, TensorBase) else value
 
 
 def _tensors(found: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd import Function
+from ..core.events import is_listened_to
 from ..core.tensor import TensorBase
 from ..func.callbacks import OnArrays, called_back
 from ..support.dispatch import ops
@@ -34,7 +35,8 @@ class Recorded(Function):
         ctx.set_materialize_grads(False)
         facts, inputs = operator.facts, joined(flat, counts)
         try:
-            result = called_back(OnArrays(operator.computed, scalars=False), inputs, {})
+            heard = is_listened_to()  # a compiled function will call it again; else nothing is to be remembered of the call
+            result = called_back(OnArrays(operator.computed, scalars=False), inputs, {}) if heard else operator.direct(inputs)
         except Exception as error:
             raise explain(error, facts.name, **dict(zip(facts.places, inputs))) from None
         results = tuple(result) if len(facts.outputs) > 1 else (result,)

@@ -1,6 +1,6 @@
-"""What compiled operators of other packages make of what their forwards give.
+"""What operators of other packages make of what their forwards give.
 
-Owns the two refusals of trust that the library's own forwards do without: a result is in memory of its own, and no tensor.
+Owns the two refusals of trust that the library's own forwards do without: a result is in memory of its own, and is no tensor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def of_forward(found: Any, *given: Any) -> Any:
     if type(found) is np.ndarray and found.base is None:
         return found.copy() if any([found is one for one in given]) else found
     if isinstance(found, (tuple, list)):
-        return type(found)([of_forward(one, *given) for one in found])
+        parts = [of_forward(one, *given) for one in found]
+        return parts if isinstance(found, list) else tuple(parts)
     if isinstance(found, TensorBase):
         raise TypeError("its forward gave a tensor in the place of an array: what a kernel closes over gets no gradient; "
                         "make it an argument, or close over its detach().numpy()")  # fmt: skip
