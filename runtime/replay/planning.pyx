@@ -2,7 +2,8 @@
 """Planning: where in memory each value lies, and when what is held is let go.
 
 Owns lifetimes.  What is dead is used again: for a result of a loop whose operand dies there, else the smallest hole that is large
-enough.  Steps of one group of blocks live and die together, but for a result that takes its operand's very place.
+enough.  Steps of one group of blocks live and die together, but for a result that takes its operand's very place.  Where the
+program is over by then, a few large things leave fewer holes if the largest find their places first.
 """
 
 from bisect import bisect_left
@@ -11,6 +12,7 @@ from .steps cimport Slot, Step
 
 cdef enum:
     LARGE = 1 << 16     # bytes of an array that is let go as soon as it may
+    FEW = 256           # pieces of memory whose places are chosen by size
 
 
 cdef class Lifetimes:
@@ -109,7 +111,8 @@ def planned(list slots, list steps, Lifetimes lives):
     cdef Py_ssize_t number, place
     cdef Holes holes = Holes()
     cdef Slot slot
-    cdef dict born = {}, dying = {}, sizes = {}
+    cdef dict born = {}, dying = {}, sizes = {}, pieces = {}
+    cdef Piece piece
     for place in range(len(slots)):
         slot = slots[place]
         number = lives.first[place]
@@ -124,14 +127,67 @@ def planned(list slots, list steps, Lifetimes lives):
                 heir = block_that_died(slots, steps, place, number, lives, sizes, dying.get(lives.ends[number]))
             if heir is None:
                 slot.offset = holes.take(slot.bytes)
+                piece = Piece.__new__(Piece)
+                piece.first, piece.bytes, piece.slots = number, slot.bytes, []
             else:
                 slot.offset = (<Slot> slots[heir]).offset
                 dying[lives.ends[number]].remove(heir)
+                piece = pieces[heir]
+            piece.last = lives.ends[<Py_ssize_t> lives.last[place]]
+            piece.slots.append(slot)
+            pieces[place] = piece
             dying.setdefault(lives.ends[<Py_ssize_t> lives.last[place]], []).append(place)
         for place in dying.pop(number, ()):
             slot = slots[place]
             holes.give(slot.offset, slot.bytes)
-    return holes.memory
+    return min(holes.memory, by_size(list(dict.fromkeys(pieces.values())), holes.memory))
+
+
+cdef class Piece:
+    """Memory of slots that take it over from one another, from the first step that uses it to the last."""
+
+    cdef Py_ssize_t first, last, bytes, start
+    cdef list slots
+
+
+cdef Py_ssize_t by_size(list pieces, Py_ssize_t most) except -1:
+    """Give pieces their places, the largest first, each in the smallest gap between those that live at the same time.
+
+    Returns
+    -------
+    int
+        Bytes of all together; `most`, and nothing is changed, where it would not be less.
+    """
+    cdef Piece piece, other
+    cdef Py_ssize_t end, gap, memory = 0
+    cdef list placed = []
+    if len(pieces) > FEW:
+        return most
+    for piece in sorted(pieces, key=largest_first):
+        gap, end = -1, 0
+        for other in placed:  # from the front of memory to its end
+            if other.first <= piece.last and piece.first <= other.last:
+                if other.start - end >= piece.bytes and (gap < 0 or other.start - end < gap):
+                    gap, piece.start = other.start - end, end
+                end = max(end, other.start + other.bytes)
+        if gap < 0:
+            piece.start = end
+        memory = max(memory, piece.start + piece.bytes)
+        if memory >= most:
+            return most
+        placed.insert(bisect_left(placed, piece.start, key=start_of), piece)
+    for piece in pieces:
+        for slot in piece.slots:
+            (<Slot> slot).offset = piece.start
+    return memory
+
+
+def largest_first(Piece piece):
+    return -piece.bytes, piece.first
+
+
+def start_of(Piece piece):
+    return piece.start
 
 
 cdef object operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes):

@@ -338,6 +338,25 @@ def test_each_pass_can_be_switched_off(name, monkeypatch):
     assert replays(compiled)
 
 
+def test_large_loops_are_put_together_where_that_takes_no_memory(monkeypatch):
+    """A mask is made where it is used, rather than kept over products of matrices."""
+
+    def function(x, v, w):
+        return gs.grad(lambda x: gs.nn.relu(gs.nn.relu(x @ v) @ w).sum())(x), gs.grad(lambda x: (gs.sin(x) * gs.exp(-x * x)).sum())(x)
+
+    def joined(slots, steps, sparing):
+        return gathered(slots, steps, False)
+
+    arrays, gathered = [values((80, 80), seed) for seed in range(3)], lowering.gathered
+    spared = gs.compile(function, strict=True)
+    wanted = [bits(part) for part in function(*map(gs.asarray, arrays))]
+    assert [bits(part) for part in spared(*arrays)] == wanted == [bits(part) for part in spared(*arrays)]
+    monkeypatch.setattr(lowering, "gathered", joined)
+    other = gs.compile(function, strict=True)
+    assert [bits(part) for part in other(*arrays)] == wanted == [bits(part) for part in other(*arrays)]
+    assert spared.program.forward.memory < other.program.forward.memory
+
+
 # What a recording hangs on.
 
 

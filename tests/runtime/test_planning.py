@@ -61,7 +61,16 @@ def test_little_more_is_planned_than_lives_at_once():
         planned_bytes += planned(slots, steps, lives)
         ours = [place for place, slot in enumerate(slots) if slot.place == "planned"]
         needed += max(sum(slots[a].bytes for a in ours if lives.first[a] < number <= lives.last[a]) for number in range(len(steps)))
-    assert needed <= planned_bytes <= 1.15 * needed
+    assert needed <= planned_bytes <= 1.05 * needed
+
+
+def test_something_small_leaves_room_for_something_large():
+    """The second of three large things would lie behind something small that lies where the first one was."""
+    slots = [Slot("planned", F, (size,), (8,)) for size in (1000, 1000, 8, 1000)]
+    steps = [Step("call", (), "a", None, (), (0,)), Step("call", (), "b", None, (0,), (1,)), Step("call", (), "c", None, (1,), (2,)),
+             Step("call", (), "d", None, (1,), (3,)), Step("call", (), "e", None, (2, 3), ())]  # fmt: skip
+    assert planned(slots, steps, Lifetimes(slots, steps)) == 2 * slots[0].bytes + slots[2].bytes
+    assert slots[0].offset == slots[3].offset != slots[1].offset
 
 
 def test_a_result_by_rows_lies_in_the_place_of_its_operand():
