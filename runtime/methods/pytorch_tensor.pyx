@@ -261,8 +261,10 @@ cdef class PyTorchTensor(TensorBase):
         """`astype` of bool."""
         return ops.astype(self, np.bool_)
 
-    def type(self, dtype):
+    def type(self, dtype=None):
         """`astype`; the dtype of a tensor is `x.dtype`."""
+        if dtype is None:
+            raise TypeError("type: a tensor has no type beside its dtype; write x.dtype")
         return ops.astype(self, dtype)
 
     def cpu(self):
