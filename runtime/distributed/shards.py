@@ -16,7 +16,8 @@ import numpy as np
 import gradspec as gs
 
 from ..autograd.nest import flatten, places, rebuild
-from ..func.closures import has_tangent
+from ..batching.passes import is_mapped
+from ..methods.dual_level import innermost_level
 
 if TYPE_CHECKING:
     from typing import Self
@@ -92,6 +93,9 @@ class Step:
         self._make = None if self._executor else executor or (lambda: ProcessPoolExecutor(self.workers))
 
     def __call__(self, params: Any, shards: Iterable[Any]) -> tuple[gs.Tensor, Any]:
+        if innermost_level() or is_mapped():
+            raise RuntimeError("distributed.value_and_grad: it is called inside of forward mode or of vmap, of which workers "
+                               "know nothing; call it outside, or add up gs.value_and_grad(loss) over the shards")  # fmt: skip
         leaves, form = flatten(params)
         for leaf, place in zip(leaves, places(form, "params")):
             check(leaf, place)
@@ -173,8 +177,6 @@ def check(leaf: Any, place: str) -> None:
         if leaf.requires_grad and gs.is_grad_enabled():
             raise RuntimeError(f"distributed.value_and_grad: {place} requires grad, and no graph goes through an executor; pass "
                                "its detach(), or call this under no_grad()")  # fmt: skip
-        if has_tangent(leaf):
-            raise RuntimeError(f"distributed.value_and_grad: {place} has a tangent, and no tangent goes through an executor")
     elif not isinstance(leaf, (np.ndarray, np.generic, float, complex, int)):
         raise TypeError(f"distributed.value_and_grad: {place} must be an array, a tensor or a number, got {type(leaf).__name__}")
 

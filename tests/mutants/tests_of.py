@@ -301,7 +301,6 @@ ELSEWHERE = {
     "runtime/sparse/solving.py": ["tests/runtime/test_sparse.py"],
     "runtime/sparse/sparse_tensor.py": ["tests/runtime/test_sparse.py"],
     "runtime/scipy/integrate/adjoint.py": ["tests/runtime/test_scipy_ivp.py"],
-    "runtime/scipy/integrate/closed.py": ["tests/runtime/test_scipy_ivp.py"],
     "runtime/scipy/integrate/events.py": ["tests/runtime/test_scipy_ivp.py"],
     "runtime/scipy/integrate/ivp.py": ["tests/runtime/test_scipy_ivp.py"],
     "runtime/scipy/integrate/problem.py": ["tests/runtime/test_scipy_ivp.py"],

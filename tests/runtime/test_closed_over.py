@@ -7,6 +7,7 @@ a row fails.  A row calls it with a function that closes over a number c; its de
 import importlib
 import inspect
 import re
+import types
 import warnings
 
 import numpy as np
@@ -23,7 +24,9 @@ NAMESPACES = [
     "", "autograd", "autograd.functional", "autograd.graph", "func", "extend", "utils", "utils.checkpoint", "scipy", "scipy.integrate",
     "scipy.interpolate", "scipy.linalg", "scipy.ndimage", "scipy.optimize", "scipy.signal", "scipy.sparse", "scipy.special", "scipy.stats",
     "sparse", "nested", "distributed", "debug", "nn", "nn.functional", "optim", "optim.lr_scheduler", "random", "linalg", "fft", "signal",
-    "special", "tree_util", "operators", "profiler", "test_util",
+    "special", "tree_util", "operators", "profiler", "test_util", "scipy.fft", "scipy.sparse.linalg", "autograd.checkpoint",
+    "autograd.forward_ad", "autograd.profiler", "autograd.profiler_util", "nn.init", "nn.modules", "nn.parameter", "nn.utils", "nn.utils.fusion",
+    "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.rnn", "nn.utils.stateless", "optim.swa_utils", "replay", "signal.windows",
 ]  # fmt: skip
 ONE, X = gs.ones(()), np.array([0.5, 1.25])
 
@@ -40,11 +43,21 @@ def takes_functions(thing):
     return any("Callable" in str(p.annotation) or p.name in ("f", "fun", "func", "function", "fn", "callback") for p in parameters)
 
 
+def public(module, known):
+    """The modules that are reached from one by public names, and have public names themselves."""
+    known.add(module)
+    for name in dir(module):
+        thing = None if name.startswith("_") else getattr(module, name, None)
+        if isinstance(thing, types.ModuleType) and thing.__name__.startswith("gradspec.") and thing not in known:
+            public(thing, known)
+    return {one for one in known if hasattr(one, "__all__")}
+
+
 def found():
     """The functions that take functions, each under one name."""
-    names = {}
-    for space in NAMESPACES:
-        module = importlib.import_module(f"gradspec.{space}".rstrip("."))
+    names, modules = {}, [importlib.import_module(f"gradspec.{space}".rstrip(".")) for space in NAMESPACES]
+    assert not public(gs, set()) - set(modules), "namespaces that are not listed"
+    for space, module in zip(NAMESPACES, modules):
         for name in module.__all__:
             thing = getattr(module, name)
             if callable(thing) and takes_functions(thing):
@@ -125,6 +138,10 @@ def constrained(c):
 
 def bracket(name):
     return lambda c: getattr(gss.optimize, name)(lambda x: x**3 - c, 0.1, 2.0)
+
+
+def krylov(name):
+    return lambda c: getattr(gss.sparse.linalg, name)(lambda x: x * (1 + c) + x.sum(), X, rtol=1e-10)[0] @ X
 
 
 def quadratic(x, c):
@@ -238,6 +255,7 @@ ROWS = {
     **{f"scipy.optimize.{name}": bracket(name) for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
     "scipy.optimize.newton": lambda c: gss.optimize.newton(lambda x: x**3 - c, 1.0, tol=1e-13),
     "scipy.optimize.fixed_point": lambda c: gss.optimize.fixed_point(lambda x: (x + c / x) / 2, 1.0, xtol=1e-12),
+    **{f"scipy.sparse.linalg.{name}": krylov(name) for name in ("cg", "bicgstab", "cgs", "gmres", "minres")},
     "nested.vmap": lambda c: gs.nested.vmap(lambda x: gs.sin(c * x))(gs.nested.nested_tensor([X, X[:1]])).values(),
     "nn.triplet_margin_with_distance_loss": lambda c: gs.nn.triplet_margin_with_distance_loss(
         gs.asarray(X[:, None]), gs.asarray(2 * X[:, None]), gs.asarray(X[:, None] + 0.5),
@@ -253,8 +271,7 @@ ROWS = {
 OTHERS = {
     "SparsePlan": "what sparse_plan gives",
     "def_linear": "takes a primitive, no function",
-    "distributed.Step": "what distributed.value_and_grad gives, of which test_data_parallel.py asks this",
-    "distributed.value_and_grad": "test_data_parallel.py asks it with processes and threads",
+    **dict.fromkeys(["distributed.Step", "distributed.value_and_grad"], "test_shards.py: all of it is refused"),
     **dict.fromkeys(["enable_grad", "inference_mode", "no_grad"], "decorates a function with a mode"),
     **dict.fromkeys(["autograd.gradcheck", "autograd.gradgradcheck", "test_util.check_grads"], "compares, and gives no numbers"),
     **dict.fromkeys(["autograd.saved_tensors_hooks", "autograd.graph.register_multi_grad_hook"], "takes hooks, which give no values of a function"),
@@ -268,7 +285,9 @@ OTHERS = {
     "scipy.linalg.leslie": "f is an array",
     **dict.fromkeys(["nn.Transformer", "nn.TransformerDecoderLayer", "nn.TransformerEncoderLayer"], "calls the activation as it is"),
     **dict.fromkeys(["optim.lr_scheduler.CyclicLR", "optim.lr_scheduler.LambdaLR", "optim.lr_scheduler.MultiplicativeLR"], "of numbers of steps"),
-    "profiler.profile": "takes no function of tensors",
+    **dict.fromkeys(["profiler.profile", "autograd.profiler.profile"], "takes no function of tensors"),
+    "optim.swa_utils.AveragedModel": "averages numbers",
+    "replay.Compiled": "what compile gives",
 }  # fmt: skip
 
 
@@ -331,7 +350,7 @@ REFUSED = {
     r"custom_[jv][vj]p: (?!jet|vmap$).*": READS,
     r"(primitive|pure_callback|io_callback): .*": READS,
     r"def[vj][jv]p[^,]*: (leaf|grad|jet|compiled|vmap.*|grad of vmap|jacrev of vmap|grad of grad)": RULE + "|jet: _Primitive.apply",
-    r"(custom_linear_solve|custom_root|fixed_point|scipy.optimize.*): jet": "jet: .* is not possible",
+    r"(custom_linear_solve|custom_root|fixed_point|scipy.optimize.*|scipy.sparse.*): jet": "jet: .* is not possible",
     r"scipy.integrate.(?!fixed_quad|.*RK4).*: jet": "jet: (solve_ivp|odeint|solve_bvp|quad|quad_vec|item\\(\\)|numpy\\(\\)) ",
     r"scipy.integrate.solve_ivp, event: (vmap.*|jacrev of vmap)": "each row takes steps of its own",
     r"implicit: (jet|vmap.*|jacrev of vmap)": "numpy",
