@@ -38,9 +38,12 @@ class Passes:
     ----------
     guard : Passes
         Stands where a function runs on no batches: what that closes over must be no row.
+    reads : bool
+        Whether other tensors are read in the place of some.
     """
 
     guard: "Passes"
+    reads = False
 
     def __init__(self, levels: list[Level] | None = None) -> None:
         self.levels: list[Level] = [] if levels is None else levels
@@ -216,7 +219,7 @@ def suspended() -> Iterator[None]:
 def guarded() -> Iterator[None]:
     """No vmap, inside of one: for what computes with numbers that are the same for all rows, and must read no row."""
     before = current_mapping()
-    set_mapping(before.guard)
+    set_mapping(before if before.reads else before.guard)
     try:
         yield
     finally:

@@ -40,6 +40,7 @@ class Reading(Mapping):
         The innermost one around.
     """
 
+    reads = True
     alive = 1  # Mapping asks it of `left`: this one is not unset when the levels inside of it are closed
 
     def __init__(self, outer: Any, table: dict) -> None:

@@ -24,10 +24,6 @@ from .closures import has_tangent, recording, taken
 from .point import current_keeping
 
 _transposing = threading.local()  # of each thread the functions whose rules for tangents are being transposed
-READS = (
-    "it reads a tensor that requires grad, or has a tangent, and that is none of its variables, so that the derivative by it "
-    "would be lost; make it an argument, not one of nondiff_argnums, or write gs.stop_gradient(...) where the function reads it"
-)
 
 
 def _running() -> list:
@@ -67,7 +63,9 @@ class _Custom:
         result, *kept = function(rebuild(form, given))
         outputs, out_form = flatten(result)
         if any(map(has_derivative, outputs)):
-            raise RuntimeError(f"{self.__name__}: {READS}")
+            raise RuntimeError(f"{self.__name__}: it reads a tensor that requires grad, or has a tangent, and that is none of "
+                               "its variables, so that the derivative by it would be lost; make it an argument, not one of "
+                               "nondiff_argnums, or write gs.stop_gradient(...) where the function reads it")  # fmt: skip
         originals = {id(new): old for new, old in zip(given, leaves)}
         outputs = [originals[id(leaf)] if id(leaf) in originals else apart(leaf) for leaf in outputs]
         return applied(kind, self, fixed, leaves, form, [(outputs, out_form), *kept])
