@@ -116,3 +116,32 @@ def test_derivatives_without_a_formula_are_refused(name):
         gs.grad(lambda v: function(0.3, v, *shapes[1:]))(gs.asarray(shapes[0]))
     with pytest.raises(NotImplementedError, match=f"scipy.stats.{name}.cdf has no derivative in"):
         gs.jvp(lambda v: function(0.3, v, *shapes[1:]), (shapes[0],), (1.0,))
+
+
+def test_hard_points_of_noncentral_families():
+    """A noncentrality of 0, at which there is a slope; great ones; few degrees of freedom; batches; a skewness of 0."""
+    slope = (scipy_stats.chi2.pdf(2.0, 5) - scipy_stats.chi2.pdf(2.0, 3)) / 2  # of a mixture of chi-squared numbers
+    assert gs.grad(lambda nc: stats.ncx2.pdf(2.0, 3.0, nc))(0.0).item() == pytest.approx(slope, rel=1e-13)
+    slope = (scipy_stats.chi2.cdf(2.0, 5) - scipy_stats.chi2.cdf(2.0, 3)) / 2
+    assert gs.grad(lambda nc: stats.ncx2.cdf(2.0, 3.0, nc))(0.0).item() == pytest.approx(slope, rel=1e-13)
+    for name, shapes in (("ncx2", (2.0, 1000.0)), ("ncx2", (300.0, 5.0)), ("ncf", (2.0, 50.0, 300.0)), ("nct", (0.7, 0.0)), ("nct", (1.5, 8.0)),
+                         ("nct", (200.0, -3.0)), ("nct", (30.0, 30.0))):  # fmt: skip
+        ours, theirs = getattr(stats, name), getattr(scipy_stats, name)
+        x = theirs.ppf([1e-6, 0.5, 1 - 1e-6], *shapes)
+        for method in ("logpdf", "cdf", "sf"):
+            close(getattr(ours, method)(x, *shapes), getattr(theirs, method)(x, *shapes), 1e-11, f"{name} {shapes} {method}")
+    x = np.array([0.5, 2.0, 3.0])
+    for name, shapes in (("ncx2", (3.0, 2.0)), ("ncf", (3.0, 7.0, 2.0)), ("nct", (3.0, 2.0))):
+        for method in ("logpdf", "cdf"):
+            function = getattr(getattr(stats, name), method)
+            close(gs.vmap(lambda v: function(v, *shapes))(x), function(x, *shapes), 1e-12, name)  # noqa: B023
+            lost = gs.vmap(lambda nc: function(x[2], *shapes[:-1], nc))(np.array([1e6, 2.0]))  # noqa: B023
+            assert name == "nct" or method == "logpdf" or np.isnan(lost[0].item()), "counts that a batch does not hold"
+            close(lost[1], function(x[2], *shapes), 1e-12, name)
+    for method, step in (("logpdf", 1e-3), ("cdf", 1e-3)):
+        ends = [getattr(scipy_stats.pearson3, method)(0.7, skew) for skew in (step, -step)]
+        slope = gs.grad(lambda skew: getattr(stats.pearson3, method)(0.7, skew))(0.0).item()  # noqa: B023
+        assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-5)
+    counts = np.arange(60.0)
+    expected = np.logaddexp.reduce(scipy_stats.poisson.logpmf(300 + counts, 2.0) + scipy_stats.poisson.logpmf(counts, 3.0))
+    assert stats.skellam.logpmf(300, 2.0, 3.0).item() == pytest.approx(expected, rel=1e-13)  # where SciPy's is -inf
