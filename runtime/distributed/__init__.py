@@ -5,13 +5,14 @@ Owns the names.  The engines are other people's: `concurrent.futures`, Dask, Ray
 
 import gradspec  # noqa: F401 (waits for it)
 
+from .batch_norm import SyncBatchNorm
 from .data_parallel import DistributedDataParallel
 from .join import Join
 from .shards import Step, value_and_grad
 from .zero import ZeroRedundancyOptimizer
 from ..support.later import answer
 
-__all__ = ["DistributedDataParallel", "Join", "Step", "ZeroRedundancyOptimizer", "value_and_grad"]
+__all__ = ["DistributedDataParallel", "Join", "Step", "SyncBatchNorm", "ZeroRedundancyOptimizer", "value_and_grad"]
 answer(__name__)
 
 

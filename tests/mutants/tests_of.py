@@ -121,6 +121,7 @@ ELSEWHERE = {
     "runtime/replay/programs.py": ["tests/runtime/test_compiled.py"],
     "runtime/api/nested_states.py": ["tests/runtime/test_serialization.py"],
     "runtime/nn/utils/pruning_methods.py": ["tests/runtime/test_prune.py"],
+    "runtime/distributed/batch_norm.py": ["tests/runtime/test_data_parallel.py"],
     "runtime/replay/spans.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/replay/steps.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/steps.pyx": ["tests/runtime/test_compiled.py"],

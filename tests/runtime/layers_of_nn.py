@@ -145,7 +145,7 @@ LEFT = {
     "FractionalMaxPool2d FractionalMaxPool3d": "test_fractional",
     "Container": "was ModuleList's name once",
     "DataParallel": "one device",
-    "SyncBatchNorm": "one process; it is batch norm of any number of axes, tests/runtime/test_layers_of_nn.py",
+    "SyncBatchNorm": "test_data_parallel: that of gs.distributed is of all ranks, that of nn of one process",
     "CrossMapLRN2d": "was LocalResponseNorm once, with other numbers at the last channels",
     "LinearCrossEntropyOptions": "how PyTorch divides the work; the logits are computed whole here",
 }

@@ -26,6 +26,68 @@ def test_a_run_on_some_ranks_is_that_of_one_process(count):
                 np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-7)  # one parameter is single
 
 
+@each(("count", "size"), [(2, (12, 3)), (4, (12, 3, 2)), (3, (9, 3, 2, 2))])
+def test_batch_norm_of_all_ranks_is_that_of_the_whole_batch(count, size):
+    """Outputs, both orders of gradients, running statistics, of shards of different lengths; evaluation asks nobody."""
+    rng = np.random.default_rng(0)
+    x, factors = rng.normal(size=size) * 3 + 1, rng.normal(size=size)
+    cuts = np.cumsum(np.arange(1, count))
+
+    def work(layer, x, factors, comm=None):
+        x, found = gs.tensor(x, requires_grad=True), []
+        for _ in range(2):
+            layer.zero_grad()
+            y = layer(x)
+            (slope,) = gs.autograd.grad((y.sin() * factors).sum(), x, create_graph=True)
+            (slope * factors).sum().backward()
+            found += [y, slope, x.grad.clone()]
+            total = [p.grad if comm is None else np.sum(comm.allgather(np.asarray(p.grad)), axis=0) for p in layer.parameters()]
+            x.grad = None
+        calls = None if comm is None else len(comm.calls)
+        found.append(layer.eval()(x))
+        assert comm is None or len(comm.calls) == calls
+        return [np.asarray(item.detach()) for item in found], [np.asarray(item) for item in (*total, *layer.buffers())]
+
+    kind = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d}[len(size)]
+    for momentum in (0.3, None):
+        split, whole = work(kind(3, momentum=momentum), x, factors)
+        net = nn.Sequential(kind(3, momentum=momentum))
+        parts = on_threads(count, lambda comm: work(gs.distributed.SyncBatchNorm.convert_sync_batchnorm(gs.nn.Sequential(kind(3, momentum=momentum)), comm)[0],
+                                                   np.split(x, cuts)[comm.Get_rank()], np.split(factors, cuts)[comm.Get_rank()], comm))  # fmt: skip
+        assert list(net.state_dict()) == [f"0.{name}" for name in kind(3).state_dict()]
+        for number, wanted in enumerate(split):
+            np.testing.assert_allclose(np.concatenate([own[number] for own, _ in parts]), wanted, rtol=1e-9, atol=1e-11, err_msg=str(number))
+        for _, found in parts:
+            for item, wanted in zip(found, whole, strict=True):
+                np.testing.assert_allclose(item, wanted, rtol=1e-9, atol=1e-11)
+
+
+def test_a_run_with_batch_norm_of_all_ranks_is_that_of_one_process():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(4, 8, 3)), rng.normal(size=(4, 8, 1))
+
+    def run(comm=None):
+        rank, size = (0, 1) if comm is None else (comm.Get_rank(), comm.Get_size())
+        net = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Tanh(), nn.Linear(5, 1))
+        own = np.random.default_rng(2)
+        with gs.no_grad():
+            for p in net.parameters():
+                p.copy_(own.normal(size=p.shape))
+        model = net if comm is None else DistributedDataParallel(gs.distributed.SyncBatchNorm.convert_sync_batchnorm(net, comm), comm)
+        optimizer = gs.optim.SGD(net.parameters(), lr=0.1)
+        for rows, target in zip(x, y):
+            part = slice(rank * 8 // size, (rank + 1) * 8 // size)
+            optimizer.zero_grad()
+            ((model(gs.asarray(rows[part])) - target[part]) ** 2).mean().backward()
+            optimizer.step()
+        return [np.asarray(value) for value in net.state_dict().values()]
+
+    wanted = run()
+    for found in on_threads(2, run):
+        for item, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(item, other, rtol=1e-9)
+
+
 def test_sums_begin_while_the_pass_goes_on():
     def work(comm):
         model, seen = DistributedDataParallel(Net(), comm, bucket_cap_mb=1e-6), []

@@ -200,6 +200,17 @@ if __name__ == "__main__":
         if executor is not None:
             check(executor)
 """
+RAY = """
+if __name__ == "__main__":
+    import concurrent.futures
+    import ray
+    class RayExecutor(concurrent.futures.Executor):
+        def submit(self, function, /, *args):
+            return ray.remote(function).remote(*args).future()
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    check(RayExecutor())
+    ray.shutdown()
+"""
 
 
 def started(tmp_path, command, program):
@@ -212,6 +223,13 @@ def started(tmp_path, command, program):
 def test_dask(tmp_path):
     pytest.importorskip("distributed", reason="runs on Dask's workers, and Dask is not installed")
     done = started(tmp_path, [sys.executable], DASK)
+    assert done.stdout == "equal\n", done.stderr
+
+
+def test_ray(tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="runs on Ray's workers, and Ray is not installed")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    done = started(tmp_path, [sys.executable], RAY)
     assert done.stdout == "equal\n", done.stderr
 
 

@@ -133,7 +133,7 @@ class BatchNorm3d(BatchNorm):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch norm of one process, of any number of axes: there are no others to agree with."""
+    """Batch norm of one process, of any number of axes; that of many ranks is `gs.distributed.SyncBatchNorm`."""
 
     def _check_input_dim(self, x: gs.Tensor) -> None:
         if x.ndim < 2:
