@@ -26,7 +26,7 @@ NAMESPACES = [
     "sparse", "nested", "distributed", "debug", "nn", "nn.functional", "optim", "optim.lr_scheduler", "random", "linalg", "fft", "signal",
     "special", "tree_util", "operators", "profiler", "test_util", "scipy.fft", "scipy.sparse.linalg", "autograd.checkpoint",
     "autograd.forward_ad", "autograd.profiler", "autograd.profiler_util", "nn.init", "nn.modules", "nn.parameter", "nn.utils", "nn.utils.fusion",
-    "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.rnn", "nn.utils.stateless", "optim.swa_utils", "replay", "signal.windows",
+    "nn.utils.parametrizations", "nn.utils.parametrize", "nn.utils.prune", "nn.utils.rnn", "nn.utils.stateless", "optim.swa_utils", "replay", "signal.windows", "scipy.signal.windows",
 ]  # fmt: skip
 ONE, X = gs.ones(()), np.array([0.5, 1.25])
 
