@@ -128,8 +128,7 @@ def griddata(points: Any, values: Any, xi: Any, method: str = "linear", fill_val
         Differentiable by all three.
     """
     if method not in ("linear", "nearest"):
-        cubic = "; SciPy estimates the slopes of a cubic one by a search: take RBFInterpolator, kernel='cubic'"
-        way = cubic if method == "cubic" else ""
+        way = "; SciPy searches for the slopes of a cubic one: take RBFInterpolator, kernel='cubic'" * (method == "cubic")
         raise NotImplementedError(f"griddata: method must be 'linear' or 'nearest', got {method!r}{way}")
     if isinstance(points, tuple):
         points = ops.stack(list(map(floats, points)), -1)
