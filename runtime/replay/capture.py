@@ -219,6 +219,8 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     written = {line.target for line in lines}
     if any(value in written and not array_held(item).flags.writeable for value, item in zip(taken.inputs, given)):
         raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
+    if not witness.placed.isdisjoint(value.memory for value in written if value is not None):
+        raise Unfit("the call writes to memory that it was given and whose place decides where a view begins (as_strided)")
     taken.doubtful = witness.doubtful
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()

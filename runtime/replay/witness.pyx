@@ -33,11 +33,13 @@ cdef class Witness(Recorder):
     ----------
     there : set of int
         The identities of what there was before the call: a generator that is none of it draws the same numbers at each call.
+    placed : set of Value
+        Memory of what was given, in which the numbers of indices say where a view begins.
     doubtful : list of (object, tuple)
         Numbers and arrays that come from nowhere that is known, with the user's line: another call may have others.
     """
 
-    cdef public set numbers, there, made_here, texts
+    cdef public set numbers, there, made_here, texts, placed
     cdef public list doubtful
     cdef public dict loose          # what callbacks have changed
     cdef public object default      # the default generator when the call began
@@ -47,7 +49,7 @@ cdef class Witness(Recorder):
     def __init__(self, Memory memory, set numbers, set there, holdings, weak):
         Recorder.__init__(self, memory)
         self.numbers, self.there, self.holdings, self.weak = numbers, there, holdings, weak
-        self.made_here, self.doubtful, self.asked, self.loose = set(), [], {}, {}
+        self.made_here, self.placed, self.doubtful, self.asked, self.loose = set(), set(), [], {}, {}
         self.texts = {text for text in holdings.numbers if isinstance(text, str)}
         self.first, self.default = first_number(), as_generator(None, "compile", "generator")
 
@@ -97,6 +99,7 @@ cdef class Witness(Recorder):
                     value = self.memory.known(array)
                     if value is not None and value.kind != "constant":
                         self.root.add(Call("made", GUARD, (value, array.tobytes()), self.line_at(event)))
+                        self.placed.add(look.memory)
         return 0
 
     cdef bint is_outermost(self):

@@ -298,13 +298,14 @@ def test_random_programs(mode):
 
 
 def test_random_programs_of_memory_with_many_names():
-    outcomes = [run_aliased(seed) for seed in (*range(80), 2624, 2679, 5148, 6690, 20889)]
+    outcomes = [run_aliased(seed) for seed in (*range(80), 2624, 2679, 5148, 6690, 20889, 30478)]
     refused = set(outcomes) - {"equal", "nothing"}
     assert outcomes.count("equal") >= 60
     assert refused <= {
         "as it is: a write to memory of which the program was given a part, before a guard",
         "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
         "as it is: the call writes to an array that it was given, or holds, as a read-only one as well",
+        "as it is: the call writes to memory that it was given and whose place decides where a view begins (as_strided)",
     }
 
 
