@@ -5,6 +5,8 @@ Owns nothing: gradients are written in place, so that every holder of one sees t
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from ..core.grad_mode import no_grad
 from ..core.operand import asarray, tensor
 from ..generated.tensor import Tensor
@@ -42,20 +44,61 @@ def clip_grad_norm_(
     if not max_norm >= 0:
         raise ValueError(f"clip_grad_norm_: max_norm must be 0 or more, got {max_norm}")
     grads = gradients(parameters)
-    if not grads:
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
+    scale_to(grads, max_norm, total)
+    return total
+
+
+def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
+    """The norm of several tensors as one vector.
+
+    Parameters
+    ----------
+    tensors : Tensor or iterable of Tensor
+    norm_type : float
+        Order of the norm; may be inf.
+    error_if_nonfinite : bool
+        Raise for a norm that is NaN or infinite.
+
+    Returns
+    -------
+    Tensor
+        0-d; 0 where there are no tensors.
+    """
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not tensors:
         return tensor(0.0)
     with no_grad():
-        norms = [ops.vector_norm(grad, norm_type) for grad in grads]
-        total = ops.vector_norm(ops.stack(norms), norm_type)
+        total = ops.vector_norm(ops.stack([ops.vector_norm(one, norm_type) for one in tensors]), norm_type)
         if error_if_nonfinite and not ops.isfinite(total):
             raise RuntimeError(
                 f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
                 "clipped. To scale the gradients by it anyway, set `error_if_nonfinite=False`"
             )
-        scale = ops.minimum(max_norm / (asarray(total, dtype=float) + 1e-6), 1.0)  # NaN scales too: it must show
-        for grad, norm in zip(grads, norms):
-            grad *= asarray(scale, dtype=norm.dtype)  # by 1 where they are small enough: no number decides what is done
     return total
+
+
+def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor) -> None:
+    """Scale all gradients together by what makes a norm that is known `max_norm` at most.
+
+    Parameters
+    ----------
+    parameters : Tensor or iterable of Tensor
+    max_norm : float
+    total_norm : Tensor
+        The norm of the gradients, 0-d, as of `get_total_norm`; of all of them where `parameters` are some.
+    """
+    if not max_norm >= 0:
+        raise ValueError(f"clip_grads_with_norm_: max_norm must be 0 or more, got {max_norm}")
+    scale_to(gradients(parameters), max_norm, total_norm)
+
+
+def scale_to(grads: list[Tensor], max_norm: float, total: Tensor) -> None:
+    with no_grad():
+        scale = ops.minimum(max_norm / (asarray(total, dtype=float) + 1e-6), 1.0)  # NaN scales too: it must show
+        for grad in grads:
+            # By 1 where they are small enough: no number decides what is done.
+            grad *= asarray(scale, dtype=np.finfo(grad.dtype).dtype)
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:

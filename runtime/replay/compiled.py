@@ -34,8 +34,8 @@ BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds
 RECENT = 16  # kinds of calls that are compared first
 WAY_OUT = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
-MOVES = 4 * STATES  # recordings in a row, each of another state of what is held, until the function runs as it is
 TRIES = 4  # recordings in a row that no later call could use, until the function runs as it is
+MOST = 2 * TRIES + BRANCHES  # the same, where they differ by what is held or by branches
 
 
 class Signature:
@@ -214,7 +214,7 @@ class Compiled(Calls):
                 if self.useless >= TRIES:
                     self.shut = True
                     raise Unfit(f"each call changes {change[0]}, from {change[1]!r} to {change[2]!r} in the last one{WAY_OUT}")
-            elif self.moved is not None and self.useless >= MOVES:
+            elif self.moved is not None and self.useless >= MOST:
                 self.shut = True
                 way, before, now = self.moved
                 raise Unfit(f"{way} is another thing at each call, {before!r} and then {now!r}; make it an argument, or a tensor "
@@ -232,12 +232,12 @@ class Compiled(Calls):
         known, changes = signature.doubted.get(names, (None, -1))
         if taken.doubtful and fingerprint(taken) != known:
             what, line = taken.doubtful[0]
-            if changes < TRIES - 2 and self.useless < 2 * TRIES + BRANCHES:
+            if changes < TRIES - 2 and self.useless < MOST:
                 signature.doubted[names] = fingerprint(taken), changes + 1
                 return
             raise Unfit(f"a number that Python computes is another one at each call: {np.asarray(what).ravel()[:3].tolist()} of "
                         f"{place(line)}; pass it as an array, or compute it with operators{WAY_OUT}")  # fmt: skip
-        if len(signature.programs) >= BRANCHES or self.useless >= 2 * TRIES + BRANCHES:
+        if len(signature.programs) >= BRANCHES or self.useless >= MOST:
             raise Unfit(f"calls of one kind went more than {BRANCHES} ways: the function looks at values that change{WAY_OUT}")
         signature.programs.insert(0, Program(taken, again, state))
 

@@ -147,7 +147,7 @@ NAMES = {
         "initializers constant orthogonal kaiming_* xavier_* glorot_* he_normal he_uniform lecun_* variance_scaling "
         "delta_orthogonal truncated_normal Initializer"
     ),
-    "write gs.nn.utils.clip_grad_norm_": "clip_grad_norm clip_grad clip_grads_with_norm_ get_total_norm",
+    "write gs.nn.utils.clip_grad_norm_": "clip_grad_norm clip_grad",
     "write gs.nn.utils.parameters_to_vector": "convert_parameters",
     "not there yet; write gs.nn.max_pool1d_with_indices or its kin": "adaptive_max_pool*_with_indices",
     "write gs.nn.channel_shuffle": "native_channel_shuffle",

@@ -95,3 +95,24 @@ def test_limits_must_not_be_negative():
         clip_grad_norm_(parameters([1.0]), -1)
     with pytest.raises(ValueError, match="clip_value must be 0 or more, got -1"):
         clip_grad_value_(parameters([1.0]), -1)
+
+
+def test_a_norm_that_is_known():
+    """The two halves of `clip_grad_norm_`, for gradients that lie on several machines, are it."""
+    for seed, (norm_type, most) in enumerate([(2.0, 0.5), (np.inf, 0.1), (1.0, 100.0)]):
+        rng = np.random.default_rng(seed)
+        both = [[gs.ones(shape, dtype=dtype).requires_grad_() for shape, dtype in (((2, 3), "float64"), ((4,), "float32"), ((2,), "complex128"))] for _ in range(2)]
+        for one, other in zip(*both):
+            one.grad = gs.asarray(rng.normal(size=one.shape).astype(one.dtype) * (1 + 1j if one.dtype.kind == "c" else 1)).astype(one.dtype)
+            other.grad = one.grad.clone()
+        total = gs.nn.utils.get_total_norm([p.grad for p in both[0]], norm_type)
+        gs.nn.utils.clip_grads_with_norm_(both[0], most, total)
+        assert gs.clip_grad_norm_(both[1], most, norm_type) == total
+        assert all((one.grad == other.grad).all() for one, other in zip(*both))
+        wanted = np.linalg.norm(np.concatenate([np.asarray(p.grad).ravel() for p in both[0]]), norm_type)
+        assert wanted <= most * (1 + 1e-6) and (most < 100 or wanted > 1)
+    assert gs.nn.utils.get_total_norm([]) == 0 and gs.nn.utils.get_total_norm(gs.asarray([3.0, 4.0])) == 5
+    with pytest.raises(RuntimeError, match="is non-finite, so it cannot be clipped"):
+        gs.nn.utils.get_total_norm(gs.asarray([np.nan]), error_if_nonfinite=True)
+    with pytest.raises(ValueError, match="max_norm must be 0 or more"):
+        gs.nn.utils.clip_grads_with_norm_([], -1, gs.asarray(1.0))

@@ -234,7 +234,7 @@ def test_a_number_that_somebody_else_changes_is_named_and_ends_the_recordings():
             optimizer.param_groups[0]["lr"] *= 0.99
             step()
             calls += 1
-    assert calls == 32
+    assert calls == 24
     before = optimizer.param_groups[0]["params"][0].tolist()
     step()
-    assert before[0] - optimizer.param_groups[0]["params"][0].tolist()[0] == pytest.approx(0.99**32)
+    assert before[0] - optimizer.param_groups[0]["params"][0].tolist()[0] == pytest.approx(0.99**24)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...api.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from ...api.clip_grad import clip_grad_value_ as clip_grad_value_
+from ...api.clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
+from ...api.clip_grad import get_total_norm as get_total_norm
 from ...support.later import later
 from ..parameters import parameters_to_vector as parameters_to_vector
 from ..parameters import vector_to_parameters as vector_to_parameters
@@ -27,7 +29,8 @@ else:
     __getattr__ = later(__name__, {"": _namespaces, "fusion": _fused, "norms": _norms})
 
 __all__ = sorted([
-    "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "vector_to_parameters", *_namespaces, *_fused, *_norms,
+    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector",
+    "vector_to_parameters", *_namespaces, *_fused, *_norms,
 ])  # fmt: skip
 
 
