@@ -258,12 +258,22 @@ def of_arrays(namespace, name):
             continue
         if value is None or isinstance(value, ModuleType) and not value.__name__.startswith(library):
             continue
+        if library == "scipy" and with_derivative(namespace, name):
+            return f"write gs.{place}.{name}"
         written = f"{short}{place.removeprefix(library)}.{name}"
         if isinstance(value, type) or not callable(value):
             return f"write {written}"
         takes = "tensors as well" if differentiable(name) else "x.detach().numpy(): it has no derivative here"
         return f"write {written}, which takes {takes}"
     return None
+
+
+def with_derivative(namespace, name):
+    """Whether gs.scipy has SciPy's function."""
+    try:
+        return bool(namespace) and name in dir(import_module(f"gradspec.scipy.{namespace}"))
+    except ImportError:
+        return False
 
 
 def differentiable(name):

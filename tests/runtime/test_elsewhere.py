@@ -95,6 +95,8 @@ TAKEN = {
 def test_numpys_functions_of_tensors_are_told_from_those_of_arrays(name):
     assert hints.of_name(gs, name) == f"; write np.{name}, which takes tensors as well"
     assert TAKEN[name](gs.tensor([0.5, 1.5], requires_grad=True)).requires_grad
+    assert hints.of_name(gs.special, "hankel1") == "; write gs.scipy.special.hankel1"
+    assert hints.of_name(gs.special, "ai_zeros").startswith("; write scipy.special.ai_zeros, which takes x.detach()")
     assert hints.of_name(gs, "packbits").endswith("which takes x.detach().numpy(): it has no derivative here")
 
 
