@@ -151,6 +151,9 @@ class UninitializedBuffer(_Uninitialized):
 
     cls_to_become = Buffer
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.requires_grad, None, self.dtype, self.persistent)
+
 
 def is_lazy(param: Any) -> bool:
     """Whether a tensor is a parameter or a buffer whose shape is not known yet."""

@@ -75,7 +75,9 @@ def test_what_has_no_shape_says_so():
     assert repr(value) == "<UninitializedParameter>" and np.isnan(value.sum().item()) and value.dtype == gs.float32
     value.materialize((2, 3))
     assert type(value) is nn.Parameter and value.shape == (2, 3) and value.requires_grad and value.dtype == gs.float32
-    buffer = nn.UninitializedBuffer()
+    buffer = nn.UninitializedBuffer(persistent=False)
+    for twin in (copy.deepcopy(buffer), pickle.loads(pickle.dumps(buffer))):
+        assert is_lazy(twin) and not twin.persistent
     buffer.materialize(4)
     assert type(buffer) is nn.Buffer and buffer.shape == (4,)
     with pytest.raises(RuntimeError, match=r"Expected 3D \(unbatched\) or 4D \(batched\) input to LazyConv2d"):
