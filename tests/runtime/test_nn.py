@@ -15,7 +15,7 @@ from tests.asked import each
 def test_functional_holds_the_functions_of_nn():
     import gradspec.nn.functional as F
 
-    others = {"Buffer", "Parameter", "functional", "init", "modules", "parameter", "utils", *gs.nn.modules.__all__}
+    others = {"Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules", "parameter", "utils", *gs.nn.modules.__all__}
     assert F is gs.nn.functional and set(F.__all__) == set(gs.nn.__all__) - others
     assert all(getattr(F, name) is getattr(gs.nn, name) for name in F.__all__)
     assert sorted(gs.nn.modules.__all__) == sorted(name for name in gs.nn.__all__ if name in vars(gs.nn.modules) and name[0].isupper())
