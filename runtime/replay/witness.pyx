@@ -93,7 +93,10 @@ cdef class Witness(Recorder):
         entry = entry_of(call.name)
         if entry is None or entry.view is None:
             return 0
-        for (_, kind, _, _), item in zip(entry.arguments, event.inputs):
+        told = [(kind, item) for (_, kind, _, _), item in zip(entry.arguments, event.inputs)]
+        if any([kind == "int?" and item is None for kind, item in told]):  # no place is told: the view begins where the array does
+            return 0
+        for kind, item in told:
             if kind.startswith("Index"):
                 for array in arrays_in(item):
                     value = self.memory.known(array)

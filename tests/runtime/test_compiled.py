@@ -861,13 +861,13 @@ def test_no_recording_looks_for_garbage_in_all_of_the_process():
     try:
         compiled = gs.compile(chain, strict=True)
         compiled(values())
-        assert len(found) <= 2 and gc.isenabled()  # without it they would be tens
+        assert len(found) < 6 and gc.isenabled()  # without it they would be tens
         with pytest.raises(ValueError, match="here"):
             gs.compile(broken)(values())
         assert gc.isenabled()
         gc.disable()
         gs.compile(chain)(values())
-        assert len(found) <= 4 and not gc.isenabled()
+        assert len(found) < 12 and not gc.isenabled()
     finally:
         gc.enable()
         gc.callbacks.remove(look)
