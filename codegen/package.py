@@ -12,7 +12,7 @@ from pathlib import Path
 REQUIRED_OPS = (
     "conj", "zeros_like", "add", "subtract", "negative", "_sum_to", "astype", "broadcast_to", "real", "stack", "copy",
     "ones_like", "permute_dims", "moveaxis", "reshape", "zeros", "concat", "floor_divide", "remainder", "swapaxes",
-    "repeat",
+    "repeat", "contiguous",
 )  # fmt: skip
 
 COMPILED = "generated"  # the folder of another package's operators in Cython
