@@ -15,6 +15,7 @@ import numpy as np
 
 from ..autograd import Function
 from ..autograd.nest import flatten
+from ..batching.passes import is_mapped
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -149,6 +150,19 @@ def must_be_constant(who: str, tensors: Sequence[Any]) -> None:
     """
     if is_grad_enabled() and any(tensor.requires_grad for tensor in tensors) or any(map(has_tangent, tensors)):
         raise RuntimeError(f"{who}, which have no derivative; pass x.detach()")
+
+
+def drawn_by(name: str) -> None:
+    """Refuse numbers that code of SciPy's draws, inside of a vmap: they would be the same for all rows, however it draws.
+
+    Raises
+    ------
+    RuntimeError
+        A vmap is open.
+    """
+    if is_mapped():
+        raise RuntimeError(f"vmap: called random operation {name}, which draws once for all rows; draw before the vmap and map "
+                           "over what was drawn, or take the distributions of gs.random")  # fmt: skip
 
 
 def elementwise(function: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:

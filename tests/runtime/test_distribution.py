@@ -215,3 +215,19 @@ def test_compiled_calls_take_the_branch_of_their_numbers():
     compiled = gs.jit(lambda x: stats.gamma.logsf(x, 2.0))
     for x in ([1.0, 2.0], [900.0, 3.0], [1.0, 1e3], [5.0, 6.0]):
         np.testing.assert_array_equal(compiled(np.array(x)).numpy(), stats.gamma.logsf(x, 2.0).numpy())
+
+
+RVS = {
+    "norm": (0.0, 1.0), "gamma": (2.0,), "poisson": (3.0,), "multivariate_normal": (np.zeros(2), np.eye(2)),
+    "dirichlet": (np.ones(3),), "multinomial": (5, np.array([0.5, 0.5])), "wishart": (3.0, np.eye(2)),
+    "matrix_normal": (np.zeros((2, 2)),),
+}  # fmt: skip
+
+
+@each("name", RVS)
+def test_numbers_that_are_drawn_for_all_rows_are_refused(name):
+    draw = getattr(gs.scipy.stats, name).rvs
+    draw(*RVS[name])
+    for randomness in ("error", "different"):
+        with pytest.raises(RuntimeError, match="vmap: called random operation scipy.stats.\\w+.rvs"):
+            gs.vmap(lambda x: x + draw(*RVS[name]).sum(), randomness=randomness)(gs.ones(3))

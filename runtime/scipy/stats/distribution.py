@@ -16,7 +16,7 @@ from ...core.operand import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ...support.generator import Holder, as_generator
-from ..values import elementwise, reals, refused
+from ..values import drawn_by, elementwise, reals, refused
 from .frozen import Frozen
 
 Formula = Callable[..., Any]
@@ -156,6 +156,7 @@ class Distribution:
         """SciPy's random numbers at `loc` 0 and `scale` 1, in the shape of the result."""
         import scipy.stats
 
+        drawn_by(f"scipy.stats.{self.name}.rvs")
         if random_state is None or isinstance(random_state, Holder):
             random_state = as_generator(random_state, f"{self.name}.rvs", "random_state")
         if size is None:
