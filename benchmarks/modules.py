@@ -1,14 +1,17 @@
 """Models written once for gradspec and PyTorch, whose modules have the same names: the cases `module_*` train them.
 
-Owns the models and the training step.
+Owns the models, the training step, and what the cases have in common.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+NOT_COMPARABLE = dict.fromkeys(("jax", "autograd"), "has no modules of its own")
 
 
 def mlp(library: Any) -> Any:
@@ -88,3 +91,12 @@ def training(library: Any, model: Callable[[Any], Any], x: np.ndarray, classes: 
         return loss.detach(), *[parameter.detach() for parameter in net.parameters()]
 
     return step
+
+
+def case(model: Callable[[Any], Any], shape: tuple[int, ...], classes: int, count: int) -> tuple[Callable[..., Any], ...]:
+    """The functions of a case: its inputs, and the training step with gradspec and with PyTorch."""
+
+    def trained_by(name: str) -> Callable[..., Any]:
+        return lambda x, labels: training(importlib.import_module(name), model, x, labels)
+
+    return lambda: inputs(shape, classes, count), trained_by("gradspec"), trained_by("torch")

@@ -4,10 +4,12 @@
 Owns the comparison of addresses, and the search for arrays that are written to and reach into others.
 """
 
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free, qsort
 
 from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, ndarray
+from ..support.capi cimport PyArray_BYTES, PyArray_SIZE, ndarray
+from ..tracing.arrays cimport ends_of
 
 cnp.import_array()
 
@@ -27,8 +29,8 @@ def differences(inputs):
 
 cdef struct Span:
     # The memory from the first byte of an array to the last, and what the array is to the tape.
-    char* start
-    char* end
+    uintptr_t start
+    uintptr_t end
     int group
     bint written
 
@@ -39,8 +41,8 @@ cdef int by_start(const void* a, const void* b) noexcept nogil:
 
 cdef struct Reach:
     # How far the spans reach that begin before a place: the farthest one, and the farthest one of another group.
-    char* end
-    char* other_end
+    uintptr_t end
+    uintptr_t other_end
     int group
 
 
@@ -62,10 +64,10 @@ cdef bint apart(list arrays, list groups, tuple written) except -1:
 
     The spans are gone through in the order of their starts, so that many arrays cost little more than their sorting.
     """
-    cdef Py_ssize_t count = 0, i, j, number = len(arrays)
+    cdef Py_ssize_t count = 0, i, number = len(arrays)
     cdef Span* spans = <Span*> calloc(number + 1, sizeof(Span))
     cdef Span* span
-    cdef Reach all_spans = Reach(NULL, NULL, -1), those_written = Reach(NULL, NULL, -1)
+    cdef Reach all_spans = Reach(0, 0, -1), those_written = Reach(0, 0, -1)
     cdef bint found = True
     cdef ndarray array
     if spans == NULL:
@@ -73,17 +75,8 @@ cdef bint apart(list arrays, list groups, tuple written) except -1:
     for i in range(number):
         array = arrays[i]
         span = &spans[i]
-        span.start = span.end = PyArray_BYTES(array)
-        span.group = groups[i]
-        for j in range(PyArray_NDIM(array)):
-            if PyArray_DIMS(array)[j] == 0:
-                span.group = -1  # has no memory
-                break
-            if PyArray_STRIDES(array)[j] < 0:
-                span.start += (PyArray_DIMS(array)[j] - 1) * PyArray_STRIDES(array)[j]
-            else:
-                span.end += (PyArray_DIMS(array)[j] - 1) * PyArray_STRIDES(array)[j]
-        span.end += PyArray_ITEMSIZE(array)
+        ends_of(array, &span.start, &span.end)
+        span.group = groups[i] if PyArray_SIZE(array) else -1  # without elements it has no memory
     for i in written:
         spans[i].written = True
     for i in range(number):
