@@ -126,10 +126,7 @@ class Continuous(Distribution):
             place, y, shapes, _, valid, ends = self._standard(which, x, args, kwds)
             below, above = place <= ends[0], place >= ends[1]
             value = self._settled(which, ops.where(below | above, self._inside(ends), y), shapes, ends)
-            first, last = (0.0, 1.0) if which.endswith("cdf") else (1.0, 0.0)
-            if which.startswith("log"):
-                first, last = (-math.inf, 0.0) if first == 0 else (0.0, -math.inf)
-            return ops.where(valid, ops.where(below, first, ops.where(above, last, value)), math.nan)
+            return self._between(which, valid, below, above, value)
 
     def cdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
         """The probability of at most x."""

@@ -75,10 +75,7 @@ class Discrete(Distribution):
             k, shapes, valid, ends = self._standard(which, k, args, kwds)
             below, above = k < ends[0], k >= ends[1]
             value = self._formulas[which](ops.floor(ops.where(below | above, self._first(ends), k)), *shapes)
-            first, last = (0.0, 1.0) if which.endswith("cdf") else (1.0, 0.0)
-            if which.startswith("log"):
-                first, last = (-math.inf, 0.0) if first == 0 else (0.0, -math.inf)
-            return ops.where(valid, ops.where(below, first, ops.where(above, last, value)), math.nan)
+            return self._between(which, valid, below, above, value)
 
     def cdf(self, k: Any, *args: Any, **kwds: Any) -> Any:
         """The probability of at most k."""

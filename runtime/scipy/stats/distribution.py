@@ -134,6 +134,13 @@ class Distribution:
     def _ends(self, shapes: list[Any]) -> Any:
         return self._support(*shapes) if callable(self._support) else self._support
 
+    def _between(self, which: str, valid: Any, below: Any, above: Any, value: Any) -> Any:
+        """A probability, which is 0 or 1 on either side of the support."""
+        first, last = (0.0, 1.0) if which.endswith("cdf") else (1.0, 0.0)
+        if which.startswith("log"):
+            first, last = (-math.inf, 0.0) if first == 0 else (0.0, -math.inf)
+        return ops.where(valid, ops.where(below, first, ops.where(above, last, value)), math.nan)
+
     def _scipys(self, method: str, *arguments: Any) -> Any:
         """SciPy's value of a method; no derivative."""
         import scipy.stats
