@@ -39,6 +39,23 @@ def test_whole_and_added(name):
     np.testing.assert_allclose(a.grad.numpy(), whole, rtol=1e-14, atol=1e-14)
 
 
+@each("name", [*INDICES, "many"])
+def test_bits_are_those_of_whole_arrays(name):
+    """A pass that is recorded, and so replayed, adds whole arrays; sums of three numbers tell in which order they are added."""
+    rng = np.random.default_rng(0)
+    index = INDICES[name] if name in INDICES else (rng.integers(0, 40, 50), rng.integers(0, 6, 50), rng.integers(0, 8, 50))
+    weights = [gs.tensor(rng.normal(size=np.zeros(SHAPE)[index].shape)) for _ in range(12)]
+
+    def gradient(x):
+        y = x * 1.1
+        return gs.autograd.grad(sum([(y[index] * weight).sum() for weight in weights], (y * y).sum()), x)[0]
+
+    compiled = gs.compile(gradient)
+    x = gs.tensor(rng.normal(size=SHAPE), requires_grad=True)
+    for _ in range(3):
+        assert compiled(x).numpy().tobytes() == gradient(x).numpy().tobytes()
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_take_adds_along_an_axis(axis):
     a = gs.tensor(np.random.default_rng(0).normal(size=SHAPE), requires_grad=True)

@@ -19,6 +19,8 @@ cnp.import_array()
 
 cdef enum:
     WORTH = 512  # elements from which an array of zeros takes longer than a part of it
+    OF_PARTS = 4  # how many times as large as a part the array is, from which on an addition to the part pays
+    OF_REPEATED = 16  # the same of places that may repeat
 
 
 cdef class Placed:
@@ -27,13 +29,19 @@ cdef class Placed:
     cdef ndarray computed(self):
         """The whole array, which nobody else has."""
         cdef ndarray total = np.zeros(self.shape, (<object> self.value).dtype)
-        self.add_to(total)
+        if self.repeated:
+            add_at(total, self.index, self.value)
+        else:
+            self.add_to(total)
         return total
 
     cdef int add_to(self, ndarray total) except -1:
-        """Add to an array of the shape and the dtype."""
+        """Add to an array of the shape and the dtype; what comes to one place twice is summed first, as in the whole array."""
         if self.repeated:
+            before = (<object> total)[self.index]
+            (<object> total)[self.index] = 0
             add_at(total, self.index, self.value)
+            (<object> total)[self.index] = before + (<object> total)[self.index]
         else:
             part = (<object> total)[self.index]
             np.add(part, self.value, out=part)
@@ -43,14 +51,14 @@ cdef class Placed:
         return np.asarray(self.computed(), dtype)
 
 
-cdef bint pays(object x, object shape):
-    """Whether the array is large, and what is placed in it a small part."""
+cdef bint pays(object x, object shape, Py_ssize_t parts):
+    """Whether the array is large, at least `parts` times as large as what is placed in it."""
     cdef Py_ssize_t size = 1
     if type(x) is not ndarray or type(shape) is not tuple:
         return False
     for n in <tuple> shape:
         size *= n
-    return size >= WORTH and size >= 4 * PyArray_SIZE(x)
+    return size >= WORTH and size >= parts * PyArray_SIZE(x)
 
 
 cdef Placed placed(ndarray value, tuple index, tuple shape, bint repeated):
@@ -73,14 +81,16 @@ def getitem_placed(x, index, shape):
     -------
     Placed or ndarray
     """
-    if not pays(x, shape):
+    if not pays(x, shape, OF_PARTS):
         return getitem_backward(x, index, shape)
     if type(index) is int:
         return placed(x, (index, ...), shape, False)
     index, basic = normalize(index)
     if basic:
         return placed(x, index if ... in index else (*index, ...), shape, False)
-    return placed(x, index, shape, True) if has_integers(index) else getitem_backward(x, index, shape)
+    if has_integers(index) and pays(x, shape, OF_REPEATED):
+        return placed(x, index, shape, True)
+    return getitem_backward(x, index, shape)
 
 
 def take_placed(x, indices, shape, axis):
@@ -97,6 +107,6 @@ def take_placed(x, indices, shape, axis):
     -------
     Placed or ndarray
     """
-    if axis is None or not shape or not pays(x, shape):
+    if axis is None or not shape or not pays(x, shape, OF_REPEATED):
         return take_backward(x, indices, shape, axis)
     return placed(x, axis_index(indices, axis, len(shape)), shape, True)
