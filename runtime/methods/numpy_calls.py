@@ -92,6 +92,8 @@ def call_function(function, arguments, keywords):
         return without_operator(function, arguments, keywords) if result is NotImplemented else result
     if function in (np.array, np.asarray, np.asanyarray):  # by like=
         return asarray(*arguments, **{name: value for name, value in keywords.items() if name in ("dtype", "copy")})
+    if function in FORMAL:
+        return function(*map(outline, arguments), **{name: outline(value) for name, value in keywords.items()})
     row = ROWS.get(function)
     if row is None:
         return without_operator(function, arguments, keywords)
@@ -197,17 +199,33 @@ WRITTEN = {
 }  # fmt: skip
 
 
+# Functions that ask for the shape or the dtype alone: no number is read.  A row of a vmap has none, and in a compiled function a
+# number that is read is a branch.
+
+FORMAL = {np.common_type, np.iscomplexobj, np.isrealobj, np.ndim, np.result_type, np.shape, np.size}
+
+
+def outline(value):
+    """An array of the shape and dtype of a tensor, of one number everywhere."""
+    if not isinstance(value, TensorBase):
+        return value
+    return np.ndarray(value.shape, value.dtype, bytes(value.dtype.itemsize), 0, (0,) * value.ndim)
+
+
 # What has no operator.
 
 
 def without_operator(function, arguments, keywords, name="", refusal=None):
     """The function of the values, where nothing is lost: of tensors without a history, or where numbers are all integers."""
-    lost = []
-    plain = arrays_in(arguments, lost), arrays_in(keywords, lost)
+    lost, name = [], name or named(function)
+    try:
+        plain = arrays_in(arguments, lost), arrays_in(keywords, lost)
+    except RuntimeError as error:
+        error.add_note(f"{name} asked for it: gradspec has no operator for this call")
+        raise
     if lost and refusal is not None:
         raise refusal
     arguments, keywords = arrays_in(plain, [], read_only=True) if lost else plain
-    name = name or named(function)
     try:
         result = function(*arguments, **keywords)
     except ValueError as error:

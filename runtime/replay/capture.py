@@ -284,3 +284,8 @@ def fingerprint(taken: Captured) -> list[Any]:
         return numbers[item]
 
     return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in (*taken.lines, *taken.backward)]
+
+
+def differ(now: Any, then: Any) -> bool:
+    """Whether a number that Python computed is another one than before."""
+    return np.asarray(now).tobytes() != np.asarray(then).tobytes()

@@ -23,7 +23,7 @@ from ..core.tensor import TensorBase
 from ..tracing.listening import place
 from .again import Again
 from .calls import Calls, Kind, hooks_of
-from .capture import Captured, Unfit, capture, fingerprint, uncollected
+from .capture import Captured, Unfit, capture, differ, fingerprint, uncollected
 from .dynamic import Places, Weak, is_marked, number_of, unmarked
 from .holdings import Holdings, TooMuch, array_held
 from .into import into
@@ -45,16 +45,16 @@ class Signature:
     ----------
     programs : list of Program
         One for each branch that was taken, the latest first.
-    doubted : dict of tuple to (list, int)
-        Of recordings that met numbers of unknown origin, by the names of their operators: what another one has to meet as well,
-        and how often one of these operators has met something else.
+    doubted : dict of tuple to (list, list, int)
+        Of recordings that met numbers of unknown origin, by the names of their operators: what another one has to meet as well, these
+        numbers, and how often one of these operators has met something else.
     reason : str or None
         Why calls of this kind run as they are.
     """
 
     def __init__(self) -> None:
         self.programs: list[Program] = []
-        self.doubted: dict[tuple, tuple[list[Any], int]] = {}
+        self.doubted: dict[tuple, tuple[list[Any], list[Any], int]] = {}
         self.reason: str | None = None
 
 
@@ -229,12 +229,12 @@ class Compiled(Calls):
     def keep(self, signature: Signature, taken: Captured, again: Again, state: State) -> None:
         """Let later calls run from a recording."""
         names = tuple(line.name for line in (*taken.lines, *taken.backward))
-        known, changes = signature.doubted.get(names, (None, -1))
+        known, before, changes = signature.doubted.get(names, (None, [], -1))
         if taken.doubtful and fingerprint(taken) != known:
-            what, line = taken.doubtful[0]
             if changes < TRIES - 2 and self.useless < MOST:
-                signature.doubted[names] = fingerprint(taken), changes + 1
+                signature.doubted[names] = fingerprint(taken), taken.doubtful, changes + 1
                 return
+            what, line = next((now for now, then in zip(taken.doubtful, before) if differ(now[0], then[0])), taken.doubtful[0])
             raise Unfit(f"a number that Python computes is another one at each call: {np.asarray(what).ravel()[:3].tolist()} of "
                         f"{place(line)}; pass it as an array, or compute it with operators{WAY_OUT}")  # fmt: skip
         if len(signature.programs) >= BRANCHES or self.useless >= MOST:

@@ -1,6 +1,6 @@
 """SciPy's numbers as tensors: derivatives that are stated, that follow from an equation, or that are refused by name.
 
-Owns how arguments become tensors of one dtype, how an elementwise function of arrays is called on tensors, and the ways to give
+Owns how arguments become tensors of one dtype, how a function of arrays is called on tensors, and the ways to give
 what it returns a derivative.
 """
 
@@ -20,6 +20,7 @@ from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
+from ..func.callbacks import OnArrays, called_back
 from ..func.closures import has_tangent
 from ..support.dispatch import ops
 
@@ -163,6 +164,11 @@ def drawn_by(name: str) -> None:
     if is_mapped():
         raise RuntimeError(f"vmap: called random operation {name}, which draws once for all rows; draw before the vmap and map "
                            "over what was drawn, or take the distributions of gs.random")  # fmt: skip
+
+
+def computed(function: Callable[..., Any], *tensors: Any) -> Any:
+    """What a function of NumPy's arrays gives, inside of a Function's `forward`; a compiled call runs it again at each replay."""
+    return called_back(OnArrays(function, scalars=False), tensors, {})
 
 
 def elementwise(function: Callable[..., Any], dtype: Any = None) -> Callable[..., Any]:

@@ -395,3 +395,38 @@ def test_padding_keeps_single_precision_and_refuses_what_it_does_not_know():
     with pytest.raises(TypeError, match="np.pad"):
         np.pad(x, 1, "reflect", reflect_type="odd")
     assert np.pad(gs.tensor([1, 2, 4]), 1, "mean").tolist() == np.pad([1, 2, 4], 1, "mean").tolist()
+
+
+def test_functions_that_ask_for_the_form_alone_read_no_number():
+    """So they answer of a row of a vmap, which has none, and are no branch of a compiled function."""
+    random = np.random.default_rng(0)
+    first, second = random.normal(size=(2, 3, 4))
+    by_values = {"min_scalar_type"}  # of an array without axes
+    asked = []
+    for name in sorted(set(dir(np)) - by_values):
+        function = getattr(np, name)
+        if not hasattr(function, "_implementation"):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                answers = [function(x) for x in (first, second, first[:1])]
+            except (TypeError, ValueError, AttributeError, np.exceptions.AxisError):
+                continue
+        kinds = (int, bool, tuple, type, np.dtype)
+        if not all(isinstance(answer, kinds) for answer in answers) or repr(answers[0]) != repr(answers[1]) or "array" in repr(answers):
+            continue
+        asked.append(name)
+        rows = []
+
+        def remembered(row):
+            rows.append(function(row))  # noqa: B023
+            return row * 1
+
+        gs.vmap(remembered)(gs.asarray(first))
+        assert rows == [function(first[0])], name
+        compiled = gs.compile(lambda x: x * len(repr(function(x))), strict=True)  # noqa: B023
+        for x in (first, second, first + 1, second + 1):
+            compiled(gs.asarray(x))
+        assert len(compiled.signatures) == 1
+    assert {"ndim", "shape", "size", "iscomplexobj", "isrealobj"} <= set(asked), asked

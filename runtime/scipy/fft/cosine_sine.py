@@ -13,6 +13,7 @@ import numpy as np
 from ...autograd import Function
 from ...core.operand import asarray
 from ...support.dispatch import ops
+from ..values import computed
 
 __all__ = ["dct", "dctn", "dst", "dstn", "idct", "idctn", "idst", "idstn"]
 INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
@@ -28,7 +29,7 @@ class _Transform(Function):
         import scipy.fft
 
         ctx.name, ctx.kind = name, kind
-        return asarray(getattr(scipy.fft, name)(x.numpy(), kind, axis=-1))
+        return computed(lambda x: getattr(scipy.fft, name)(x, kind, axis=-1), x)
 
     @staticmethod
     def backward(ctx, grad):

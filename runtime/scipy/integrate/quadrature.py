@@ -75,6 +75,7 @@ class Integral(Function):
         recorded = is_grad_enabled() or any(map(has_tangent, (grad, a, b, *closed)))
         if not recorded:
             a, b, grad, closed = a.detach(), b.detach(), grad.detach(), [tensor.detach() for tensor in closed]
+        dtypes, closed = [tensor.dtype for tensor in closed], list(map(_in_double, closed))
         by = [i for i, needed in enumerate(wanted[2:]) if needed]
 
         def pulled(x: Any) -> Any:
@@ -100,7 +101,7 @@ class Integral(Function):
             whole = _vector_integral(Integrand(pulled, options), a, b)
             cuts = np.cumsum([closed[i].size for i in by], dtype=int)[:-1].tolist()
             for i, part in zip(by, ops.split(whole, cuts)):
-                found[i] = ops.reshape(part, closed[i].shape)
+                found[i] = ops.astype(ops.reshape(part, closed[i].shape), dtypes[i])
         return None, None, *ends, *found
 
     @staticmethod
@@ -108,6 +109,7 @@ class Integral(Function):
         (a, b, *closed), rate = ctx.saved_tensors, ctx.integrand.explicit()
         a_t, b_t, *closed_t = [ops.zeros_like(x) if t is None else t for x, t in zip(ctx.saved_tensors, tangents[2:])]
         terms = [rate(end, *closed) * end_t for end, end_t in ((b, b_t), (a, -a_t)) if _moves(end_t)]
+        closed, closed_t = list(map(_in_double, closed)), list(map(_in_double, closed_t))
         if closed:
 
             def pushed(x: Any) -> Any:
@@ -116,6 +118,12 @@ class Integral(Function):
 
             terms.append(_vector_integral(Integrand(pushed, ctx.integrand.options), a, b))
         return sum(terms[1:], terms[0]) if terms else None
+
+
+def _in_double(tensor: Any) -> Any:
+    """A tensor whose derivatives are not rounded to single precision, of which an integral to more digits would not converge."""
+    dtype = np.result_type(tensor.dtype, np.float64)
+    return tensor if tensor.dtype == dtype else ops.astype(tensor, dtype)
 
 
 def _moves(tangent: Any) -> bool:

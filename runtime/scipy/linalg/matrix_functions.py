@@ -19,6 +19,7 @@ from ...core.operand import asarray
 from ...generated.ops import imag, mH, real
 from ...linalg import expm, solve, sqrtm
 from ...support.dispatch import ops
+from ..values import computed
 
 __all__ = [
     "coshm", "cosm", "expm", "expm_frechet", "fractional_matrix_power", "logm", "signm", "sinhm", "sinm", "sqrtm", "tanhm",
@@ -36,7 +37,7 @@ class _OfMatrix(Function):
         ctx.values = values
         ctx.save_for_backward(x)
         ctx.save_for_forward(x)
-        return asarray(values(x.numpy()))
+        return computed(values, x)
 
     @staticmethod
     def backward(ctx, grad):

@@ -13,6 +13,7 @@ from ...autograd import Function
 from ...core.operand import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
+from ..values import computed
 from .edges import each_axis, floats, inside
 
 _PREPADDED = 12  # how far SciPy lets an image go on before it is filtered, where its spline has no such edges
@@ -25,13 +26,14 @@ class SplineFilter(Function):
     is the same filter between weights of the edges; with other edges the filter is its own adjoint.
     """
 
+    pure = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, order: int, axis: int, mode: str) -> Any:
         from scipy.ndimage import spline_filter1d as of_array
 
         ctx.how = order, axis, mode
-        values = x.detach().numpy()
-        return asarray(of_array(values, order, axis, output=values.dtype, mode=mode))
+        return computed(lambda x: of_array(x, order, axis, output=x.dtype, mode=mode), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:

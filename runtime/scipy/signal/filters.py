@@ -13,6 +13,7 @@ import numpy as np
 from ...autograd import Function
 from ...core.operand import asarray
 from ...support.dispatch import ops
+from ..values import computed
 
 __all__ = ["filtfilt", "lfilter", "lfilter_zi", "lfiltic", "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
 
@@ -20,11 +21,13 @@ __all__ = ["filtfilt", "lfilter", "lfilter_zi", "lfiltic", "savgol_filter", "sos
 class AllPole(Function):
     """The filter 1 / a along the last axis, a[0] being 1."""
 
+    pure = True
+
     @staticmethod
     def forward(ctx: Any, a: Any, v: Any) -> Any:
         from scipy.signal import lfilter as of_array
 
-        y = asarray(of_array([1.0], a.detach().numpy(), v.detach().numpy(), axis=-1))
+        y = computed(lambda a, v: of_array([1.0], a, v, axis=-1), a, v)
         ctx.save_for_backward(a, y)
         ctx.save_for_forward(a, y)
         return y
