@@ -110,3 +110,23 @@ def test_integrals_of_samples(name):
     assert gs.autograd.gradcheck(lambda y, x: call(integrate, y, x), tensors)
     assert gs.autograd.gradcheck(lambda y, x: call(integrate, y, x), tensors, check_forward_ad=True)
     assert gs.autograd.gradgradcheck(lambda y, x: call(integrate, y, x), tensors)
+
+
+def test_what_is_closed_over_may_be_of_single_precision():
+    """Derivatives that are rounded to it would not converge to the tolerances of double precision."""
+    values = np.array([0.3, 0.7, 1.2])
+
+    def area(t, vector=False):
+        if vector:
+            return integrate.quad_vec(lambda x: np.sin(x * t), 0.0, t[2])[0].sum()
+        return integrate.quad(lambda x: 1 / np.sqrt(t[0] * (1 + x) ** 3 + t[1]), 0.0, t[2])[0]
+
+    for vector in (False, True):
+        double = gs.grad(area)(values, vector)
+        single = gs.grad(area)(values.astype("f"), vector)
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single.numpy(), double.numpy(), rtol=1e-6)
+        pushed = gs.jvp(lambda t: area(t, vector), (values.astype("f"),), (np.ones(3, "f"),))[1]  # noqa: B023
+        np.testing.assert_allclose(pushed.numpy(), double.sum().numpy(), rtol=1e-6)
+        hessian = gs.hessian(lambda t: area(t, vector))  # noqa: B023
+        np.testing.assert_allclose(hessian(values.astype("f")).numpy(), hessian(values).numpy(), rtol=1e-5, atol=1e-6)
