@@ -46,8 +46,8 @@ class Signature:
     programs : list of Program
         One for each branch that was taken, the latest first.
     doubted : dict of tuple to (list, list, int)
-        Of recordings that met numbers of unknown origin, by the names of their operators: what another one has to meet as well, these
-        numbers, and how often one of these operators has met something else.
+        Of recordings that met numbers of unknown origin, by the names of their operators: what another one has to meet as well,
+        these numbers, and how often one of these operators has met something else.
     reason : str or None
         Why calls of this kind run as they are.
     """
