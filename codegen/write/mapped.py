@@ -83,7 +83,8 @@ def mapped(op: Op, signatures: dict[str, Signature] | None = None) -> Mapped | N
     if op.parts is not None:
         whole = substituted(op.parts.expression, op.let_expressions)
         formula = _OnRows(signatures)(whole) if signatures else ""
-        roles = "".join("a" if a in op.signature.arrays else "." for a in op.signature.arguments)
+        others = ["i" if a.type.base in _ARRAYS else "." for a in op.signature.arguments]
+        roles = "".join("a" if a in op.signature.arrays else role for a, role in zip(op.signature.arguments, others))
         return Mapped("parts", roles, formula=f"lambda {', '.join(a.name for a in op.signature.arguments)}: {formula}")
     shape = shape_of(op)
     if op.vmap is not None:

@@ -14,8 +14,6 @@ from ..support.dispatch import ops
 from ..support.generator import as_generator
 from .batched import (
     Level,
-    as_batch,
-    each,
     innermost,
     is_other,
     is_row,
@@ -67,8 +65,6 @@ class Mapping(Passes):
         return self.way(level, record_of(name), wrapper, inputs)
 
     def way(self, level: Level, op: Record, wrapper: Any, inputs: tuple) -> Any:
-        if op.way == "parts" and op.formula is None:
-            return each(wrapper.parts(*inputs), lambda tensor: as_batch(tensor, level, inputs))
         try:
             return WAYS[op.way](level, op, wrapper, inputs)
         except Unfit:

@@ -35,7 +35,11 @@ class Record:
 
 
 def parts(level: Level, op: Record, call: Any, args: tuple) -> Any:
-    """What the entry says that the operator is made of, on rows."""
+    """What the operator is made of, on rows; numbers beside the arrays are the same for all."""
+    if any([role == "." and type(arg) is Batched for role, arg in zip(op.roles, args)]):
+        raise Unfit
+    if op.formula is None:
+        return each(call.parts(*args), lambda tensor: as_batch(tensor, level, args))
     made = op.formula(*[asarray(arg) if role == "a" and arg is not None else arg for role, arg in zip(op.roles, args)])
     return each(made, lambda tensor: as_batch(tensor, level, args))
 

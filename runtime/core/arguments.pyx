@@ -12,7 +12,7 @@ from ..support.capi cimport ndarray
 from ..support.errors import describe
 from ..support.generator import as_generator as generator_from
 from .events cimport note_event
-from .grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from .grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from .tensor cimport REQUIRES_GRAD, TANGENT, TensorBase
 
 
@@ -29,7 +29,11 @@ cdef bint is_bool(object value):
 
 cdef object number_of(object value):
     """The number that an array or a tensor of one element holds; anything else as it is."""
+    cdef ThreadState* state
     if isinstance(value, TensorBase):
+        state = thread_state()
+        if state.flags & MAPPED:  # a row has no number
+            note_event(state, "left", "item", (value,), None)
         value = (<TensorBase> value).array
         return value.item() if value.size == 1 else value
     return value[()] if isinstance(value, ndarray) and value.ndim == 0 else value

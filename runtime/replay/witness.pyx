@@ -23,6 +23,7 @@ from .effects import Watched, leaves_of
 from .holdings import Unfit
 
 
+cdef dict plain = {}  # name of an operator -> the places of the arguments that are no arrays
 cdef dict counted = {}  # name of an operator -> for each argument whether numbers in it are looked at
 
 
@@ -65,6 +66,8 @@ cdef class Witness(Recorder):
 
     cpdef opened(self, Event event):
         cdef bint outermost = self.is_outermost()
+        if event.kind == "operator":
+            self.numbers_of_tensors(event)
         Recorder.opened(self, event)
         if event.kind == "operator":
             if outermost:
@@ -127,6 +130,25 @@ cdef class Witness(Recorder):
                 self.doubtful.append((item, event.line))
         step = self.step("made", CALLBACK, call.arguments, event)
         step.outputs = self.results(event.outputs, step) if event.inputs[0].wanted else None
+
+    cdef int numbers_of_tensors(self, Event event) except -1:
+        """A tensor where an operator takes a plain number is read: what was computed from the number may not show it."""
+        cdef tuple places = plain.get(event.name)
+        if places is None:
+            entry = entry_of(event.name)
+            places = plain[event.name] = tuple([
+                i for i, (_, kind, _, _) in enumerate(entry.arguments if entry else ())
+                if not kind.startswith(("Array", "Index", "Mask", "Generator"))
+            ])
+        for i in places:
+            item = event.inputs[i] if i < len(event.inputs) else None
+            if item is None or type(item) in (int, float, bool, str):
+                continue
+            for array in arrays_in(item):
+                value = self.memory.known(array)
+                if value is not None and value.kind != "constant" and not self.is_inside():
+                    self.step("made", GUARD, (value, array.tobytes()), event)
+        return 0
 
     cdef int doubt(self, Event event) except -1:
         """Look for numbers among the arguments that neither the code nor what it holds has."""
