@@ -1,11 +1,15 @@
 """The cross entropy of what a linear layer gives.
 
-Owns the shapes of a loss of many positions; the product and the loss are operators.
+Owns the shapes of a loss of many positions, and the way from group to group of examples where all logits at once would be too
+many; the product and the loss are operators.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import gradspec
 
 from .. import _nn
 from ..core.operand import asarray
@@ -28,7 +32,7 @@ def linear_cross_entropy(
     reduction: str = "mean",
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
-    options: None = None,
+    options: Any = None,
 ) -> Tensor:
     """`cross_entropy` of the logits `linear(x, linear_weight, linear_bias)`.
 
@@ -46,8 +50,9 @@ def linear_cross_entropy(
         As of `cross_entropy`.
     ignore_index : int, optional
         A class that is not counted, where `target` has classes; -100 by default.
-    options : None
-        Nothing: the logits are computed whole.
+    options : LinearCrossEntropyOptions, optional
+        How many examples have logits at a time: those of a group are computed again when their gradients are. All logits are
+        there at once when it is None.
 
     Returns
     -------
@@ -58,8 +63,6 @@ def linear_cross_entropy(
     >>> gs.nn.linear_cross_entropy([[1.0, 0.0]], [[0.0, 0.0], [0.0, 5.0]], [1])
     tensor(0.69314718)
     """
-    if options is not None:
-        raise TypeError("linear_cross_entropy: there are no options, for the logits are computed whole; leave them out")
     x, rows, target = asarray(x), asarray(linear_weight), asarray(target)
     if x.ndim not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {x.ndim}")
@@ -72,14 +75,40 @@ def linear_cross_entropy(
         raise RuntimeError(f"expected linear_bias shape {shape}, got {bias.shape}")
     if len(shape) > 1 and x.ndim == 1:
         raise RuntimeError(f"K-dimensional loss of linear_weight shape {rows.shape} requires batched input, got {x.shape}")
-    logits: Any = _nn.linear(x, ops.reshape(rows, (-1, rows.shape[-1])), None if bias is None else ops.reshape(bias, (-1,)))
-    logits = ops.reshape(logits, (*x.shape[:-1], *shape))
-    if ignore_index is not None and target.shape == logits.shape:
+    soft = target.shape == (*x.shape[:-1], *shape)
+    if ignore_index is not None and soft:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    return _nn.cross_entropy(
-        logits, target, weight, reduction, ignore_index=-100 if ignore_index is None else ignore_index,
-        label_smoothing=label_smoothing,
-    )  # fmt: skip
+    ignored = -100 if ignore_index is None else ignore_index
+    flat, summands = ops.reshape(rows, (-1, rows.shape[-1])), None if bias is None else ops.reshape(bias, (-1,))
+
+    def loss(x: Any, target: Any, flat: Any, summands: Any, reduction: str) -> Any:
+        logits = ops.reshape(_nn.linear(x, flat, summands), (*x.shape[:-1], *shape))
+        return _nn.cross_entropy(logits, target, weight, reduction, ignore_index=ignored, label_smoothing=label_smoothing)
+
+    if options is None or x.ndim == 1:
+        return loss(x, target, flat, summands, reduction)
+    checkpoint = gradspec.utils.checkpoint.checkpoint
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    size = options.examples_at_once(*x.shape, shape[0])
+    if options.acc_dtype is not None:
+        x, flat, summands = (value if value is None else ops.astype(value, options.acc_dtype) for value in (x, flat, summands))
+    each = "none" if reduction == "none" else "sum"
+    parts = [checkpoint(loss, x[at : at + size], target[at : at + size], flat, summands, each, use_reentrant=False)
+             for at in range(0, x.shape[0], size)]  # fmt: skip
+    if reduction == "none":
+        return ops.astype(ops.concat(parts), rows.dtype)
+    total = ops.sum(ops.stack(parts))
+    if reduction == "mean":
+        total = total / (x.shape[0] * math.prod(shape[1:]) if soft else _counted(target, weight, ignored, total.dtype))
+    return ops.astype(total, rows.dtype)
+
+
+def _counted(target: Any, weight: Any, ignored: int, dtype: Any) -> Any:
+    """The sum of the factors of the classes of all examples: what the mean of their losses is divided by."""
+    known = target != ignored
+    rates = 1.0 if weight is None else ops.astype(ops.take(asarray(weight), ops.where(known, target, 0)), dtype)
+    return ops.sum(ops.where(known, rates, ops.astype(ops.zeros_like(target), dtype)))
 
 
 def __dir__() -> list[str]:

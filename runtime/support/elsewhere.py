@@ -131,7 +131,6 @@ NAMES = {
     "not there yet; write vmap over a gs.nn.Module in evaluation": "replace_all_batch_norm_modules_",
     "write the constructor: gs.nn.Linear(3, 4)": "skip_init",
     "write gs.nn.MultiheadAttention, or gs.nn.scaled_dot_product_attention(q, k, v)": "dot_product_attention attention",
-    "write gs.nn.local_response_norm(x, size)": "CrossMapLRN2d",
     "write gs.nn.Upsample, or gs.nn.interpolate": "upsample upsample_bilinear upsample_nearest",
     "write x itself, or gs.nn.Identity()": "nn.identity",
     "write gs.eye(n)": "identity",
@@ -140,7 +139,6 @@ NAMES = {
         "asanyarray ascontiguousarray asfortranarray asarray_chkfinite asmatrix scalar_tensor convert_element_type device_put "
         "device_get bitcast_convert_type"
     ),
-    "no counterpart: logits are computed whole; write gs.nn.linear_cross_entropy without options": "LinearCrossEntropyOptions",
     "not there yet; write gs.nn.alpha_dropout or gs.nn.dropout1d": "feature_alpha_dropout* feature_dropout*",
     "write gs.nn.utils.parametrizations.weight_norm": "norm_except_dim",
     "write gs.nn.init.xavier_uniform_(x), kaiming_normal_(x) and their kin, which fill a tensor": (

@@ -146,6 +146,6 @@ LEFT = {
     "Container": "was ModuleList's name once",
     "DataParallel": "one device",
     "SyncBatchNorm": "test_data_parallel: that of gs.distributed is of all ranks, that of nn of one process",
-    "CrossMapLRN2d": "was LocalResponseNorm once, with other numbers at the last channels",
-    "LinearCrossEntropyOptions": "how PyTorch divides the work; the logits are computed whole here",
+    "CrossMapLRN2d": "test_layers_of_nn: PyTorch's gradients are not the derivatives of its values",
+    "LinearCrossEntropyOptions": "test_linear_loss",
 }

@@ -104,7 +104,7 @@ CASES = [
     ("gs.pmap", "AttributeError: module 'gradspec' has no attribute 'pmap'; write gs.vmap(f)"),
     ("gs.Linear", "module 'gradspec' has no attribute 'Linear'; write gs.nn.Linear"),
     ("gs.nn.kaiming_uniform_", "write gs.nn.init.kaiming_uniform_"),
-    ("gs.nn.CrossMapLRN2d", "write gs.nn.local_response_norm(x, size)"),
+    ("gs.nn.DataParallel", "write gs.distributed.DistributedDataParallel"),
     ("gs.expm", "write gs.linalg.expm"),
     ("gs.linalg.sin", "write gs.sin"),
     ("gs.exp_", "write x.exp_()"),
@@ -115,7 +115,7 @@ CASES = [
     ("gs.no_such_thing_anywhere", "AttributeError: module 'gradspec' has no attribute 'no_such_thing_anywhere'"),
     ("gs.linalg.svdd", "did you mean 'svd'?"),
     ("from gradspec import pmap", "ImportError: cannot import name 'pmap' from 'gradspec'; write gs.vmap(f)"),
-    ("from gradspec.nn import CrossMapLRN2d", "ImportError: cannot import name 'CrossMapLRN2d' from 'gradspec.nn'; write gs.nn.local_response"),
+    ("from gradspec.nn import DataParallel", "ImportError: cannot import name 'DataParallel' from 'gradspec.nn'; write gs.distributed.Dist"),
     ("from gradspec.linalg import invv", "ImportError: cannot import name 'invv' from 'gradspec.linalg'; did you mean 'inv'?"),
     ("import gradspec.lax", "ModuleNotFoundError: No module named 'gradspec.lax'; write gs.func.scan, fori_loop"),
     ("import gradspec.numpy as np", "ModuleNotFoundError: No module named 'gradspec.numpy'; write import gradspec as gs"),
@@ -137,7 +137,7 @@ def test_a_program_that_asks_gets_its_answer_and_pays_for_no_words():
     code = """
 import sys
 import gradspec as gs
-assert not hasattr(gs, "pmap") and getattr(gs.nn, "CrossMapLRN2d", None) is None and not hasattr(gs.linalg, "__wrapped__")
+assert not hasattr(gs, "pmap") and getattr(gs.nn, "DataParallel", None) is None and not hasattr(gs.linalg, "__wrapped__")
 try:
     from gradspec import pmap
 except ImportError:

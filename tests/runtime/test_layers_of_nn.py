@@ -3,6 +3,7 @@
 import copy
 import fnmatch
 import inspect
+import itertools
 import pickle
 import re
 import warnings
@@ -201,3 +202,17 @@ def test_classes_of_an_adaptive_softmax():
                             (np.zeros(3, int), "same size in the batch")):  # fmt: skip
         with pytest.raises(RuntimeError, match=message):
             layer(x, target)
+
+
+def test_neighbours_across_maps_have_pytorchs_values_and_the_derivatives_of_these(torch):
+    for size, channels in itertools.product((1, 2, 3, 4, 5, 7), (1, 3, 6, 9)):
+        x, arguments = np.random.default_rng(size).normal(size=(2, channels, 2, 3)), (size, 0.3, 0.6, 1.5)
+        here, there = nn.CrossMapLRN2d(*arguments), torch.nn.CrossMapLRN2d(*arguments)
+        np.testing.assert_allclose(here(gs.tensor(x)), there(torch.tensor(x)), rtol=1e-13)
+        assert repr(here) == repr(there)
+    x = np.random.default_rng(0).normal(size=(1, 5, 1, 2))
+    assert gs.autograd.gradcheck(nn.CrossMapLRN2d(3, 0.3, 0.6, 1.5), (gs.tensor(x, requires_grad=True),))
+    theirs = torch.autograd.gradcheck(torch.nn.CrossMapLRN2d(3, 0.3, 0.6, 1.5), (torch.tensor(x, requires_grad=True),), raise_exception=False)
+    assert not theirs, "PyTorch's gradients are right now: ask it as the other layers"
+    with pytest.raises(ValueError, match="Expected input to be 4D, got 3D"):
+        nn.CrossMapLRN2d(3)(gs.ones(2, 3, 4))

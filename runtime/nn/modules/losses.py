@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gradspec as gs
@@ -43,6 +44,60 @@ class _Weighed(_Loss, held="weight"):
     reduction: str = "mean"
 
 
+@dataclass(slots=True, frozen=True)
+class LinearCrossEntropyOptions:
+    """How the cross entropy of a linear layer goes from group to group of examples, with the logits of one group at a time.
+
+    Parameters
+    ----------
+    allow_retain_graph : bool
+        Nothing: a graph may be kept whatever it says, and has derivatives of any order.
+    batch_chunk_size : int, optional
+        Examples in a group; all of them where there is no `chunking_method` either.
+    chunking_method : str, optional
+        "aspect_ratio:N", a group whose logits take an Nth of the memory of all inputs, rounded up to a power of 2; "auto" is 2
+        for N where there is no `batch_chunk_size`.
+    acc_policy : str
+        "accurate", "balanced", "compact" or "auto": which intermediate results PyTorch holds in `acc_dtype`; all of them here.
+    acc_dtype : dtype, optional
+        In which dtype logits and losses are computed; in that of the inputs when it is None.
+
+    References
+    ----------
+    Wijmans et al. (2025), Cut your losses in large-vocabulary language models, for the memory.
+    """
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Any = None
+
+    def __post_init__(self) -> None:
+        if self.acc_policy not in ("auto", "accurate", "balanced", "compact"):
+            raise ValueError(f"invalid acc_policy: {self.acc_policy!r}")
+        if self.chunking_method not in (None, "auto"):
+            name, _, divisor = str(self.chunking_method).partition(":")
+            if name != "aspect_ratio" or not (divisor or "1").isdigit() or int(divisor or 1) < 1:
+                raise ValueError(f"invalid chunking_method: {self.chunking_method!r}")
+        size = self.batch_chunk_size
+        if size is not None and not (isinstance(size, int) and size > 0):
+            raise ValueError(f"batch_chunk_size must be positive int or None, got {size!r}")
+
+    def examples_at_once(self, examples: int, features: int, classes: int) -> int:
+        """How many examples a group has."""
+        given, method = self.batch_chunk_size, self.chunking_method
+        if method is None or method == "auto" and given is not None:
+            return max(1, min(given or examples, examples))
+        divisor = 2 if method == "auto" else int(method.partition(":")[2] or 1)
+        wanted = -(-examples // max(1, -(-classes // max(1, features))))
+        size = max(1, min((1 << max(0, wanted - 1).bit_length()) // divisor, examples))
+        if given is not None and given != size:
+            raise ValueError(f"batch_chunk_size (={given}) and chunking_method ({method!r}) give different chunk sizes "
+                             f"({given} vs {size}); pass only one.")  # fmt: skip
+        return size
+
+
 class LinearCrossEntropyLoss(Module):
     """The cross entropy of what a linear layer gives.
 
@@ -67,7 +122,7 @@ class LinearCrossEntropyLoss(Module):
     def __init__(
         self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False, device: Any = None,
         dtype: Any = None, reduction: str = "mean", weight: Any = None, ignore_index: int | None = None,
-        label_smoothing: float = 0.0, options: None = None,
+        label_smoothing: float = 0.0, options: LinearCrossEntropyOptions | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_classes, self.out_features, self.reduction = num_classes, out_features, reduction

@@ -318,6 +318,27 @@ class LocalResponseNorm(Operator, call=F.local_response_norm, shown="*size alpha
     k: float = 1.0
 
 
+class CrossMapLRN2d(Operator, call=F.local_response_norm, shown="*size alpha beta k"):
+    """Numbers of images divided by a power of the mean square of `size` neighbouring channels; the first is a neighbour of all.
+
+    The layer that LocalResponseNorm came after. PyTorch's gradients are not the derivatives of its values; these are.
+    """
+
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1
+
+    def forward(self, x: gs.Tensor) -> gs.Tensor:
+        if x.ndim != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {x.ndim}D instead.")
+        channel = np.arange(x.shape[1])
+        near = abs(channel[:, None] - channel) < (self.size + 1) // 2
+        near[:, 0] |= channel >= (self.size + 1) // 2
+        squares = gs.einsum("nchw,dc->ndhw", x * x, near.astype(x.dtype))
+        return x * (self.k + self.alpha / self.size * squares) ** -self.beta
+
+
 def begin(module: Module) -> None:
     """Factors of 1 and summands of 0."""
     for name, value in module._parameters.items():
