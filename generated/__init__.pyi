@@ -249,7 +249,7 @@ class Tensor(ArrayTensor):
     def trunc(self, *, out: Any = None) -> Tensor:
         """x without its fraction."""
     fix = trunc
-    def add(self, b: Operand) -> Tensor:
+    def add(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a + b."""
     def addcdiv(self, a: Operand, b: Operand, value: complex = 1) -> Tensor:
         """x + value * a / b."""
@@ -303,7 +303,7 @@ class Tensor(ArrayTensor):
     def remainder(self, b: Operand) -> Tensor:
         """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
     mod = remainder
-    def subtract(self, b: Operand) -> Tensor:
+    def subtract(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a - b."""
     sub = subtract
     def xlogy(self, b: Operand) -> Tensor:
@@ -557,7 +557,7 @@ class Tensor(ArrayTensor):
         """Where the elements in C order are not 0."""
     def gather(self, axis: _int, indices: Index) -> Tensor:
         """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
-    def index_add(self, axis: _int, indices: Index, source: Operand) -> Tensor:
+    def index_add(self, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
     def index_copy(self, axis: _int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
@@ -661,13 +661,13 @@ class Tensor(ArrayTensor):
     def copy(self, *, order: Any = None) -> Tensor:
         """The same elements in memory of their own."""
     clone = copy
-    def new_empty(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None) -> Tensor:
+    def new_empty(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
         """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
-    def new_full(self, shape: _int | Sequence[_int], fill_value: complex, *, dtype: npt.DTypeLike | None = None) -> Tensor:
+    def new_full(self, shape: _int | Sequence[_int], fill_value: complex, *, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
         """One number everywhere, in a shape of its own and the dtype of `x`."""
-    def new_ones(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None) -> Tensor:
+    def new_ones(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
         """Ones in a shape of their own and the dtype of `x`."""
-    def new_zeros(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None) -> Tensor:
+    def new_zeros(self, *shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
         """Zeros in a shape of their own and the dtype of `x`."""
     def absolute_(self) -> Tensor:
         """Modulus; the derivative at 0 is 0. In place."""
@@ -775,7 +775,7 @@ class Tensor(ArrayTensor):
     def trunc_(self, *, out: Any = None) -> Tensor:
         """x without its fraction. In place."""
     fix_ = trunc_
-    def add_(self, b: Operand) -> Tensor:
+    def add_(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a + b. In place."""
     def addcdiv_(self, a: Operand, b: Operand, value: complex = 1) -> Tensor:
         """x + value * a / b. In place."""
@@ -829,7 +829,7 @@ class Tensor(ArrayTensor):
     def remainder_(self, b: Operand) -> Tensor:
         """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to. In place."""
     mod_ = remainder_
-    def subtract_(self, b: Operand) -> Tensor:
+    def subtract_(self, b: Operand, *, alpha: Operand | None = None) -> Tensor:
         """a - b. In place."""
     sub_ = subtract_
     def xlogy_(self, b: Operand) -> Tensor:
@@ -885,7 +885,7 @@ class Tensor(ArrayTensor):
     def swapaxes_(self, axis1: _int, axis2: _int) -> Tensor:
         """Two axes exchanged. In place."""
     swapdims_ = swapaxes_
-    def index_add_(self, axis: _int, indices: Index, source: Operand) -> Tensor:
+    def index_add_(self, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
     def index_copy_(self, axis: _int, indices: Index, source: Operand) -> Tensor:
         """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays. In place."""
@@ -1209,7 +1209,7 @@ def tanh(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
 def trunc(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """x without its fraction."""
-def add(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
+def add(a: Operand, b: Operand, *, alpha: Operand | None = None, out: Tensor | None = None) -> Tensor:
     """a + b."""
 def addcdiv(x: Operand, a: Operand, b: Operand, value: complex = 1) -> Tensor:
     """x + value * a / b."""
@@ -1265,7 +1265,7 @@ def remainder(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a - b * floor(a / b), with the sign of b; where it jumps, the derivatives of the side that the value belongs to."""
 def rsub(a: Operand, b: Operand, *, alpha: complex = 1) -> Tensor:
     """b - alpha * a."""
-def subtract(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
+def subtract(a: Operand, b: Operand, *, alpha: Operand | None = None, out: Tensor | None = None) -> Tensor:
     """a - b."""
 def where(mask: Operand, a: Operand, b: Operand) -> Tensor:
     """a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient."""
@@ -1601,7 +1601,7 @@ def gather(x: Operand, axis: _int, indices: Index) -> Tensor:
     """y[..., i, ...] = x[..., indices[..., i, ...], ...]; `indices` may be shorter than `x` along every axis."""
 def getitem(x: Operand, index: Index) -> Tensor:
     """x[index]; a view when the index holds only integers, slices, None and Ellipsis."""
-def index_add(x: Operand, axis: _int, indices: Index, source: Operand) -> Tensor:
+def index_add(x: Operand, axis: _int, indices: Index, source: Operand, *, alpha: Operand | None = None) -> Tensor:
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
 def index_copy(x: Operand, axis: _int, indices: Index, source: Operand) -> Tensor:
     """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
@@ -1741,17 +1741,17 @@ def copy(x: Operand, *, order: Any = None) -> Tensor:
     """The same elements in memory of their own."""
 def empty(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """An array that nobody has written to."""
-def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None) -> Tensor:
+def empty_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
     """An array of the shape and dtype of `x` that nobody has written to."""
 def eye(n_rows: _int, n_cols: _int | None = None, *, k: _int = 0, dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones on diagonal `k`, zeros elsewhere."""
 def ones(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Ones."""
-def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None) -> Tensor:
+def ones_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
     """Ones in the shape and dtype of `x`."""
 def zeros(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, requires_grad: _bool = False) -> Tensor:
     """Zeros."""
-def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None) -> Tensor:
+def zeros_like(x: Operand, *, dtype: npt.DTypeLike | None = None, order: Any = None, shape: Any = None, requires_grad: _bool = False) -> Tensor:
     """Zeros in the shape and dtype of `x`."""
 def bernoulli(p: Operand, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """1 with probability `p`, else 0."""
@@ -1761,15 +1761,15 @@ def normal(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int]
     """Normal distribution of mean `loc` and standard deviation `scale`."""
 def rand(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Evenly distributed over [0, 1)."""
-def rand_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None) -> Tensor:
+def rand_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Evenly distributed over [0, 1), in the shape and dtype of `x`."""
 def randint(low: _int, high: _int | None = None, size: _int | Sequence[_int] | None = None, *, dtype: npt.DTypeLike = 'int64', generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None."""
-def randint_like(x: Operand, low: _int, high: _int | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None) -> Tensor:
+def randint_like(x: Operand, low: _int, high: _int | None = None, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Integers from `low` up to but without `high`, or from 0 up to `low` where it stands alone, in the shape and dtype of `x`."""
 def randn(*shape: _int | _int | Sequence[_int], dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Standard normal numbers."""
-def randn_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None) -> Tensor:
+def randn_like(x: Operand, *, dtype: npt.DTypeLike | None = None, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """Standard normal numbers, in the shape and dtype of `x`."""
 def randperm(n: _int, *, generator: np.random.Generator | _int | None = None, requires_grad: _bool = False) -> Tensor:
     """The numbers from 0 to n - 1 in random order."""

@@ -728,6 +728,7 @@ BATCHING = {
     "binomial": ('draws', 'aa.g'),
     "cauchy": ('parts', 'aa.g'),
     "choice": ('parts', 'a...xg'),
+    "_drawn_numbers": ('draws', 'a...g'),
     "dirichlet": ('parts', 'a.g'),
     "_draw_indices": ('draws', 'a...xg'),
     "exponential": ('parts', 'a.g'),

@@ -135,7 +135,7 @@ PYTHON = {
         "slant", "solve_bands", "solve_sylvester", "sqrtm",
     ),
     "random": (
-        "bernoulli", "binomial", "draw_indices", "draw_places", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
+        "bernoulli", "binomial", "draw_indices", "draw_numbers", "draw_places", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
     ),
     "reductions.scans": (
         "logcumsumexp",

@@ -3207,7 +3207,12 @@ def cauchy(loc=0.0, scale=1.0, size=None, *, generator=None):
     return loc + scale * _standard('cauchy', loc, scale, size, generator=generator)
 
 def choice(x, size=None, replace=True, p=None, axis=0, *, generator=None):
+    if np.ndim(x) == 0:
+        return _drawn_numbers(x, size, replace, p, generator=generator)
     return take(x, _draw_indices(np.shape(x), size, replace, p, axis, generator=generator), axis)
+
+def _drawn_numbers(count, size, replace, p, *, generator=None):
+    return kernels.draw_numbers(count, size, replace, p, generator)
 
 def dirichlet(alpha, size=None, *, generator=None):
     drawn = standard_gamma(alpha, None if size is None else size + np.shape(alpha)[-1:], generator=generator)

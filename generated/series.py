@@ -736,6 +736,7 @@ SERIES = {
     "binomial": ('constant', (1,)),
     "cauchy": ('parts', (0, 1)),
     "choice": ('parts', (0,)),
+    "_drawn_numbers": ('constant', ()),
     "dirichlet": ('parts', (0,)),
     "_draw_indices": ('constant', ()),
     "exponential": ('parts', (0,)),

@@ -2,6 +2,7 @@
 """Tensor: ArrayTensor with every operator as a method."""
 
 from gradspec.core.tensor import register_tensor_type
+from gradspec.support.keywords import scaled
 from gradspec.support.scipy_operands import of_operator
 
 from gradspec.methods.array_tensor cimport ArrayTensor
@@ -554,12 +555,16 @@ cdef class Tensor(ArrayTensor):
         return op_trunc_(self)
     fix_ = trunc_
 
-    def add(self, b):
+    def add(self, b, *, alpha=None):
         """a + b."""
+        if alpha is not None:
+            b = scaled(b, alpha)
         return op_add(self, b)
 
-    def add_(self, b):
+    def add_(self, b, *, alpha=None):
         """a + b. In place."""
+        if alpha is not None:
+            b = scaled(b, alpha)
         return op_add_(self, b)
 
     def __add__(self, other):
@@ -818,13 +823,17 @@ cdef class Tensor(ArrayTensor):
     def __imod__(self, other):
         return op_remainder_(self, other) if is_operand(other) else NotImplemented
 
-    def subtract(self, b):
+    def subtract(self, b, *, alpha=None):
         """a - b."""
+        if alpha is not None:
+            b = scaled(b, alpha)
         return op_subtract(self, b)
     sub = subtract
 
-    def subtract_(self, b):
+    def subtract_(self, b, *, alpha=None):
         """a - b. In place."""
+        if alpha is not None:
+            b = scaled(b, alpha)
         return op_subtract_(self, b)
     sub_ = subtract_
 
@@ -1594,12 +1603,16 @@ cdef class Tensor(ArrayTensor):
     def __getitem__(self, index):
         return op_getitem(self, index)
 
-    def index_add(self, axis, indices, source):
+    def index_add(self, axis, indices, source, *, alpha=None):
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
+        if alpha is not None:
+            source = scaled(source, alpha)
         return op_index_add(self, axis, indices, source)
 
-    def index_add_(self, axis, indices, source):
+    def index_add_(self, axis, indices, source, *, alpha=None):
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
+        if alpha is not None:
+            source = scaled(source, alpha)
         return op_index_add_(self, axis, indices, source)
 
     def index_copy(self, axis, indices, source):
@@ -1970,21 +1983,25 @@ cdef class Tensor(ArrayTensor):
         return op_copy(self)
     clone = copy
 
-    def new_empty(self, *shape, dtype=None, **keyword_):
+    def new_empty(self, *shape, dtype=None, requires_grad=False, **keyword_):
         """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
-        return op_new_empty(self, star(shape, keyword_, "new_empty", "shape", False), dtype)
+        result_ = op_new_empty(self, star(shape, keyword_, "new_empty", "shape", False), dtype)
+        return result_.requires_grad_() if requires_grad else result_
 
-    def new_full(self, shape, fill_value, *, dtype=None):
+    def new_full(self, shape, fill_value, *, dtype=None, requires_grad=False):
         """One number everywhere, in a shape of its own and the dtype of `x`."""
-        return op_new_full(self, shape, fill_value, dtype)
+        result_ = op_new_full(self, shape, fill_value, dtype)
+        return result_.requires_grad_() if requires_grad else result_
 
-    def new_ones(self, *shape, dtype=None, **keyword_):
+    def new_ones(self, *shape, dtype=None, requires_grad=False, **keyword_):
         """Ones in a shape of their own and the dtype of `x`."""
-        return op_new_ones(self, star(shape, keyword_, "new_ones", "shape", False), dtype)
+        result_ = op_new_ones(self, star(shape, keyword_, "new_ones", "shape", False), dtype)
+        return result_.requires_grad_() if requires_grad else result_
 
-    def new_zeros(self, *shape, dtype=None, **keyword_):
+    def new_zeros(self, *shape, dtype=None, requires_grad=False, **keyword_):
         """Zeros in a shape of their own and the dtype of `x`."""
-        return op_new_zeros(self, star(shape, keyword_, "new_zeros", "shape", False), dtype)
+        result_ = op_new_zeros(self, star(shape, keyword_, "new_zeros", "shape", False), dtype)
+        return result_.requires_grad_() if requires_grad else result_
 
     def beta_(self, b):
         """Beta function, gamma(a) * gamma(b) / gamma(a + b). In place."""

@@ -35,7 +35,6 @@ STOPS = {
     "pytorch/layer_norm.py": "write correction=1 or correction=0",
     "pytorch/data_loader.py": "write a loop over slices",
     "pytorch/pca.py": "write gs.random.Generator",
-    "pytorch/sinkhorn.py": "write alpha * b for the second argument b",
     "pytorch/rnn_cell.py": "PyTorch's x.repeat(m, n) is x.tile((m, n))",
 }
 

@@ -15,6 +15,7 @@ _KEYS = {
     "namespace": "an operator of a package stands in the package's own module",
     "operator": "Python's operators between tensors are gradspec's",
     "numpy": "calls of NumPy's functions on tensors come to gradspec's operators",
+    "factor": "an argument of the entry's own, by which its forward multiplies, says the same",
     "view": "an operator of a package gives results in memory of their own",
     "inplace": "`variants: [inplace]` computes and writes; a kernel that writes by itself is gradspec's own",
     "placed": "a gradient that is placed is known to gradspec's engine alone",

@@ -29,12 +29,12 @@ from .signature import parse_signature
 
 DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
 ENTRY_KEYS = (
-    "op", KEY, "doc", "args", "ref", "unlike", "alias", "numpy", "namespace", "operator", "variants", "view", "domain", "dtype",
-    "shape", "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear", "multilinear",
+    "op", KEY, "doc", "args", "ref", "unlike", "factor", "alias", "numpy", "namespace", "operator", "variants", "view", "domain",
+    "dtype", "shape", "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear", "multilinear",
     "nondifferentiable", "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "law", "breaks", "samples",
     "examples", "kinks",
 )  # fmt: skip
-PUBLIC_KEYS = {"args", "unlike", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
+PUBLIC_KEYS = {"args", "unlike", "factor", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
 
@@ -131,6 +131,8 @@ class EntryReader(CallReader):
                 return {"ref": self._line(node)}
             case "unlike":
                 return {"unlike": self._unlike(op, node)}
+            case "factor":
+                return {"factor": self._factor(op, node)}
             case "numpy":
                 text = self._text(node)
                 return {"numpy": () if text.value == "false" else (function_named(text),)}
@@ -208,6 +210,17 @@ class EntryReader(CallReader):
         if len(items) != 1:
             raise SpecError("one argument is expected", self._location(node))
         return next((name, self._line(value)) for name, (_, value) in items.items())
+
+    def _factor(self, op: Op, node: yaml.Node) -> tuple[str, str]:
+        """`factor: {alpha: b}`: a keyword of the public functions, and the array that it multiplies."""
+        items = self.items(node, key="factor", op=op.name)
+        if len(items) != 1:
+            raise SpecError("one keyword and one array are expected", self._location(node))
+        (name, (key, value)), = items.items()
+        check_value_name(name, self._location(key))
+        if name in self.names:
+            raise SpecError(f"'{name}' is an argument or a result already", self._location(key))
+        return name, self._array_input(op.signature, self._text(value))
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
         """`alias: [expit, nn.sigmoid, .relu]`: a second name, one in another namespace, and one in the main one."""

@@ -248,6 +248,7 @@ class Op:
     args: dict[str, str] = field(default_factory=dict)  # argument -> what it is, in one line
     ref: str = ""  # where the formulas come from, in one line
     unlike: tuple[str, str] | None = None  # what PyTorch's does otherwise, of calls without an argument: (argument or "", words)
+    factor: tuple[str, str] | None = None  # a keyword of the public functions, and the array that it multiplies
     numpy: tuple[str, ...] = ()  # NumPy's functions that a public op answers to, "linalg.svd"
     elsewhere: tuple[tuple[str, str], ...] = ()  # (namespace, name) of the function in other namespaces
     namespace: str = ""  # "", "linalg", "nn", "special"

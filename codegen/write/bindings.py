@@ -6,6 +6,7 @@ Knows nothing of formulas, nodes or stubs.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from ..spec.model import Argument, Op
@@ -38,8 +39,19 @@ class Bindings:
 
     @property
     def is_creation(self) -> bool:
-        """No array goes in: the result is a leaf."""
-        return not any(a.type.base in ("Array", "Index", "Mask") for a in self.arguments)
+        """No value of an array goes in, as in `zeros_like`, which takes its shape and dtype: the result is a leaf."""
+        if any(a.type.base in ("Index", "Mask") for a in self.arguments):
+            return False
+        return not self.arrays or any(a.type.base == "DType" for a in self.arguments) and self._reads_no_values()
+
+    def _reads_no_values(self) -> bool:
+        """Whether a composite names arrays for their shape and dtype alone; what is nondifferentiable is taken to."""
+        if self.op.composite is None:
+            return self.op.form == "nondifferentiable"
+        described = {id(node.value) for node in ast.walk(self.op.composite.tree) if isinstance(node, ast.Attribute)}
+        arrays = {a.name for a in self.arrays}
+        read = [node for node in ast.walk(self.op.composite.tree) if isinstance(node, ast.Name) and node.id in arrays]
+        return all(id(node) in described for node in read)
 
     def conversion(self, entry: str) -> dict[str, str]:
         """Argument name -> the call that makes of what users pass what the forward takes; errors name `entry`."""
@@ -102,7 +114,8 @@ class Bindings:
                 parts.append("*")
                 starred = True
             parts.append(self._parameter(a))
-        extra = list(extra) + (["out=None"] if out and "out" in self.op.variants else [])
+        extra = list(extra) + ([f"{self.op.factor[0]}=None"] if self.op.factor else [])
+        extra += ["out=None"] if out and "out" in self.op.variants else []
         extra += ["requires_grad=False"] if self.is_creation else []
         if extra and not starred:
             parts.append("*")

@@ -45,6 +45,8 @@ def unlike(op: Bindings) -> list[str]:
 def parameters(op: OpText) -> list[str]:
     """The lines of the arguments that the entry names, and those of NumPy's parameters beside them."""
     own = [line for a in op.arguments for line in _entry(a, op.op.args.get(a.name, ""))]
+    if op.op.factor:
+        own += [f"{op.op.factor[0]} : array_like, optional", f"    Factor of `{op.op.factor[1]}`."]
     if not op.function_beside:
         return own
     return [*own, f"{', '.join(op.function_beside)} : optional", f"    As `numpy.{op.numpy_method.name}` takes them."]

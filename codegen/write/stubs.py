@@ -37,10 +37,9 @@ def output_type(output: Output) -> str:
 
 
 def function_parameters(op: OpText) -> str:
-    extra = [f"{name}: Any = None" for name in op.function_beside]
+    extra = [f"{name}: Any = None" for name in op.function_beside] + _factor(op)
     extra += ["out: Tensor | None = None"] if "out" in op.op.variants else []
-    extra += ["requires_grad: _bool = False"] if op.is_creation else []
-    return ", ".join(_parameters(op.arguments, extra))
+    return ", ".join(_parameters(op.arguments, extra + _leaf(op)))
 
 
 def method_parameters(op: OpText) -> str:
@@ -49,7 +48,15 @@ def method_parameters(op: OpText) -> str:
         star, *rest = rest
         return ", ".join(["self", f"*{star.name}: {argument_type(star.type)}", *map(_parameter, rest)])
     more = op.numpy_method.beside if op.numpy_method else []
-    return ", ".join(["self", *_parameters(rest, [f"{name}: Any = None" for name in more])])
+    return ", ".join(["self", *_parameters(rest, [*(f"{name}: Any = None" for name in more), *_factor(op), *_leaf(op)])])
+
+
+def _factor(op: OpText) -> list[str]:
+    return [f"{op.op.factor[0]}: Operand | None = None"] if op.op.factor else []
+
+
+def _leaf(op: OpText) -> list[str]:
+    return ["requires_grad: _bool = False"] if op.is_creation else []
 
 
 def _parameters(arguments: Iterable[Argument], extra: list[str]) -> list[str]:

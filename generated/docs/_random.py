@@ -18,15 +18,16 @@ describe({
         'cauchy(loc=0.0, scale=1.0, int[]? size=None, *, Generator? generator=None) -> y\n'
         "composite: loc + scale * _standard('cauchy', loc, scale, size, generator=generator)",
         examples='>>> gs.random.cauchy(2.0, 0.0)\n' 'tensor(2.)'),
-    "choice": docstring('Slices of `x` along `axis`, drawn at random.', 'x : array_like\n' '    What is drawn from.\n'
-        'size : int or sequence of int or None, default None\n' '    Shape of the draw; one slice when it is None.\n'
-        'replace : bool, default True\n' '    Whether a slice can be drawn again.\n'
-        'p : float or sequence of float or None, default None\n' '    Weight of each slice; they are equal when it is None.\n'
-        'axis : int, default 0\n' '    Axis along which the slices lie.\n'
-        'generator : numpy.random.Generator or int or None, default None\n'
+    "choice": docstring('Slices of `x` along `axis`, drawn at random; of a single whole number n, numbers from 0 to n - 1.',
+        'x : array_like\n' '    What is drawn from.\n' 'size : int or sequence of int or None, default None\n'
+        '    Shape of the draw; one slice when it is None.\n' 'replace : bool, default True\n'
+        '    Whether a slice can be drawn again.\n' 'p : float or sequence of float or None, default None\n'
+        '    Weight of each slice; they are equal when it is None.\n' 'axis : int, default 0\n'
+        '    Axis along which the slices lie.\n' 'generator : numpy.random.Generator or int or None, default None\n'
         '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
         'choice(x, int[]? size=None, bool replace=True, float[]? p=None, int axis=0, *, Generator? generator=None) -> y\n'
-        'composite: take(x, _draw_indices(x.shape, size, replace, p, axis, generator=generator), axis)',
+        'composite: _drawn_numbers(x, size, replace, p, generator=generator) if x.ndim == 0 else take(x,\n'
+        '  _draw_indices(x.shape, size, replace, p, axis, generator=generator), axis)',
         examples='>>> gs.random.choice([[2.0], [2.0]], (3,))\n' 'tensor([[2.],\n' '        [2.],\n' '        [2.]])'),
     "dirichlet": docstring('Dirichlet distribution, whose numbers along the last axis are positive and sum to 1. Needs SciPy.',
         'alpha : array_like\n' '    Weights along the last axis.\n' 'size : int or sequence of int or None, default None\n'

@@ -142,8 +142,9 @@ describe({
         examples='>>> gs.tanh([0.0, 1.0])\n' 'tensor([0.        , 0.76159416])'),
     "trunc": docstring('x without its fraction.', 'x : array_like\n' + OUT, 'trunc(x) -> y\n' 'dy/dx = 0',
         examples='>>> gs.trunc([-1.5, 1.5])\n' 'tensor([-1.,  1.])'),
-    "add": docstring('a + b.', 'a : array_like\n' 'b : array_like\n' + OUT, 'add(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = 1',
-        examples='>>> gs.add([1.0, 2.0], 3.0)\n' 'tensor([4., 5.])'),
+    "add": docstring('a + b.', 'a : array_like\n' 'b : array_like\n' 'alpha : array_like, optional\n'
+        '    Factor of `b`.\n' + OUT, 'add(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = 1', examples='>>> gs.add([1.0, 2.0], 3.0)\n'
+        'tensor([4., 5.])'),
     "addcdiv": docstring('x + value * a / b.', 'x : array_like\n' 'a : array_like\n' 'b : array_like\n'
         'value : scalar, default 1\n' '    Factor of the quotient.', 'addcdiv(x, a, b, Scalar value=1) -> y\n'
         'composite: x + value * (a / b)', examples='>>> gs.addcdiv(1.0, 3.0, 4.0, 8.0)\n' 'tensor(7.)'),
@@ -246,8 +247,9 @@ describe({
         examples='>>> gs.remainder([5.5, -5.5], 3.0)\n' 'tensor([2.5, 0.5])'),
     "rsub": docstring('b - alpha * a.', 'a : array_like\n' 'b : array_like\n' 'alpha : scalar, default 1\n' '    Factor of `a`.',
         'rsub(a, b, *, Scalar alpha=1) -> y\n' 'composite: b - alpha * a', examples='>>> gs.rsub(2.0, 5.0)\n' 'tensor(3.)'),
-    "subtract": docstring('a - b.', 'a : array_like\n' 'b : array_like\n' + OUT, 'subtract(a, b) -> y\n' 'dy/da = 1\n'
-        'dy/db = -1', examples='>>> gs.subtract([1.0, 2.0], 3.0)\n' 'tensor([-2., -1.])'),
+    "subtract": docstring('a - b.', 'a : array_like\n' 'b : array_like\n' 'alpha : array_like, optional\n'
+        '    Factor of `b`.\n' + OUT, 'subtract(a, b) -> y\n' 'dy/da = 1\n' 'dy/db = -1',
+        examples='>>> gs.subtract([1.0, 2.0], 3.0)\n' 'tensor([-2., -1.])'),
     "where": docstring(
         'a where the mask is true, b elsewhere; nothing of the branch not taken, NaN included, reaches the gradient.',
         'mask : array_like of bool\n' '    Where to take `a`.\n' 'a : array_like\n' 'b : array_like',
@@ -1184,9 +1186,9 @@ describe({
         'tensor([3., 1.])'),
     "index_add": docstring('A copy of `x` with slice i of `source` added to slice indices[i] along `axis`.', 'x : array_like\n'
         'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
-        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is added.',
-        'index_add(x, int axis, Index indices, source) -> y\n' 'linear in x, source\n' 'grad_x = grad\n'
-        'grad_source = take(grad, indices, axis)',
+        '    Integers, negative ones from the end.\n' 'source : array_like\n' '    What is added.\n'
+        'alpha : array_like, optional\n' '    Factor of `source`.', 'index_add(x, int axis, Index indices, source) -> y\n'
+        'linear in x, source\n' 'grad_x = grad\n' 'grad_source = take(grad, indices, axis)',
         examples='>>> gs.index_add([1.0, 2.0, 3.0], 0, [0, 0, 2], [10.0, 20.0, 30.0])\n' 'tensor([31.,  2., 33.])'),
     "index_copy": docstring(
         'A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one\n'
@@ -1586,7 +1588,7 @@ describe({
         'empty(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable'),
     "empty_like": docstring('An array of the shape and dtype of `x` that nobody has written to.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n' 'order, shape : optional\n'
-        '    As `numpy.empty_like` takes them.', 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable'),
+        '    As `numpy.empty_like` takes them.\n' + LEAF, 'empty_like(x, *, DType? dtype=None) -> y\n' 'not differentiable'),
     "eye": docstring('Ones on diagonal `k`, zeros elsewhere.', 'n_rows : int\n' '    Number of rows.\n'
         'n_cols : int or None, default None\n' '    Number of columns; that of the rows when it is None.\n' 'k : int, default 0\n'
         '    Which diagonal; positive ones are above the main one.\n' 'dtype : dtype or None, default None\n'
@@ -1598,7 +1600,7 @@ describe({
         'not differentiable', examples='>>> gs.full((2, 2), 0.5)\n' 'tensor([[0.5, 0.5],\n' '        [0.5, 0.5]])'),
     "full_like": docstring('One value everywhere, in the shape and dtype of `x`.', 'x : array_like\n' 'fill_value : scalar\n'
         '    The value of every element.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n'
-        'order, shape : optional\n' '    As `numpy.full_like` takes them.',
+        'order, shape : optional\n' '    As `numpy.full_like` takes them.\n' + LEAF,
         'full_like(x, Scalar fill_value, *, DType? dtype=None) -> y\n' 'not differentiable',
         examples='>>> gs.full_like([1.0, 2.0], 7)\n' 'tensor([7., 7.])'),
     "linspace": docstring('Evenly spaced numbers from `start` to `stop`.', 'start : scalar\n' '    First number.\n'
@@ -1619,7 +1621,7 @@ describe({
         'ones(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.ones((2, 3))\n'
         'tensor([[1., 1., 1.],\n' '        [1., 1., 1.]])'),
     "ones_like": docstring('Ones in the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
-        '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.ones_like` takes them.',
+        '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.ones_like` takes them.\n' + LEAF,
         'ones_like(x, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.ones_like([2.0, 3.0])\n'
         'tensor([1., 1.])'),
     "zeros": docstring('Zeros.', 'shape : int, one or more, or a int or sequence of int\n' '    Length of each axis.\n'
@@ -1627,7 +1629,7 @@ describe({
         'zeros(int[] *shape, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.zeros((2, 3))\n'
         'tensor([[0., 0., 0.],\n' '        [0., 0., 0.]])'),
     "zeros_like": docstring('Zeros in the shape and dtype of `x`.', 'x : array_like\n' 'dtype : dtype or None, default None\n'
-        '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.zeros_like` takes them.',
+        '    Type of the elements.\n' 'order, shape : optional\n' '    As `numpy.zeros_like` takes them.\n' + LEAF,
         'zeros_like(x, *, DType? dtype=None) -> y\n' 'not differentiable', examples='>>> gs.zeros_like([2.0, 3.0])\n'
         'tensor([0., 0.])'),
     "bernoulli": docstring('1 with probability `p`, else 0.', 'p : array_like\n' '    Probability of a 1, for each element.\n'
@@ -1657,7 +1659,7 @@ describe({
     "rand_like": docstring('Evenly distributed over [0, 1), in the shape and dtype of `x`.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
         'rand_like(x, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
     "randint": docstring('Integers from `low` up to but without `high`; from 0 up to `low` when `high` is None.', 'low : int\n'
         '    The least one, or the bound where it stands alone.\n' 'high : int or None, default None\n'
@@ -1672,7 +1674,7 @@ describe({
         '`x`.', 'x : array_like\n' 'low : int\n' '    The least one, or the bound where it stands alone.\n'
         'high : int or None, default None\n' '    Bound, itself left out.\n' 'dtype : dtype or None, default None\n'
         '    Type of the elements.\n' 'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
         'randint_like(x, int low, int? high=None, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
     "randn": docstring('Standard normal numbers.', 'shape : int, one or more, or a int or sequence of int\n'
         '    Length of each axis.\n' 'dtype : dtype or None, default None\n' '    Type of the elements.\n'
@@ -1682,7 +1684,7 @@ describe({
     "randn_like": docstring('Standard normal numbers, in the shape and dtype of `x`.', 'x : array_like\n'
         'dtype : dtype or None, default None\n' '    Type of the elements.\n'
         'generator : numpy.random.Generator or int or None, default None\n'
-        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.',
+        '    Where the random numbers come from, or a seed; the default one of manual_seed when it is None.\n' + LEAF,
         'randn_like(x, *, DType? dtype=None, Generator? generator=None) -> y\n' 'not differentiable'),
     "randperm": docstring('The numbers from 0 to n - 1 in random order.', 'n : int\n' '    How many.\n'
         'generator : numpy.random.Generator or int or None, default None\n'

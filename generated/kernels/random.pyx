@@ -37,7 +37,15 @@ cdef object forward_cauchy(object loc, object scale, object size, object generat
     return cauchy_y.run((loc, scale, forward__standard('cauchy', loc, scale, size, generator)))
 
 cdef object forward_choice(object x, object size, object replace, object p, object axis, object generator):
+    if ndim_of(x) == 0:
+        return forward__drawn_numbers(x, size, replace, p, generator)
     return forward_take(x, forward__draw_indices(shape_of(x), size, replace, p, axis, generator), axis)
+
+cdef object forward__drawn_numbers(object count, object size, object replace, object p, object generator):
+    try:
+        return as_array(kernels.draw_numbers(count, size, replace, p, generator))
+    except Exception as error_:
+        raise explain(error_, "_drawn_numbers", count=count, size=size, replace=replace, p=p, generator=generator) from None
 
 cdef object forward_dirichlet(object alpha, object size, object generator):
     drawn = forward_standard_gamma(alpha, None if size is None else size + shape_of(alpha)[-1:], generator)

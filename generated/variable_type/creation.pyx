@@ -127,11 +127,13 @@ cdef object op_empty_like(object x, object dtype):
 
     return wrap_forward(forward_empty_like(array_of(x), dtype))
 
-def empty_like(x, *, dtype=None, order=None, shape=None):
+def empty_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
     """An array of the shape and dtype of `x` that nobody has written to."""
     if order is not None or shape is not None:
-        return call_method("empty_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
-    return op_empty_like(x, dtype)
+        result_ = call_method("empty_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
+        return result_.requires_grad_() if requires_grad else result_
+    result_ = op_empty_like(x, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_eye(object n_rows, object n_cols, object k, object dtype):
@@ -177,11 +179,13 @@ cdef object op_full_like(object x, object fill_value, object dtype):
 
     return wrap_forward(forward_full_like(array_of(x), fill_value, dtype))
 
-def full_like(x, fill_value, *, dtype=None, order=None, shape=None):
+def full_like(x, fill_value, *, dtype=None, requires_grad=False, order=None, shape=None):
     """One value everywhere, in the shape and dtype of `x`."""
     if order is not None or shape is not None:
-        return call_method("full_like", x, dict(fill_value=fill_value, dtype=dtype), dict(order=order, shape=shape))
-    return op_full_like(x, fill_value, dtype)
+        result_ = call_method("full_like", x, dict(fill_value=fill_value, dtype=dtype), dict(order=order, shape=shape))
+        return result_.requires_grad_() if requires_grad else result_
+    result_ = op_full_like(x, fill_value, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_linspace(object start, object stop, object num, object endpoint, object dtype):
@@ -236,9 +240,10 @@ cdef object op_new_empty(object x, object shape, object dtype):
     except Exception as error_:
         raise explain(error_, "new_empty", x=x, shape=shape, dtype=dtype) from None
 
-def new_empty(x, *shape, dtype=None, **keyword_):
+def new_empty(x, *shape, dtype=None, requires_grad=False, **keyword_):
     """An array that nobody has written to, in a shape of its own and the dtype of `x`."""
-    return op_new_empty(x, star(shape, keyword_, "new_empty", "shape", False), dtype)
+    result_ = op_new_empty(x, star(shape, keyword_, "new_empty", "shape", False), dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_new_full(object x, object shape, object fill_value, object dtype):
@@ -257,9 +262,10 @@ cdef object op_new_full(object x, object shape, object fill_value, object dtype)
     except Exception as error_:
         raise explain(error_, "new_full", x=x, shape=shape, fill_value=fill_value, dtype=dtype) from None
 
-def new_full(x, shape, fill_value, *, dtype=None):
+def new_full(x, shape, fill_value, *, dtype=None, requires_grad=False):
     """One number everywhere, in a shape of its own and the dtype of `x`."""
-    return op_new_full(x, shape, fill_value, dtype)
+    result_ = op_new_full(x, shape, fill_value, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_new_ones(object x, object shape, object dtype):
@@ -277,9 +283,10 @@ cdef object op_new_ones(object x, object shape, object dtype):
     except Exception as error_:
         raise explain(error_, "new_ones", x=x, shape=shape, dtype=dtype) from None
 
-def new_ones(x, *shape, dtype=None, **keyword_):
+def new_ones(x, *shape, dtype=None, requires_grad=False, **keyword_):
     """Ones in a shape of their own and the dtype of `x`."""
-    return op_new_ones(x, star(shape, keyword_, "new_ones", "shape", False), dtype)
+    result_ = op_new_ones(x, star(shape, keyword_, "new_ones", "shape", False), dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_new_zeros(object x, object shape, object dtype):
@@ -297,9 +304,10 @@ cdef object op_new_zeros(object x, object shape, object dtype):
     except Exception as error_:
         raise explain(error_, "new_zeros", x=x, shape=shape, dtype=dtype) from None
 
-def new_zeros(x, *shape, dtype=None, **keyword_):
+def new_zeros(x, *shape, dtype=None, requires_grad=False, **keyword_):
     """Zeros in a shape of their own and the dtype of `x`."""
-    return op_new_zeros(x, star(shape, keyword_, "new_zeros", "shape", False), dtype)
+    result_ = op_new_zeros(x, star(shape, keyword_, "new_zeros", "shape", False), dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_one_hot(object indices, object num_classes, object dtype):
@@ -341,11 +349,13 @@ cdef object op_ones_like(object x, object dtype):
 
     return wrap_forward(forward_ones_like(array_of(x), dtype))
 
-def ones_like(x, *, dtype=None, order=None, shape=None):
+def ones_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
     """Ones in the shape and dtype of `x`."""
     if order is not None or shape is not None:
-        return call_method("ones_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
-    return op_ones_like(x, dtype)
+        result_ = call_method("ones_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
+        return result_.requires_grad_() if requires_grad else result_
+    result_ = op_ones_like(x, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_zeros(object shape, object dtype):
@@ -372,11 +382,13 @@ cdef object op_zeros_like(object x, object dtype):
 
     return wrap_forward(forward_zeros_like(array_of(x), dtype))
 
-def zeros_like(x, *, dtype=None, order=None, shape=None):
+def zeros_like(x, *, dtype=None, requires_grad=False, order=None, shape=None):
     """Zeros in the shape and dtype of `x`."""
     if order is not None or shape is not None:
-        return call_method("zeros_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
-    return op_zeros_like(x, dtype)
+        result_ = call_method("zeros_like", x, dict(dtype=dtype), dict(order=order, shape=shape))
+        return result_.requires_grad_() if requires_grad else result_
+    result_ = op_zeros_like(x, dtype)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 answer_calls()

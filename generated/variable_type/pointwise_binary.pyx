@@ -9,6 +9,7 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.support.keywords import scaled
 from gradspec.generated.results import DivmodResult
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
@@ -81,8 +82,10 @@ cdef object into_add(object a, object b, object out):
         return listened(state_, "add.out", <void*> into_add, (a, b, out))
     return out_binary(add_ufunc, a, b, out, HAS_GRADIENT)
 
-def add(a, b, *, out=None):
+def add(a, b, *, alpha=None, out=None):
     """a + b."""
+    if alpha is not None:
+        b = scaled(b, alpha)
     if out is not None:
         return into_add(a, b, out)
     return op_add(a, b)
@@ -1542,8 +1545,10 @@ cdef object into_subtract(object a, object b, object out):
         return listened(state_, "subtract.out", <void*> into_subtract, (a, b, out))
     return out_binary(subtract_ufunc, a, b, out, HAS_GRADIENT)
 
-def subtract(a, b, *, out=None):
+def subtract(a, b, *, alpha=None, out=None):
     """a - b."""
+    if alpha is not None:
+        b = scaled(b, alpha)
     if out is not None:
         return into_subtract(a, b, out)
     return op_subtract(a, b)

@@ -9,12 +9,12 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.random cimport (
-    forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward_dirichlet, forward__draw_indices,
-    forward_exponential, forward_geometric, forward_gumbel, forward_integers, forward_laplace, forward_logistic,
-    forward_lognormal, forward_multinomial, forward_normal, forward_pareto, forward_permutation, forward__permuted_numbers,
-    forward_poisson, forward_rand, forward_rand_like, forward_randint, forward_randint_like, forward_randn,
-    forward_randn_like, forward_random, forward_randperm, forward_rayleigh, forward__standard, forward_standard_gamma,
-    forward_standard_normal, forward_uniform, forward_weibull,
+    forward_bernoulli, forward_binomial, forward_cauchy, forward_choice, forward__drawn_numbers, forward_dirichlet,
+    forward__draw_indices, forward_exponential, forward_geometric, forward_gumbel, forward_integers, forward_laplace,
+    forward_logistic, forward_lognormal, forward_multinomial, forward_normal, forward_pareto, forward_permutation,
+    forward__permuted_numbers, forward_poisson, forward_rand, forward_rand_like, forward_randint, forward_randint_like,
+    forward_randn, forward_randn_like, forward_random, forward_randperm, forward_rayleigh, forward__standard,
+    forward_standard_gamma, forward_standard_normal, forward_uniform, forward_weibull,
 )
 from gradspec.core.arguments cimport as_bool, as_dtype, as_generator, as_int, as_ints, as_str
 from gradspec.core.accumulate_grad cimport needs_grad
@@ -89,14 +89,32 @@ cdef object op_choice(object x, object size, object replace, object p, object ax
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            if ndim_of(x) == 0:
+                return ops._drawn_numbers(x, size, replace, p, generator=generator)
             return ops.take(x, ops._draw_indices(shape_of(x), size, replace, p, axis, generator=generator), axis)
         return wrap_forward(forward_choice(array_of(x), size, replace, p, axis, generator))
     except Exception as error_:
         raise explain(error_, "choice", x=x, size=size, replace=replace, p=p, axis=axis, generator=generator) from None
 
 def choice(x, size=None, replace=True, p=None, axis=0, *, generator=None):
-    """Slices of `x` along `axis`, drawn at random."""
+    """Slices of `x` along `axis`, drawn at random; of a single whole number n, numbers from 0 to n - 1."""
     return op_choice(x, size, replace, p, axis, generator)
+
+
+cdef object op__drawn_numbers(object count, object size, object replace, object p, object generator):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_drawn_numbers", <void*> op__drawn_numbers, (count, size, replace, p, generator))
+    count = as_index(count, "_drawn_numbers", "count")
+    size = None if size is None else as_ints(size, "_drawn_numbers", "size", -1)
+    replace = as_bool(replace, "_drawn_numbers", "replace")
+    generator = as_generator(generator, "_drawn_numbers", "generator")
+
+    return wrap_forward(forward__drawn_numbers(index_of(count), size, replace, p, generator))
+
+def _drawn_numbers(count, size, replace, p, *, generator=None):
+    """Whole numbers from 0 up to but without `count`, drawn at random."""
+    return op__drawn_numbers(count, size, replace, p, generator)
 
 
 cdef object op_dirichlet(object alpha, object size, object generator):
@@ -409,9 +427,10 @@ cdef object op_rand_like(object x, object dtype, object generator):
 
     return wrap_forward(forward_rand_like(array_of(x), dtype, generator))
 
-def rand_like(x, *, dtype=None, generator=None):
+def rand_like(x, *, dtype=None, generator=None, requires_grad=False):
     """Evenly distributed over [0, 1), in the shape and dtype of `x`."""
-    return op_rand_like(x, dtype, generator)
+    result_ = op_rand_like(x, dtype, generator)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_randint(object low, object high, object size, object dtype, object generator):
@@ -444,10 +463,11 @@ cdef object op_randint_like(object x, object low, object high, object dtype, obj
 
     return wrap_forward(forward_randint_like(array_of(x), low, high, dtype, generator))
 
-def randint_like(x, low, high=None, *, dtype=None, generator=None):
+def randint_like(x, low, high=None, *, dtype=None, generator=None, requires_grad=False):
     """Integers from `low` up to but without `high`, or from 0 up to `low` where it stands alone, in the shape and
     dtype of `x`."""
-    return op_randint_like(x, low, high, dtype, generator)
+    result_ = op_randint_like(x, low, high, dtype, generator)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_randn(object shape, object dtype, object generator):
@@ -476,9 +496,10 @@ cdef object op_randn_like(object x, object dtype, object generator):
 
     return wrap_forward(forward_randn_like(array_of(x), dtype, generator))
 
-def randn_like(x, *, dtype=None, generator=None):
+def randn_like(x, *, dtype=None, generator=None, requires_grad=False):
     """Standard normal numbers, in the shape and dtype of `x`."""
-    return op_randn_like(x, dtype, generator)
+    result_ = op_randn_like(x, dtype, generator)
+    return result_.requires_grad_() if requires_grad else result_
 
 
 cdef object op_random(object size, object dtype, object generator):
@@ -629,11 +650,11 @@ def weibull(a, size=None, *, generator=None):
 answer_calls()
 
 register({
-"bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "dirichlet": dirichlet,
-    "_draw_indices": _draw_indices, "exponential": exponential, "geometric": geometric, "gumbel": gumbel, "integers":
-    integers, "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "multinomial": multinomial, "normal":
-    normal, "pareto": pareto, "permutation": permutation, "_permuted_numbers": _permuted_numbers, "poisson": poisson,
-    "rand": rand, "rand_like": rand_like, "randint": randint, "randint_like": randint_like, "randn": randn, "randn_like":
-    randn_like, "random": random, "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard, "standard_gamma":
-    standard_gamma, "standard_normal": standard_normal, "uniform": uniform, "weibull": weibull,
+"bernoulli": bernoulli, "binomial": binomial, "cauchy": cauchy, "choice": choice, "_drawn_numbers": _drawn_numbers,
+    "dirichlet": dirichlet, "_draw_indices": _draw_indices, "exponential": exponential, "geometric": geometric, "gumbel":
+    gumbel, "integers": integers, "laplace": laplace, "logistic": logistic, "lognormal": lognormal, "multinomial":
+    multinomial, "normal": normal, "pareto": pareto, "permutation": permutation, "_permuted_numbers": _permuted_numbers,
+    "poisson": poisson, "rand": rand, "rand_like": rand_like, "randint": randint, "randint_like": randint_like, "randn":
+    randn, "randn_like": randn_like, "random": random, "randperm": randperm, "rayleigh": rayleigh, "_standard": _standard,
+    "standard_gamma": standard_gamma, "standard_normal": standard_normal, "uniform": uniform, "weibull": weibull,
 })

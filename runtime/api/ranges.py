@@ -83,7 +83,7 @@ def full(shape: int | Sequence[int], fill_value: Any, *, dtype: Any = None, requ
 
 
 @answering
-def full_like(x: Any, fill_value: Any, *, dtype: Any = None) -> "Tensor":
+def full_like(x: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> "Tensor":
     """One value everywhere, in the shape and dtype of `x`.
 
     Parameters
@@ -92,6 +92,8 @@ def full_like(x: Any, fill_value: Any, *, dtype: Any = None) -> "Tensor":
     fill_value : array_like
         An array is broadcast.
     dtype : dtype, optional
+    requires_grad : bool
+        Whether the result is a leaf that collects a gradient.
 
     Returns
     -------
@@ -103,10 +105,10 @@ def full_like(x: Any, fill_value: Any, *, dtype: Any = None) -> "Tensor":
     tensor([7., 7.])
     """
     if _are_numbers(fill_value):
-        return ops.full_like(x, fill_value, dtype=dtype)
+        return ops.full_like(x, fill_value, dtype=dtype, requires_grad=requires_grad)
     from ..methods.numpy_ranges import full_like
 
-    return full_like(x, fill_value, dtype)
+    return _leaf(full_like(x, fill_value, dtype), requires_grad)
 
 
 @answering

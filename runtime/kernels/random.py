@@ -5,8 +5,8 @@ import operator
 import numpy as np
 
 __all__ = [
-    "bernoulli", "binomial", "draw_indices", "draw_places", "geometric", "integers", "normal_", "poisson", "rand", "rand_like",
-    "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
+    "bernoulli", "binomial", "draw_indices", "draw_numbers", "draw_places", "geometric", "integers", "normal_", "poisson", "rand",
+    "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
 ]  # fmt: skip
 
 
@@ -63,8 +63,28 @@ def draw_indices(shape, size, replace, p, axis, generator):
     -------
     ndarray of int
     """
+    return draw_numbers(shape[axis], size, replace, p, generator)
+
+
+def draw_numbers(count, size, replace, p, generator):
+    """Random numbers from 0 up to but without `count`.
+
+    Parameters
+    ----------
+    count : int, or ndarray of one
+    size : tuple of int or None
+    replace : bool
+        Whether a number can be drawn again.
+    p : tuple of float or None
+        Weight of each.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
     weights = p if p is None else np.asarray(p, np.float64) / np.sum(p, dtype=np.float64)
-    return np.asarray(generator.choice(shape[axis], size, replace, weights), np.intp)
+    return np.asarray(generator.choice(operator.index(count), size, replace, weights), np.intp)
 
 
 def draw_places(weights, n, replacement, generator):

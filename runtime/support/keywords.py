@@ -8,6 +8,8 @@ operators: the spec says which of them differ from PyTorch's of the same name (`
 import sys
 from collections.abc import Collection, Mapping
 
+from .dispatch import ops
+
 # PyTorch's keywords, and NumPy's where they differ: the parameters of ours that may be meant, the first of which that there is.
 # `axis1:offset` is meant only where there is an `offset` as well: `dim1` is the first axis of diagonal, the second of swapaxes.
 _RENAMED = {
@@ -57,6 +59,13 @@ def meant(name: str, known: Collection[str]) -> str | None:
         if parameter in known and (beside is None or beside in known):
             return parameter
     return None
+
+
+def scaled(value: object, factor: object) -> object:
+    """An argument times what a keyword says: `b` of `add(a, b, alpha=2)`; of two numbers a number, which no dtype follows."""
+    if isinstance(value, (int, float, complex)) and isinstance(factor, (int, float, complex)):
+        return factor * value
+    return ops.multiply(value, factor)
 
 
 def is_idle(name: str, value: object) -> bool:

@@ -114,6 +114,27 @@ derivatives.yaml:14:9: error: f: args: 'args' is a mapping
   args: Where.
         ^""",
     ),
+    "factor that is an argument": (
+        stated("factor: {axis: x}"),
+        """\
+derivatives.yaml:14:12: error: f: factor: 'axis' is an argument or a result already
+  factor: {axis: x}
+           ^""",
+    ),
+    "factor of what there is not": (
+        stated("factor: {alpha: b}"),
+        """\
+derivatives.yaml:14:19: error: f: factor: 'b' is not an array input
+  factor: {alpha: b}
+                  ^""",
+    ),
+    "two factors": (
+        stated("factor: {alpha: x, beta: x}"),
+        """\
+derivatives.yaml:14:11: error: f: factor: one keyword and one array are expected
+  factor: {alpha: x, beta: x}
+          ^""",
+    ),
     "argument twice": (
         stated("args:", "  axis: Where.", "  axis: Here."),
         """\

@@ -131,6 +131,43 @@ def test_functions_and_methods_are_read_alike(theirs, ours):
     assert np.array_equal(found.detach(), expected.detach())
 
 
+def test_alpha_multiplies_what_is_added():
+    """In functions, methods, in place and into `out=`, of every operator whose entry says so; gradients go to the factor too."""
+    x, b, alpha = (gs.tensor(value, requires_grad=True) for value in (X, X[::-1] - 1, -1.5))
+    calls = {"add": {"b": b}, "subtract": {"other": b}, "index_add": {"dim": 0, "indices": [1, 0], "source": b}}
+    found = {op.name for op in PUBLIC if "alpha" in parameters_of(op) and not any(name == "alpha" for name, *_ in op.arguments)}
+    assert found == calls.keys()
+    for name, given in calls.items():
+        *_, last = given
+        scaled = {**given, last: alpha * b}
+        wanted = getattr(gs, name)(x, **scaled)
+        slopes = gs.autograd.grad(wanted.square().sum(), (x, b, alpha))
+        for value in (getattr(gs, name)(x, **given, alpha=alpha), getattr(x, name)(**given, alpha=alpha),
+                      getattr(x.clone(), f"{name}_")(**given, alpha=alpha)):  # fmt: skip
+            assert np.array_equal(value.detach(), wanted.detach())
+            assert all(map(np.array_equal, gs.autograd.grad(value.square().sum(), (x, b, alpha)), slopes))
+    out = gs.zeros(2, 3)
+    assert np.array_equal(gs.sub(gs.tensor(X), X, alpha=3, out=out), -2 * X) and np.array_equal(out, -2 * X)
+    single = gs.ones(2, dtype=gs.float32)
+    assert single.add_(1, alpha=0.25).dtype == gs.add(single, 2, alpha=0.5).dtype == gs.float32 and single.tolist() == [1.25, 1.25]
+    assert np.array_equal(gs.vmap(lambda row, other: gs.add(row, other, alpha=2))(X, X), 3 * X)
+    with pytest.raises(TypeError, match=r"'alpha'; write alpha \* b for the second argument b"):
+        gs.multiply(x, b, alpha=2)
+
+
+def test_what_is_made_like_a_tensor_may_be_a_leaf():
+    """`requires_grad=` of every function that takes the shape and dtype of an array and none of its numbers."""
+    x = gs.tensor(X, requires_grad=True)
+    made = [gs.zeros_like, gs.ones_like, gs.empty_like, gs.rand_like, gs.randn_like, lambda x, **keys: gs.full_like(x, 2, **keys),
+            *(lambda x, name=name, **keys: getattr(x, name)(2, 3, **keys) for name in ("new_zeros", "new_ones", "new_empty")),
+            lambda x, **keys: x.new_full((2, 3), 0.5, **keys), lambda x, **keys: gs.zeros_like(x, order="C", **keys)]  # fmt: skip
+    for make in made:
+        leaf = make(x, dtype=gs.float32, device="cpu", requires_grad=True)
+        assert leaf.is_leaf and leaf.requires_grad and leaf.dtype == gs.float32 and leaf.shape == (2, 3) and not make(x).requires_grad
+    with pytest.raises(RuntimeError, match="only Tensors of floating point and complex dtype can require gradients"):
+        gs.randint_like(x, 3, dtype=gs.int64, requires_grad=True)
+
+
 REFUSED = [
     (lambda x: x.sum(axis=0, dim=1), r"sum\(\) got multiple values for keyword argument 'axis'"),
     (lambda x: x.sum(dim=0, axis=1), r"sum\(\) got multiple values for keyword argument 'axis'"),
