@@ -2711,17 +2711,17 @@ def scaled_dot_product_attention(
 def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
 
-def _softmax_or_zero(x):
-    return kernels.softmax_or_zero(x)
-
 def _softmax_where(x, mask):
-    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf))
+    return kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1)
 
 def softmax(x, axis=-1):
     return kernels.softmax(x, axis)
 
 def _softmax_backward(a, y, axis=-1):
     return kernels.softmax_backward(a, y, axis)
+
+def _softmax_or_zero(x, axis=-1):
+    return kernels.softmax_or_zero(x, axis)
 
 def softmin(x, axis=-1):
     return softmax(-x, axis)

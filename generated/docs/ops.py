@@ -366,7 +366,7 @@ describe({
         '    Axes along which to reduce; all of them when it is None.\n' 'keepdims : bool, default False\n'
         '    Whether the reduced axes stay, with length 1.', 'logsumexp(x, int[]? axis=None, bool keepdims=False) -> y\n'
         'grad_x = _logsumexp_backward(grad, conj(x) if is_complex(x.dtype) else x, axis, keepdims)\n'
-        'y_t = sum(_logsumexp_backward(ones_like(y), x, axis, keepdims) * x_t, axis, keepdims)',
+        'y_t = sum(_softmax_or_zero(x, axes_tuple(axis, x.ndim)) * x_t, axis, keepdims)',
         examples='>>> gs.logsumexp([0.0, 0.0])\n' 'tensor(0.69314718)'),
     "max": docstring(
         'Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient equally.',

@@ -32,8 +32,8 @@ cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated
 cdef Forward3 forward__softmax_backward = <Forward3> load_forward(
     "gradspec.generated.kernels.normalisers", "_softmax_backward", 3
 )
+cdef Forward2 forward__softmax_or_zero = <Forward2> load_forward("gradspec.generated.kernels.normalisers", "_softmax_or_zero", 2)
 cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
-cdef Forward2 forward_ones_like = <Forward2> load_forward("gradspec.generated.kernels.creation", "ones_like", 2)
 
 
 cdef class CentredBackward(Node):
@@ -112,23 +112,23 @@ cdef class LogsumexpBackwardBackward(Node):
     grad_a = sum(conj(weight) * grad, axis, keepdims)
     grad_x = _softmax_backward(grad * conj(_unreduce(a, x.shape, axis, keepdims)), conj(weight), axes)
     where axes = axes_tuple(axis, x.ndim)
-    where weight = _logsumexp_backward(ones_like(a), x, axis, keepdims)
+    where weight = _softmax_or_zero(x, axes)
     """
-    saves = ("a", "x", "axis", "keepdims", "x_ndim", "x_shape")
+    saves = ("axis", "x_ndim", "x", "keepdims", "a", "x_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
+        x_ndim = self.saved_x_ndim
+        x = saved_array(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
-        weight = forward__logsumexp_backward(forward_ones_like(a, None), x, axis, keepdims)
+        axes = formulas.axes_tuple(axis, x_ndim)
+        weight = forward__softmax_or_zero(x, axes)
         if wanted_ & 1:
             grad_a = forward_sum(forward_multiply(forward_conj(weight), grad), axis, keepdims)
         if wanted_ & 2:
-            x_ndim = self.saved_x_ndim
+            a = saved_array(self, self.saved_a, self.version_a, "a")
             x_shape = self.saved_x_shape
-            axes = formulas.axes_tuple(axis, x_ndim)
             grad_x = forward__softmax_backward(
                 forward_multiply(grad, forward_conj(forward__unreduce(a, x_shape, axis, keepdims))), forward_conj(weight), axes
             )
@@ -136,22 +136,22 @@ cdef class LogsumexpBackwardBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_x = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         axis = self.saved_axis
+        x_ndim = self.saved_x_ndim
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         keepdims = self.saved_keepdims
-        weight = ops._logsumexp_backward(ops.ones_like(a), x, axis, keepdims)
+        axes = formulas.axes_tuple(axis, x_ndim)
+        weight = ops._softmax_or_zero(x, axes)
         if wanted_ & 1:
             grad_a = ops.sum(conj_of(weight) * grad, axis, keepdims)
         if wanted_ & 2:
-            x_ndim = self.saved_x_ndim
+            a = saved_tensor(self, self.saved_a, self.version_a, "a")
             x_shape = self.saved_x_shape
-            axes = formulas.axes_tuple(axis, x_ndim)
             grad_x = ops._softmax_backward(grad * conj_of(ops._unreduce(a, x_shape, axis, keepdims)), conj_of(weight), axes)
         return grad_a, grad_x
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_x = True, None, None
+        self.released, self.saved_x, self.saved_a = True, None, None
 
 
 cdef Program max_weight = Program("x, top -> weight", "weight = bitwise_or(equal(x, top), isnan(x))")

@@ -149,11 +149,11 @@ cdef object forward_scaled_dot_product_attention(
     if formulas.checked_causal(is_causal, attn_mask is None):
         weights = forward__softmax_where(scores, forward__earlier(shape_of(query)[-2], shape_of(key)[-2]))
     elif attn_mask is None:
-        weights = forward__softmax_or_zero(scores)
+        weights = forward__softmax_or_zero(scores, -1)
     elif formulas.is_bool(dtype_of(attn_mask)):
         weights = forward__softmax_where(scores, attn_mask)
     else:
-        weights = forward__softmax_or_zero(forward_add(scores, attn_mask))
+        weights = forward__softmax_or_zero(forward_add(scores, attn_mask), -1)
     if dropout_p == 0:
         return forward_matmul(weights, values)
     return forward_matmul(forward_dropout(weights, dropout_p, True, generator), values)
@@ -164,15 +164,9 @@ cdef object forward__earlier(object rows, object columns):
     except Exception as error_:
         raise explain(error_, "_earlier", rows=rows, columns=columns) from None
 
-cdef object forward__softmax_or_zero(object x):
-    try:
-        return as_array(kernels.softmax_or_zero(x))
-    except Exception as error_:
-        raise explain(error_, "_softmax_or_zero", x=x) from None
-
 cdef object forward__softmax_where(object x, object mask):
     try:
-        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf)))
+        return as_array(kernels.softmax_or_zero(kernels.where(mask, x, -math.inf), -1))
     except Exception as error_:
         raise explain(error_, "_softmax_where", x=x, mask=mask) from None
 
@@ -187,6 +181,12 @@ cdef object forward__softmax_backward(object a, object y, object axis):
         return as_array(kernels.softmax_backward(a, y, axis))
     except Exception as error_:
         raise explain(error_, "_softmax_backward", a=a, y=y, axis=axis) from None
+
+cdef object forward__softmax_or_zero(object x, object axis):
+    try:
+        return as_array(kernels.softmax_or_zero(x, axis))
+    except Exception as error_:
+        raise explain(error_, "_softmax_or_zero", x=x, axis=axis) from None
 
 cdef object forward_softmin(object x, object axis):
     return forward_softmax(forward_negative(x), axis)

@@ -279,8 +279,8 @@ cdef object op_logsumexp(object x, object axis, object keepdims):
     return y
 
 cdef tuple jvp_logsumexp(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, axis, keepdims, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    return (ops.sum(ops._logsumexp_backward(ops.ones_like(y), x, axis, keepdims) * x_t, axis, keepdims),)
+    x_t, x, axis, keepdims = tangents_[0], inputs_[0], inputs_[1], inputs_[2]
+    return (ops.sum(ops._softmax_or_zero(x, formulas.axes_tuple(axis, ndim_of(x))) * x_t, axis, keepdims),)
 
 def logsumexp(x, axis=None, keepdims=False):
     """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is
@@ -302,12 +302,12 @@ cdef object op__logsumexp_backward(object a, object x, object axis, object keepd
     if needs_grad(state_, a) or needs_grad(state_, x):
         node_ = LogsumexpBackwardBackward.__new__(LogsumexpBackwardBackward)
         connect_two(node_, state_, a, x)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_axis = axis
+        node_.saved_x_ndim = ndim_of(x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_keepdims = keepdims
         if node_.needs(1):
-            node_.saved_x_ndim = ndim_of(x)
+            node_.saved_a = save_input(state_, a, &node_.version_a)
             node_.saved_x_shape = shape_of(x)
 
     y = wrap_forward(forward__logsumexp_backward(array_of(a), array_of(x), axis, keepdims))
@@ -320,10 +320,9 @@ cdef object op__logsumexp_backward(object a, object x, object axis, object keepd
 
 cdef tuple jvp__logsumexp_backward(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, x_t, a, x, axis, keepdims = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
-    if x_t is not None:
-        axes = formulas.axes_tuple(axis, ndim_of(x))
-        weight = ops._logsumexp_backward(ops.ones_like(a), x, axis, keepdims)
-    y_t = None if a_t is None else ops._logsumexp_backward(a_t, x, axis, keepdims)
+    axes = formulas.axes_tuple(axis, ndim_of(x))
+    weight = ops._softmax_or_zero(x, axes)
+    y_t = None if a_t is None else weight * ops._unreduce(a_t, shape_of(x), axis, keepdims)
     if x_t is not None:
         y_t = plus(y_t, ops._unreduce(a, shape_of(x), axis, keepdims) * ops._softmax_backward(x_t, weight, axes))
     return (y_t,)

@@ -118,23 +118,22 @@ def softmax_backward(grad, y, axis):
     return y * (grad - np.sum(y * grad, axis=axis, keepdims=True))
 
 
-def softmax_or_zero(x):
-    """``exp(x) / sum(exp(x))`` along the last axis, zeros where every element is -inf.
+def softmax_or_zero(x, axis):
+    """``exp(x) / sum(exp(x))`` along `axis`, zeros where every element is -inf.
 
     Parameters
     ----------
     x : ndarray
-        Real.
+    axis : int or tuple of int
 
     Returns
     -------
     ndarray
     """
-    x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(float)
-    highest = np.max(x, axis=-1, keepdims=True, initial=-np.inf)
+    axis = _own_axes(x, axis)
+    highest = _highest(x, axis)
     y = np.asarray(np.exp(x - np.where(highest == -np.inf, 0, highest)))
-    total = np.sum(y, axis=-1, keepdims=True)
+    total = np.sum(y, axis=axis, keepdims=True)
     y /= np.where(total == 0, 1, total)
     return y
 

@@ -89,10 +89,10 @@ def softmax(x, axis):
     return expressions.softmax(x, axis) if y is None else y
 
 
-def softmax_or_zero(x):
-    """softmax along the last axis, zeros where every element is -inf, as `softmax.softmax_or_zero`."""
-    y = mapped(SOFTMAX, x, -1)
-    return expressions.softmax_or_zero(x) if y is None else y
+def softmax_or_zero(x, axis):
+    """softmax along `axis`, zeros where every element is -inf, as `softmax.softmax_or_zero`."""
+    y = mapped(SOFTMAX, x, axis)
+    return expressions.softmax_or_zero(x, axis) if y is None else y
 
 
 def softmax_backward(grad, y, axis):
