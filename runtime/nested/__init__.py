@@ -17,6 +17,8 @@ from .construction import (
 )
 from .nested_tensor import NestedTensor
 from .products import embedding, layer_norm, linear, scaled_dot_product_attention
+from ..core.answered import let_operands_answer
+from ..support.dispatch import ops
 from ..support.later import answer
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "nested_tensor_from_jagged", "scaled_dot_product_attention", "to_padded_tensor", "vmap",
 ]  # fmt: skip
 answer(__name__)
+let_operands_answer(vars(ops).values())
 
 
 def __dir__() -> list[str]:

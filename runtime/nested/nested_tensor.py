@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.operand import asarray
-from ..generated.batching import BATCHING
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from . import products, segments
+from . import answers, products, segments
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -119,6 +118,13 @@ class NestedTensor:
             raise RuntimeError(f"unbind: a nested tensor is taken apart along axis 0 alone, got {dim}")
         return tuple(self._values[start:stop] for start, stop in zip(self._offsets[:-1], self._offsets[1:]))
 
+    def chunk(self, chunks: int, axis: int = 0) -> list[NestedTensor]:
+        """The items in so many parts, of as many each but for the last one; along axes that all items share by `gs.chunk`."""
+        if axis % self.ndim:
+            return ops.chunk(self, chunks, axis)
+        size = max(1, -(-len(self) // chunks))
+        return [self[start : start + size] for start in range(0, len(self), size)]
+
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
@@ -205,10 +211,13 @@ class NestedTensor:
         """To which item each row of the values belongs."""
         return np.repeat(np.arange(len(self)), np.diff(self._offsets))
 
+    def __gradspec_function__(self, function: Callable[..., Any], args: tuple, keywords: dict[str, Any]) -> Any:
+        """What gradspec's functions give where this is an operand: `answers` says which."""
+        return answers.answer(function, args, keywords)
+
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and BATCHING.get(name, ("",))[0] == "elements" and hasattr(Tensor, name):
-            operator = getattr(ops, name)
-            return lambda *args, **keywords: self.lifted(name, operator, (self, *args), keywords)
+        if not name.startswith("_") and answers.takes(name) and hasattr(Tensor, name):
+            return lambda *args, **keywords: answers.answer(getattr(ops, name), (self, *args), keywords)
         raise AttributeError(
             f"a nested tensor has no attribute {name!r}; elementwise operators, sum, mean, prod, max, min, softmax, log_softmax "
             "and @ are there; write nt.map_values(f) for what treats each row alone, or a list of nt.unbind()"

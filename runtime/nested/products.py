@@ -85,11 +85,21 @@ def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = No
     weight, bias : array_like, optional
     eps : float
     """
+    check_shared("layer_norm", x, normalized_shape)
+    return x.map_values(_nn.layer_norm, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(x: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """`gs.nn.rms_norm` of each row, as `layer_norm`."""
+    check_shared("rms_norm", x, normalized_shape)
+    return x.map_values(_nn.rms_norm, normalized_shape, weight, eps)
+
+
+def check_shared(name: str, x: Any, normalized_shape: Any) -> None:
     count = 1 if isinstance(normalized_shape, (int, np.integer)) else len(normalized_shape)
     if count > x.ndim - 2:
-        raise RuntimeError("layer_norm(): normalizing over the ragged dimension is not supported for a nested tensor; write "
+        raise RuntimeError(f"{name}(): normalizing over the ragged dimension is not supported for a nested tensor; write "
                            "(nt - nt.mean(1, keepdims=True)) and so on")  # fmt: skip
-    return x.map_values(_nn.layer_norm, normalized_shape, weight, bias, eps)
 
 
 def embedding(indices: Any, weight: Any) -> Any:

@@ -281,6 +281,7 @@ ELSEWHERE = {
     "runtime/signal/windows.py": ["tests/runtime/test_spectrum.py"],
     "runtime/special/logsumexp.py": ["tests/runtime/test_pieces.py"],
     "runtime/kernels/matrices/coo_loops.pyx": ["tests/kernels/test_coo.py"],
+    "runtime/nested/answers.py": ["tests/runtime/test_nested.py"],
     "runtime/nested/construction.py": ["tests/runtime/test_nested.py"],
     "runtime/nested/nested_tensor.py": ["tests/runtime/test_nested.py"],
     "runtime/func/solutions.py": ["tests/runtime/test_implicit.py"],

@@ -6,6 +6,9 @@ import pytest
 import gradspec as gs
 from gradspec import nested
 from gradspec.autograd import gradcheck, gradgradcheck
+from gradspec.generated.op_info import OPS
+from gradspec.nested import answers
+from gradspec.support.dispatch import ops
 from tests.asked import each
 
 RANDOM = np.random.default_rng(0)
@@ -177,6 +180,73 @@ def test_attention_of_items_without_keys_or_queries():
     assert np.isfinite(q.grad.values().numpy()).all()
 
 
+# Functions of gradspec.
+
+
+FUNCTIONS = {
+    "exp": lambda x: gs.exp(x), "where": lambda x: gs.where(x > 0, x, 0.5 * x), "by keyword": lambda x: gs.softmax(x, dim=-1),
+    "layer_norm": lambda x: gs.nn.layer_norm(x, (2,), ROW, ROW), "rms_norm": lambda x: gs.nn.functional.rms_norm(x, (2,), ROW),
+    "linear": lambda x: gs.nn.functional.linear(x, MATRIX.T), "matmul": lambda x: gs.matmul(x, MATRIX), "normalize": lambda x: gs.nn.normalize(x, axis=-1),
+    "cat": lambda x: gs.cat([x, x * x], -1), "stack": lambda x: gs.stack([x, x * x], -1), "chunk": lambda x: gs.chunk(x, 2, -1)[1],
+    "dropout": lambda x: gs.nn.dropout(x, 0.5, training=False), "a method": lambda x: x.cumsum(-1), "an axis counted from the front": lambda x: gs.flip(x, x.ndim - 1),
+}  # fmt: skip
+ROW = RANDOM.normal(size=2)
+
+
+@each("name", FUNCTIONS)
+def test_functions(name):
+    function = FUNCTIONS[name]
+    holds_as_the_loop(function, lambda xs: [function(x) for x in xs], items(LENGTHS, 2))
+
+
+def test_functions_along_the_ragged_axis():
+    holds_as_the_loop(lambda x: gs.softmax(x, 1), lambda xs: [gs.softmax(x, 0) for x in xs], items(LENGTHS, 2))
+    holds_as_the_loop(lambda x: gs.mean(x, axis=1), lambda xs: gs.stack([gs.mean(x, axis=0) for x in xs]), items(FILLED, 2))
+    holds_as_the_loop(lambda x: gs.std(x)[None], lambda xs: gs.std(gs.concat(xs, 0))[None], items(FILLED, 2))
+    x = nested.nested_tensor(items(LENGTHS, 2))
+    assert [part.lengths().tolist() for part in gs.chunk(x, 2)] == [LENGTHS[:3], LENGTHS[3:]]
+    assert [item.shape for item in gs.unbind(x)] == [(length, 2) for length in LENGTHS]
+
+
+def test_every_operator_of_one_array():
+    """Along the last axis, and where there is no axis as it is: what the loop over the items gives."""
+    arrays = [0.2 + 0.5 * RANDOM.random((length, 3, 3)) for length in FILLED]
+    x, asked = nested.nested_tensor(arrays), 0
+    for op in OPS:
+        function, axes = getattr(ops, op.name), [name for name, type_, *_ in op.arguments if name == "axis"]
+        needed = [name for name, _, *default in op.arguments[1:] if not default and name != "axis"]
+        if op.name.startswith("_") or not op.arguments or op.arguments[0][1] != "Array" or needed or not answers.takes(op.name):
+            continue
+        if op.name == "empty_like" or op.name.endswith("_") or any(type_ == "Generator?" for _, type_, *_ in op.arguments):
+            continue
+        if not axes and any(name.startswith(("axis", "axes")) for name, *_ in op.arguments):
+            continue  # of several axes
+        axis = {"axis": -1} if axes else {}
+        try:
+            with np.errstate(all="ignore"):
+                wanted = [function(gs.asarray(array), **axis) for array in arrays]
+        except (TypeError, ValueError, RuntimeError, NotImplementedError):  # of integers, of one size
+            continue
+        with np.errstate(all="ignore"):
+            found = function(x, **axis)
+        asked += 1
+        for i, part in enumerate(found if isinstance(found, (list, tuple)) else [found]):
+            expected = [one[i] if isinstance(found, (list, tuple)) else one for one in wanted]
+            assert isinstance(part, nested.NestedTensor), op.name
+            np.testing.assert_allclose(part.values().numpy(), np.concatenate([one.numpy() for one in expected]), rtol=1e-12, err_msg=op.name)
+    assert asked > 150
+
+
+def test_modules_take_nested_tensors():
+    gs.random.manual_seed(0)
+    net = gs.nn.Sequential(gs.nn.Linear(2, 8), gs.nn.GELU(), gs.nn.LayerNorm(8), gs.nn.Dropout(0.5), gs.nn.Linear(8, 3), gs.nn.Softmax(-1)).eval()
+    xs = [item.astype(np.float32) for item in items(LENGTHS, 2)]
+    found = net(nested.nested_tensor(xs))
+    np.testing.assert_allclose(found.values().detach().numpy(), net(gs.asarray(np.concatenate(xs))).detach().numpy(), rtol=1e-6)
+    dropped = gs.nn.dropout(nested.nested_tensor([np.ones((100, 3)), np.ones((50, 3))]), 0.5).values().numpy()
+    assert set(np.unique(dropped)) == {0.0, 2.0} and 0.3 < (dropped > 0).mean() < 0.7 and (dropped[0] != dropped).any()
+
+
 # There and back.
 
 
@@ -291,7 +361,17 @@ REFUSED = {
     "unbind along another axis": (lambda: X.unbind(1), RuntimeError, "axis 0 alone"),
     "an index of two": (lambda: X[0, 1], TypeError, "indexed by items alone"),
     "an item beyond": (lambda: X[5], IndexError, "out of range"),
-    "another attribute": (lambda: X.cumsum, AttributeError, "write nt.map_values"),
+    "another attribute": (lambda: X.reshape, AttributeError, "write nt.map_values"),
+    "a function of no nested tensors": (lambda: gs.reshape(X, (-1,)), TypeError, "takes no nested tensors; write nt.map_values"),
+    "a loss, whose mean would be that of a row": (lambda: gs.nn.mse_loss(X, X), TypeError, "takes no nested tensors"),
+    "an axis across items": (lambda: gs.cat([X, X], 0), TypeError, "an axis that all items share, 2 or more"),
+    "the ragged axis": (lambda: gs.cumsum(X, 1), TypeError, "an axis that all items share, 2 or more"),
+    "no axis": (lambda: gs.cumsum(X), TypeError, "an axis that all items share, 2 or more"),
+    "joined with a dense array": (lambda: gs.cat([X, np.ones((11, 2))], -1), TypeError, "holds nothing else"),
+    "joined with other lengths": (lambda: gs.cat([X, X[::-1]], -1), RuntimeError, "of different lengths"),
+    "a nested out=": (lambda: gs.exp(X, out=X), TypeError, "where no array is taken"),
+    "a nested number": (lambda: gs.nn.elu(X, X), TypeError, "where no array is taken"),
+    "rms_norm over the ragged axis": (lambda: gs.nn.rms_norm(X, (3, 2)), RuntimeError, "rms_norm.*over the ragged dimension"),
     "an ndarray of it": (lambda: np.asarray(X), TypeError, "to_padded_tensor"),
     "a truth value": (lambda: bool(X), RuntimeError, "Boolean value"),
     "a reduction of a ufunc": (lambda: np.add.reduce(X), TypeError, "called as they are"),
