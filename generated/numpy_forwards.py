@@ -1075,14 +1075,14 @@ def dot(a, b):
 def eig(x):
     return kernels.eig(x)
 
-def eigh(x):
-    return kernels.eigh(x)
+def eigh(x, UPLO='L'):
+    return kernels.eigh(x, UPLO)
 
 def eigvals(x):
     return eig(x)[0]
 
-def eigvalsh(x):
-    return eigh(x)[0]
+def eigvalsh(x, UPLO='L'):
+    return eigh(x, UPLO)[0]
 
 def einsum(subscripts, operands):
     axes = formulas.einsum_axes(subscripts, tuple([np.shape(part) for part in operands]))

@@ -576,16 +576,16 @@ FUNCTIONS = {
         "a=x", 1, {}, {},
     ),
     "linalg.eigh": (
-        "eigh", "linalg.eigh", 1, 1, "",
-        "a=x UPLO=", 2, {"UPLO": 'L'}, {},
+        "eigh", "linalg.eigh", 1, 2, "UPLO",
+        "a=x UPLO", 2, {}, {},
     ),
     "linalg.eigvals": (
         "eigvals", "linalg.eigvals", 1, 1, "",
         "a=x", 1, {}, {},
     ),
     "linalg.eigvalsh": (
-        "eigvalsh", "linalg.eigvalsh", 1, 1, "",
-        "a=x UPLO=", 2, {"UPLO": 'L'}, {},
+        "eigvalsh", "linalg.eigvalsh", 1, 2, "UPLO",
+        "a=x UPLO", 2, {}, {},
     ),
     "linalg.inv": (
         "inv", "linalg.inv", 1, 1, "",

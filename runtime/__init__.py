@@ -57,6 +57,7 @@ from .api.ranges import arange as arange, full as full, full_like as full_like  
 from .api.ranges import gradient as gradient, linspace as linspace, logspace as logspace, pad as pad  # as well
 from .api.serialization import load, save
 from .api.spectrum import istft, stft
+from .api.summation import einsum as einsum  # as well
 from . import batching, taylor  # which are private, and would be seen if they were imported later
 from .tracing import trace as trace  # around the operator of that name
 from .support import constants, devices

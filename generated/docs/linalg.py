@@ -62,9 +62,10 @@ describe({
         '        [0.+0.j, 1.+0.j]], dtype=complex128))', returns='eigenvalues : Tensor\n' 'eigenvectors : Tensor',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
     "eigh": docstring(
-        'Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The\n'
+        'Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which one triangle is read. The\n'
         'largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN.',
-        'x : array_like\n' 'UPLO : optional\n' '    As `numpy.linalg.eigh` takes them.', 'eigh(x) -> eigenvalues, eigenvectors\n'
+        'x : array_like\n' "UPLO : str, default 'L'\n" "    Which triangle is read, 'L' or 'U'.",
+        "eigh(x, str UPLO='L') -> eigenvalues, eigenvectors\n"
         'grad_x = eigenvectors @ _hermitian_part(core) @ mH(eigenvectors)\n' 'where gaps = _reciprocal_gaps(eigenvalues)\n'
         'where turn = expand_dims(vecdot(eigenvectors, grad_eigenvectors, -2), -2)\n'
         'where held = grad_eigenvectors - _phase_turn_backward(turn, eigenvectors) if is_complex(x.dtype) else\n'
@@ -72,15 +73,15 @@ describe({
         'eigenvalues_t = real(diagonal(change, 0, -2, -1))\n'
         'eigenvectors_t = free - eigenvectors * _phase_turn(free, eigenvectors) if is_complex(x.dtype) else free\n'
         'where change = mH(eigenvectors) @ _hermitian_part(x_t) @ eigenvectors\n' 'where free = eigenvectors @ (gaps * change)',
-        examples='>>> gs.linalg.eigh([[2.0, 0.0], [0.0, 3.0]])\n'
+        examples=">>> gs.linalg.eigh([[2.0, 0.0], [5.0, 3.0]], 'U')\n"
         'EighResult(eigenvalues=tensor([2., 3.]), eigenvectors=tensor([[1., 0.],\n' '        [0., 1.]]))',
         returns='eigenvalues : Tensor\n' 'eigenvectors : Tensor',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
     "eigvals": docstring('Eigenvalues of a square matrix, in no order.', 'x : array_like', 'eigvals(x) -> values\n'
         'composite: eig(x)[0]', examples='>>> gs.linalg.eigvals([[2.0, 1.0], [0.0, 5.0]])\n'
         'tensor([2.+0.j, 5.+0.j], dtype=complex128)', returns='values : Tensor'),
-    "eigvalsh": docstring('Eigenvalues of a Hermitian matrix in rising order.', 'x : array_like\n' 'UPLO : optional\n'
-        '    As `numpy.linalg.eigvalsh` takes them.', 'eigvalsh(x) -> values\n' 'composite: eigh(x)[0]',
+    "eigvalsh": docstring('Eigenvalues of a Hermitian matrix in rising order.', 'x : array_like\n' "UPLO : str, default 'L'\n"
+        "    Which triangle is read, 'L' or 'U'.", "eigvalsh(x, str UPLO='L') -> values\n" 'composite: eigh(x, UPLO)[0]',
         examples='>>> gs.linalg.eigvalsh([[2.0, 1.0], [1.0, 2.0]])\n' 'tensor([1., 3.])', returns='values : Tensor'),
     "householder_product": docstring(
         'The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`.',

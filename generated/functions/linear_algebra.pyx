@@ -522,7 +522,7 @@ cdef class EigBackward(Node):
 
 
 cdef class EighBackward(Node):
-    """eigh(x) -> eigenvalues, eigenvectors
+    """eigh(x, str UPLO='L') -> eigenvalues, eigenvectors
 
     grad_x = eigenvectors @ _hermitian_part(core) @ mH(eigenvectors)
     where gaps = _reciprocal_gaps(eigenvalues)

@@ -235,17 +235,17 @@ cdef object forward_eig(object x):
     except Exception as error_:
         raise explain(error_, "eig", x=x) from None
 
-cdef object forward_eigh(object x):
+cdef object forward_eigh(object x, object UPLO):
     try:
-        return as_array(kernels.eigh(x))
+        return as_array(kernels.eigh(x, UPLO))
     except Exception as error_:
-        raise explain(error_, "eigh", x=x) from None
+        raise explain(error_, "eigh", x=x, UPLO=UPLO) from None
 
 cdef object forward_eigvals(object x):
     return forward_eig(x)[0]
 
-cdef object forward_eigvalsh(object x):
-    return forward_eigh(x)[0]
+cdef object forward_eigvalsh(object x, object UPLO):
+    return forward_eigh(x, UPLO)[0]
 
 cdef object forward_einsum(object subscripts, object operands):
     axes = formulas.einsum_axes(subscripts, shape_of(operands))

@@ -29,11 +29,11 @@ def det(x: Operand) -> Tensor:
     """Determinant; every derivative is exact at singular matrices too."""
 def eig(x: Operand) -> _results.EigResult:
     """Eigenvalues and eigenvectors of norm 1, of which the largest entry is real; NaN derivatives where values are equal."""
-def eigh(x: Operand, *, UPLO: Any = None) -> _results.EighResult:
-    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN."""
+def eigh(x: Operand, UPLO: str = 'L') -> _results.EighResult:
+    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which one triangle is read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is NaN."""
 def eigvals(x: Operand) -> Tensor:
     """Eigenvalues of a square matrix, in no order."""
-def eigvalsh(x: Operand, *, UPLO: Any = None) -> Tensor:
+def eigvalsh(x: Operand, UPLO: str = 'L') -> Tensor:
     """Eigenvalues of a Hermitian matrix in rising order."""
 def householder_product(x: Operand, tau: Operand) -> Tensor:
     """The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`."""

@@ -967,20 +967,21 @@ def eig(x):
     return tuple.__new__(EigResult, op_eig(x))
 
 
-cdef object op_eigh(object x):
+cdef object op_eigh(object x, object UPLO):
     cdef ThreadState* state_ = thread_state()
     cdef EighBackward node_ = None
     cdef TensorBase eigenvalues, eigenvectors
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "eigh", <void*> op_eigh, (x,))
+        return listened(state_, "eigh", <void*> op_eigh, (x, UPLO))
     x = as_operand(x, "eigh", "x")
+    UPLO = as_str(UPLO, "eigh", "UPLO")
 
     if needs_grad(state_, x):
         node_ = EighBackward.__new__(EighBackward)
         connect_one(node_, state_, x)
         node_.saved_x_dtype = dtype_of(x)
 
-    eigenvalues, eigenvectors = wrap_forward(forward_eigh(array_of(x)))
+    eigenvalues, eigenvectors = wrap_forward(forward_eigh(array_of(x), UPLO))
 
     if node_ is not None:
         node_.set_outputs(2)
@@ -989,7 +990,7 @@ cdef object op_eigh(object x):
         node_.saved_eigenvalues = save_output(eigenvalues)
         node_.saved_eigenvectors = save_output(eigenvectors)
     if state_.flags & DUAL and has_tangent(x):
-        push_forward(jvp_eigh, (eigenvalues, eigenvectors), (x,))
+        push_forward(jvp_eigh, (eigenvalues, eigenvectors), (x, UPLO))
     return eigenvalues, eigenvectors
 
 cdef tuple jvp_eigh(tuple outputs_, tuple inputs_, tuple tangents_):
@@ -1004,13 +1005,11 @@ cdef tuple jvp_eigh(tuple outputs_, tuple inputs_, tuple tangents_):
         eigenvectors_t = free
     return (eigenvalues_t, eigenvectors_t)
 
-def eigh(x, *, UPLO=None):
-    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which the lower triangle is
-    read. The largest entry of a complex vector is real; between equal eigenvalues the derivative of the
-    eigenvectors is NaN."""
-    if UPLO is not None:
-        return call_method("linalg.eigh", x, dict(), dict(UPLO=UPLO))
-    return tuple.__new__(EighResult, op_eigh(x))
+def eigh(x, UPLO='L'):
+    """Eigenvalues in rising order and orthonormal eigenvectors of a Hermitian matrix, of which one triangle is read.
+    The largest entry of a complex vector is real; between equal eigenvalues the derivative of the eigenvectors is
+    NaN."""
+    return tuple.__new__(EighResult, op_eigh(x, UPLO))
 
 
 cdef object op_eigvals(object x):
@@ -1031,24 +1030,23 @@ def eigvals(x):
     return op_eigvals(x)
 
 
-cdef object op_eigvalsh(object x):
+cdef object op_eigvalsh(object x, object UPLO):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "eigvalsh", <void*> op_eigvalsh, (x,))
+        return listened(state_, "eigvalsh", <void*> op_eigvalsh, (x, UPLO))
     x = as_operand(x, "eigvalsh", "x")
+    UPLO = as_str(UPLO, "eigvalsh", "UPLO")
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return ops.eigh(x)[0]
-        return wrap_forward(forward_eigvalsh(array_of(x)))
+            return ops.eigh(x, UPLO)[0]
+        return wrap_forward(forward_eigvalsh(array_of(x), UPLO))
     except Exception as error_:
-        raise explain(error_, "eigvalsh", x=x) from None
+        raise explain(error_, "eigvalsh", x=x, UPLO=UPLO) from None
 
-def eigvalsh(x, *, UPLO=None):
+def eigvalsh(x, UPLO='L'):
     """Eigenvalues of a Hermitian matrix in rising order."""
-    if UPLO is not None:
-        return call_method("linalg.eigvalsh", x, dict(), dict(UPLO=UPLO))
-    return op_eigvalsh(x)
+    return op_eigvalsh(x, UPLO)
 
 
 cdef object op_einsum(object subscripts, object operands):

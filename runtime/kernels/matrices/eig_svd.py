@@ -28,12 +28,13 @@ def eig(x):
     return values, vectors
 
 
-def eigh(x):
-    """Eigenvalues and eigenvectors of Hermitian matrices, the lower triangle read.
+def eigh(x, triangle):
+    """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read.
 
     Parameters
     ----------
     x : (..., n, n) ndarray
+    triangle : {"L", "U"}
 
     Returns
     -------
@@ -42,7 +43,7 @@ def eigh(x):
     vectors : (..., n, n) ndarray
         Columns; the largest entry of each is real where they are complex, which leaves no phase undefined.
     """
-    values, vectors = np.linalg.eigh(x)
+    values, vectors = np.linalg.eigh(x, triangle)
     if vectors.dtype.kind == "c":
         vectors = vectors * _phases(vectors).conj()
     return values, vectors
