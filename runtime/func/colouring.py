@@ -69,24 +69,33 @@ def star(pattern):
     starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
     near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
     colours = [-1] * len(near)
-    held = [{} for _ in near]  # of each vertex how many of its neighbours have a colour
+    held = [{} for _ in near]  # of each vertex and colour the first neighbour of that colour, and whether there are more
+    hubs = [set() for _ in near]  # of each vertex the colours of neighbours that have several neighbours of its own colour
     for v in sorted(range(len(near)), key=lambda v: -len(near[v])):
         if starts[v] == starts[v + 1]:
             continue
         around = [w for w in near[v] if colours[w] >= 0]
         taken = {colours[w] for w in around}
         for w in around:
-            if held[v][colours[w]] > 1:  # u - v - w - x, where u has the colour of w
+            if held[v][colours[w]][1]:  # u - v - w - x, where u has the colour of w
                 taken.update(held[w])
             else:  # v - w - x - u, where u has the colour of w
-                taken.update(colours[x] for x in near[w]
-                             if colours[x] >= 0 and colours[x] not in taken and held[x].get(colours[w], 0) > 1)  # fmt: skip
+                taken |= hubs[w]
         colour = 0
         while colour in taken:
             colour += 1
         colours[v] = colour
         for w in near[v]:
-            held[w][colour] = held[w].get(colour, 0) + 1
+            first, several = held[w].setdefault(colour, (v, False))
+            if first != v:
+                held[w][colour] = first, True
+                if colours[w] >= 0:
+                    hubs[v].add(colours[w])
+                    if not several:
+                        hubs[first].add(colours[w])
+        for w in around:
+            if held[v][colours[w]][1]:
+                hubs[w].add(colour)
     return np.array(colours, int)
 
 

@@ -10,13 +10,16 @@ from tests.asked import each
 
 SHAPES = [((3, 4), (4, 2)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((64, 64), (64, 64)), ((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 2)),
           ((2, 3, 4), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((4,), (2, 4, 5)), ((0, 3), (3, 2)), ((3, 0), (0, 2)),
-          ((2, 0, 3), (3, 2)), ((3, 4), (2, 4, 1)), ((3, 4), (2, 5, 4, 1)), ((3, 4), (2, 0, 4, 1)), ((1, 4), (3, 4, 1))]  # fmt: skip
+          ((2, 0, 3), (3, 2)), ((3, 4), (2, 4, 1)), ((3, 4), (2, 5, 4, 1)), ((3, 4), (2, 0, 4, 1)), ((1, 4), (3, 4, 1)),
+          ((3, 4, 1), (3, 1, 5)), ((2, 3, 4, 1), (3, 1, 5)), ((2, 0, 1), (2, 1, 3)), ((3, 2, 4), (3, 4, 1)), ((2, 3, 5, 4), (2, 3, 4, 1)),
+          ((2, 3, 4), (1, 4, 1))]  # fmt: skip
 LAYOUTS = {
     "plain": lambda x: x,
     "transposed": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2) if x.ndim > 1 else x,
     "strided": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
     "reversed": lambda x: np.ascontiguousarray(x[::-1])[::-1],
     "swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "one in all places": lambda x: np.broadcast_to(x[:1], x.shape) if x.ndim > 2 and x.shape[0] else x,
     "read-only": lambda x: (x.flags.__setattr__("writeable", False), x)[1],
 }
 

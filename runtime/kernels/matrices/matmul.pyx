@@ -2,7 +2,7 @@
 
 Owns which products are one of two matrices or vectors: those of plain arrays, or of transposed ones, of one inexact dtype,
 of a stack of matrices by a single one, which is one product of all its rows, and of a matrix by a stack of columns, which is one of all
-of them as rows; outer products are rows of products.  `np.matmul` takes the others, and whatever raised a floating-point flag, so
+of them as rows; outer products, of stacks as well, are rows of products.  `np.matmul` takes the others, and whatever raised a floating-point flag, so
 that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
@@ -86,6 +86,8 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
     cdef ndarray left = a, product
     if PyArray_NDIM(a) == 2 and 2 < ends <= DIMENSIONS and PyArray_DIMS(b)[ends - 1] == 1:
         return of_columns(a, b, y)
+    if 2 < ndim <= DIMENSIONS and 2 < ends <= DIMENSIONS:
+        return of_stacks(a, b, y)
     if not 1 <= ndim <= DIMENSIONS or not 1 <= ends <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
         return None
     if not PyArray_ISBEHAVED(a) or not PyArray_ISBEHAVED(b):
@@ -114,6 +116,20 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
     fp_clear()
     PyArray_MatrixProduct2(left, b, product)
     return None if fp_raised() else y
+
+
+cdef ndarray of_stacks(ndarray a, ndarray b, ndarray y):
+    """`by_blas` of stacks of columns by rows, or of one and the same matrix by a stack of columns."""
+    cdef int ndim = PyArray_NDIM(a), ends = PyArray_NDIM(b)
+    if PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
+        return None
+    if PyArray_DIMS(a)[ndim - 1] == 1 and PyArray_DIMS(b)[ends - 2] == 1:
+        return _multiply.binary(a, b) if y is None else np.multiply(a, b, out=y)
+    if ndim != ends or PyArray_DIMS(b)[ends - 1] != 1 or any((<object> a).strides[:-2]):
+        return None
+    if (<object> a).shape[:-2] != (<object> b).shape[:-2] or 0 in (<object> b).shape:
+        return None
+    return of_columns((<object> a)[(0,) * (ndim - 2)], b, y)
 
 
 cdef ndarray of_columns(ndarray a, ndarray b, ndarray y):
