@@ -962,8 +962,12 @@ class Tensor(ArrayTensor):
         """Inverse of erfc. In place."""
     def exp1_(self) -> Tensor:
         """Exponential integral E1, the integral of exp(-t) / t from x to infinity. In place."""
+    def exp10_(self) -> Tensor:
+        """10**x. In place."""
     def expi_(self) -> Tensor:
         """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x. In place."""
+    def exprel_(self) -> Tensor:
+        """(exp(x) - 1) / x, 1 at 0. In place."""
     def gamma_(self) -> Tensor:
         """Gamma function. In place."""
     def gammasgn_(self) -> Tensor:
@@ -996,6 +1000,8 @@ class Tensor(ArrayTensor):
         """Normal distribution function. In place."""
     def ndtri_(self) -> Tensor:
         """Inverse of the normal distribution function. In place."""
+    def poch_(self, m: Operand) -> Tensor:
+        """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single precision, a second one where z and m are tiny. In place."""
     def rel_entr_(self, b: Operand) -> Tensor:
         """a * log(a / b), the summand of a relative entropy. In place."""
     def rgamma_(self) -> Tensor:

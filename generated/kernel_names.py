@@ -155,11 +155,17 @@ PYTHON = {
     "rows.moments": (
         "power_norm",
     ),
+    "special_functions.elliptic": (
+        "carlson_integral",
+    ),
     "special_functions.gamma_beta": (
         "beta", "betaln", "digamma_gap", "kl_terms", "rel_entr",
     ),
     "special_functions.incomplete": (
         "beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative",
+    ),
+    "special_functions.ratios": (
+        "exprel_derivative", "log1p_ratio_derivative", "sinhc_derivative",
     ),
     "special_functions.scipy_backed": (
         "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special",

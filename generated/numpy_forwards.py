@@ -3054,11 +3054,11 @@ def _betainc_derivative(a, b, x, k, m, n):
 def betaln(a, b):
     return kernels.betaln(a, b)
 
-def _digamma_gap(a, b, n):
-    return kernels.digamma_gap(a, b, n)
-
 def dawsn(x):
     return kernels.special('dawsn', x)
+
+def _digamma_gap(a, b, n):
+    return kernels.digamma_gap(a, b, n)
 
 def erfcinv(x):
     return kernels.special('erfcinv', x)
@@ -3066,8 +3066,17 @@ def erfcinv(x):
 def exp1(x):
     return kernels.special('exp1', x)
 
+def exp10(x):
+    return kernels.special('exp10', x)
+
 def expi(x):
     return kernels.special('expi', x)
+
+def exprel(x):
+    return kernels.exprel_derivative(x, 0)
+
+def _exprel_derivative(x, n):
+    return kernels.exprel_derivative(x, n)
 
 def gamma(x):
     return kernels.special('gamma', x)
@@ -3132,6 +3141,9 @@ def k1e(x):
 def kl_terms(a, b):
     return kernels.kl_terms(a, b)
 
+def kn(n, x):
+    return kv(1.0 * n, x)
+
 def kv(v, x):
     return kernels.bessel('kv', v, x)
 
@@ -3155,6 +3167,9 @@ def ndtr(x):
 
 def ndtri(x):
     return kernels.special('ndtri', x)
+
+def poch(z, m):
+    return kernels.special('poch', z, m)
 
 def rel_entr(a, b):
     return kernels.rel_entr(a, b)
@@ -3194,6 +3209,32 @@ def zeta(s, q=1.0):
 
 def _zeta_slope(n, s, q):
     return kernels.zeta_slope(n, s, q)
+
+# special_integrals
+
+def _carlson_integral(x, y, z, p, i, j, k, l):
+    return kernels.carlson_integral(x, y, z, p, i, j, k, l)
+
+def ellipe(m):
+    return kernels.special('ellipe', m)
+
+def ellipk(m):
+    return kernels.special('ellipk', m)
+
+def ellipkm1(p):
+    return kernels.special('ellipkm1', p)
+
+def elliprf(x, y, z):
+    return kernels.special('elliprf', x, y, z)
+
+def expn(n, x):
+    return kernels.special('expn', n, x)
+
+def spence(z):
+    return kernels.special('spence', z)
+
+def _log1p_ratio(x, n):
+    return kernels.log1p_ratio_derivative(x, n)
 
 # random
 

@@ -83,9 +83,9 @@ from gradspec.generated.variable_type.creation cimport (
     op_astype, op_copy, op_new_empty, op_new_full, op_new_ones, op_new_zeros,
 )
 from gradspec.generated.variable_type.special cimport (
-    op_beta_, op_betaln_, op_dawsn_, op_erfcinv_, op_exp1_, op_expi_, op_gamma_, op_gammasgn_, op_i0_, op_i0e_, op_i1_,
-    op_i1e_, op_j0_, op_j1_, op_k0_, op_k0e_, op_k1_, op_k1e_, op_kl_terms_, op_log_ndtr_, op_ndtr_, op_ndtri_,
-    op_rel_entr_, op_rgamma_, op_spherical_bessel_j0_, op_xlog1py_, op_y0_, op_y1_,
+    op_beta_, op_betaln_, op_dawsn_, op_erfcinv_, op_exp1_, op_exp10_, op_expi_, op_exprel_, op_gamma_, op_gammasgn_,
+    op_i0_, op_i0e_, op_i1_, op_i1e_, op_j0_, op_j1_, op_k0_, op_k0e_, op_k1_, op_k1e_, op_kl_terms_, op_log_ndtr_,
+    op_ndtr_, op_ndtri_, op_poch_, op_rel_entr_, op_rgamma_, op_spherical_bessel_j0_, op_xlog1py_, op_y0_, op_y1_,
 )
 from gradspec.generated.variable_type.mutation cimport (
     op_bernoulli_, op_cauchy_, op_copy_, op_eq_, op_exponential_, op_fill_, op_fill_diagonal_, op_ge_, op_geometric_,
@@ -2023,9 +2023,17 @@ cdef class Tensor(ArrayTensor):
         """Exponential integral E1, the integral of exp(-t) / t from x to infinity. In place."""
         return op_exp1_(self)
 
+    def exp10_(self):
+        """10**x. In place."""
+        return op_exp10_(self)
+
     def expi_(self):
         """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x. In place."""
         return op_expi_(self)
+
+    def exprel_(self):
+        """(exp(x) - 1) / x, 1 at 0. In place."""
+        return op_exprel_(self)
 
     def gamma_(self):
         """Gamma function. In place."""
@@ -2090,6 +2098,11 @@ cdef class Tensor(ArrayTensor):
     def ndtri_(self):
         """Inverse of the normal distribution function. In place."""
         return op_ndtri_(self)
+
+    def poch_(self, m):
+        """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits
+        in single precision, a second one where z and m are tiny. In place."""
+        return op_poch_(self, m)
 
     def rel_entr_(self, b):
         """a * log(a / b), the summand of a relative entropy. In place."""

@@ -25,14 +25,14 @@ cdef class BetalnBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
 
+cdef class DawsnBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
 cdef class DigammaGapBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
     cdef readonly object saved_n
-
-cdef class DawsnBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
 
 cdef class ErfcinvBackward(Node):
     cdef public object saved_y
@@ -42,9 +42,22 @@ cdef class Exp1Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
+cdef class Exp10Backward(Node):
+    cdef public object saved_y
+    cdef readonly uint32_t version_y
+
 cdef class ExpiBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
+
+cdef class ExprelBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+
+cdef class ExprelDerivativeBackward(Node):
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
+    cdef readonly object saved_n
 
 cdef class GammaBackward(Node):
     cdef public object saved_y, saved_x
@@ -158,6 +171,10 @@ cdef class NdtrBackward(Node):
 cdef class NdtriBackward(Node):
     cdef public object saved_y
     cdef readonly uint32_t version_y
+
+cdef class PochBackward(Node):
+    cdef public object saved_z, saved_m, saved_y
+    cdef readonly uint32_t version_z, version_m, version_y
 
 cdef class RelEntrBackward(Node):
     cdef public object saved_a, saved_b

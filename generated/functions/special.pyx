@@ -34,6 +34,7 @@ cdef Forward6 forward__betainc_derivative = <Forward6> load_forward(
     "gradspec.generated.kernels.special", "_betainc_derivative", 6
 )
 cdef Forward3 forward__digamma_gap = <Forward3> load_forward("gradspec.generated.kernels.special", "_digamma_gap", 3)
+cdef Forward2 forward__exprel_derivative = <Forward2> load_forward("gradspec.generated.kernels.special", "_exprel_derivative", 2)
 cdef Forward1 forward_gamma = <Forward1> load_forward("gradspec.generated.kernels.special", "gamma", 1)
 cdef Forward4 forward__gammainc_derivative = <Forward4> load_forward(
     "gradspec.generated.kernels.special", "_gammainc_derivative", 4
@@ -265,6 +266,30 @@ cdef class BetalnBackward(Node):
         self.released, self.saved_a, self.saved_b = True, None, None
 
 
+cdef Program dawsn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, multiply(-0.8862269254527579, given_1))")
+
+cdef class DawsnBackward(Node):
+    """dawsn(x) -> y; dy/dx = -sqrt(pi) / 2 * real(_erfcx_derivative(-1j * x, 1))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return dawsn_grad_x.run((grad, forward_real(forward__erfcx_derivative(forward_multiply((-0-1j), x), 1))))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1)))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
 cdef Program digamma_gap_grad_b = Program("grad, given_1 -> grad_b", "grad_b = multiply(grad, negative(given_1))")
 
 cdef class DigammaGapBackward(Node):
@@ -301,30 +326,6 @@ cdef class DigammaGapBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
-
-
-cdef Program dawsn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, multiply(-0.8862269254527579, given_1))")
-
-cdef class DawsnBackward(Node):
-    """dawsn(x) -> y; dy/dx = -sqrt(pi) / 2 * real(_erfcx_derivative(-1j * x, 1))"""
-    saves = ("x",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return dawsn_grad_x.run((grad, forward_real(forward__erfcx_derivative(forward_multiply((-0-1j), x), 1))))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (-0.8862269254527579 * ops.real(ops._erfcx_derivative((-0-1j) * x, 1)))
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
 
 
 cdef Program erfcinv_grad_x = Program("grad, y -> grad_x", """
@@ -376,6 +377,30 @@ cdef class Exp1Backward(Node):
         self.released, self.saved_x = True, None
 
 
+cdef Program exp10_grad_x = Program("grad, y -> grad_x", "grad_x = multiply(grad, multiply(2.302585092994046, y))")
+
+cdef class Exp10Backward(Node):
+    """exp10(x) -> y; dy/dx = log(10) * y"""
+    saves = ("y",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        return exp10_grad_x.run((grad, y))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        return grad * (2.302585092994046 * y)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_y = True, None
+
+
 cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(exp(x), x)))")
 
 cdef class ExpiBackward(Node):
@@ -389,6 +414,52 @@ cdef class ExpiBackward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * conj_of(ops.exp(x) / x)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class ExprelBackward(Node):
+    """exprel(x) -> y; dy/dx = _exprel_derivative(x, 1)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return forward_multiply(grad, forward__exprel_derivative(x, 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * ops._exprel_derivative(x, 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class ExprelDerivativeBackward(Node):
+    """_exprel_derivative(x, int n) -> y; dy/dx = _exprel_derivative(x, n + 1)"""
+    saves = ("x", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return forward_multiply(grad, forward__exprel_derivative(x, n + 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return grad * ops._exprel_derivative(x, n + 1)
 
     cdef bint takes_batch(self):
         return True
@@ -1150,6 +1221,90 @@ cdef class NdtriBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_y = True, None
+
+
+cdef Program poch_plain = Program("z, m -> plain", "plain = bitwise_and(greater(z, 0), greater(m, 0))")
+cdef Program poch_left = Program("z -> left", "left = where(greater(z, 0), 0, z)")
+cdef Program poch_grad_z = Program("grad, z, y, plain, given_4, given_5, given_6, given_7, given_8, left, given_10 -> grad_z", """
+    right = multiply(negative(y), where(plain, given_4, subtract(given_5, given_6)))
+    grad_z = multiply(grad, where(greater(z, 0), right, add(multiply(y, given_6), multiply(multiply(given_7, given_8),
+        subtract(cos(multiply(3.141592653589793, left)), multiply(divide(sin(multiply(3.141592653589793, left)),
+        3.141592653589793), given_10))))))""")
+cdef Program poch_grad_z_2 = Program("z -> grad_z", "grad_z = where(greater(z, 0), z, 1)")
+cdef Program poch_grad_m = Program("grad, y, given_2 -> grad_m", "grad_m = multiply(grad, multiply(y, given_2))")
+
+cdef class PochBackward(Node):
+    """poch(z, m) -> y
+
+    dy/dz = where(z > 0, right, y * digamma(z + m) + gamma(z + m) * gamma(1 - left) * (cos(pi * left) - sin(pi *
+      left) / pi * digamma(1 - left)))
+    dy/dm = y * digamma(z + m)
+    where plain = (z > 0) & (m > 0)
+    where left = where(z > 0, 0, z)
+    where right = -y * where(plain, _digamma_gap(where(plain, z, 1), where(plain, m, 1), 0), digamma(where(z > 0, z,
+      1)) - digamma(z + m))
+    """
+    saves = ("z", "m", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_z = grad_m = None
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        m = saved_array(self, self.saved_m, self.version_m, "m")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 1:
+            plain = poch_plain.run((z, m))
+            left = poch_left.run((z,))
+            grad_z = poch_grad_z.run(
+                (
+                    grad, z, y, plain, forward__digamma_gap(forward_where(plain, z, 1), forward_where(plain, m, 1), 0),
+                    forward_digamma(poch_grad_z_2.run((z,))), forward_digamma(forward_add(z, m)),
+                    forward_gamma(forward_add(z, m)), forward_gamma(forward_subtract(1, left)), left,
+                    forward_digamma(forward_subtract(1, left))
+                )
+            )
+        if wanted_ & 2:
+            grad_m = poch_grad_m.run((grad, y, forward_digamma(forward_add(z, m))))
+        return grad_z, grad_m
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_z = grad_m = None
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        m = saved_tensor(self, self.saved_m, self.version_m, "m")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 1:
+            plain = (z > 0) & (m > 0)
+            left = ops.where(z > 0, 0, z)
+            right = (
+                -y
+                * ops.where(
+                    plain, ops._digamma_gap(ops.where(plain, z, 1), ops.where(plain, m, 1), 0),
+                    ops.digamma(ops.where(z > 0, z, 1)) - ops.digamma(z + m)
+                )
+            )
+            grad_z = (
+                grad
+                * ops.where(
+                    z > 0, right,
+                    y * ops.digamma(z + m)
+                    + ops.gamma(z + m) * ops.gamma(1 - left)
+                    * (
+                        ops.cos(3.141592653589793 * left)
+                        - ops.sin(3.141592653589793 * left) / 3.141592653589793 * ops.digamma(1 - left)
+                    )
+                )
+            )
+        if wanted_ & 2:
+            grad_m = grad * (y * ops.digamma(z + m))
+        return grad_z, grad_m
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_z, self.saved_m, self.saved_y = True, None, None, None
 
 
 cdef Program rel_entr_grad_a = Program("grad, p, q -> grad_a", """

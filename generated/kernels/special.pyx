@@ -47,17 +47,17 @@ cdef object forward_betaln(object a, object b):
     except Exception as error_:
         raise explain(error_, "betaln", a=a, b=b) from None
 
-cdef object forward__digamma_gap(object a, object b, object n):
-    try:
-        return as_array(kernels.digamma_gap(a, b, n))
-    except Exception as error_:
-        raise explain(error_, "_digamma_gap", a=a, b=b, n=n) from None
-
 cdef object forward_dawsn(object x):
     try:
         return as_array(kernels.special('dawsn', x))
     except Exception as error_:
         raise explain(error_, "dawsn", x=x) from None
+
+cdef object forward__digamma_gap(object a, object b, object n):
+    try:
+        return as_array(kernels.digamma_gap(a, b, n))
+    except Exception as error_:
+        raise explain(error_, "_digamma_gap", a=a, b=b, n=n) from None
 
 cdef object forward_erfcinv(object x):
     try:
@@ -71,11 +71,29 @@ cdef object forward_exp1(object x):
     except Exception as error_:
         raise explain(error_, "exp1", x=x) from None
 
+cdef object forward_exp10(object x):
+    try:
+        return as_array(kernels.special('exp10', x))
+    except Exception as error_:
+        raise explain(error_, "exp10", x=x) from None
+
 cdef object forward_expi(object x):
     try:
         return as_array(kernels.special('expi', x))
     except Exception as error_:
         raise explain(error_, "expi", x=x) from None
+
+cdef object forward_exprel(object x):
+    try:
+        return as_array(kernels.exprel_derivative(x, 0))
+    except Exception as error_:
+        raise explain(error_, "exprel", x=x) from None
+
+cdef object forward__exprel_derivative(object x, object n):
+    try:
+        return as_array(kernels.exprel_derivative(x, n))
+    except Exception as error_:
+        raise explain(error_, "_exprel_derivative", x=x, n=n) from None
 
 cdef object forward_gamma(object x):
     try:
@@ -203,6 +221,9 @@ cdef object forward_kl_terms(object a, object b):
     except Exception as error_:
         raise explain(error_, "kl_terms", a=a, b=b) from None
 
+cdef object forward_kn(object n, object x):
+    return forward_kv(1.0 * n, x)
+
 cdef object forward_kv(object v, object x):
     try:
         return as_array(kernels.bessel('kv', v, x))
@@ -247,6 +268,12 @@ cdef object forward_ndtri(object x):
         return as_array(kernels.special('ndtri', x))
     except Exception as error_:
         raise explain(error_, "ndtri", x=x) from None
+
+cdef object forward_poch(object z, object m):
+    try:
+        return as_array(kernels.special('poch', z, m))
+    except Exception as error_:
+        raise explain(error_, "poch", z=z, m=m) from None
 
 cdef object forward_rel_entr(object a, object b):
     try:

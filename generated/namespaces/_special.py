@@ -4,10 +4,11 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.special import (
-    beta, betainc, betaln, dawsn, erfcinv, exp1, expi, gamma, gammainc, gammaincc, gammaincinv, gammasgn, i0, i0e, i1, i1e,
-    iv, ive, j0, j1, jv, k0, k0e, k1, k1e, kl_terms, kv, kve, log_ndtr, multigammaln, ndtr, ndtri, rel_entr, rgamma,
-    spherical_bessel_j0, spherical_jn, spherical_yn, stdtr, xlog1py, y0, y1, yv, zeta,
+    beta, betainc, betaln, dawsn, erfcinv, exp1, exp10, expi, exprel, gamma, gammainc, gammaincc, gammaincinv, gammasgn, i0,
+    i0e, i1, i1e, iv, ive, j0, j1, jv, k0, k0e, k1, k1e, kl_terms, kn, kv, kve, log_ndtr, multigammaln, ndtr, ndtri, poch,
+    rel_entr, rgamma, spherical_bessel_j0, spherical_jn, spherical_yn, stdtr, xlog1py, y0, y1, yv, zeta,
 )
+from .generated.variable_type.special_integrals import ellipe, ellipk, ellipkm1, elliprf, expn, spence
 from .generated.variable_type.pointwise_unary import cbrt
 from .generated.variable_type.pointwise_unary import digamma
 from .generated.variable_type.pointwise_unary import digamma as psi
@@ -55,7 +56,9 @@ __all__ = [
     "dawsn",
     "erfcinv",
     "exp1",
+    "exp10",
     "expi",
+    "exprel",
     "gamma",
     "gammainc",
     "gammaincc",
@@ -75,12 +78,14 @@ __all__ = [
     "k1",
     "k1e",
     "kl_terms",
+    "kn",
     "kv",
     "kve",
     "log_ndtr",
     "multigammaln",
     "ndtr",
     "ndtri",
+    "poch",
     "rel_entr",
     "rgamma",
     "spherical_bessel_j0",
@@ -92,6 +97,12 @@ __all__ = [
     "y1",
     "yv",
     "zeta",
+    "ellipe",
+    "ellipk",
+    "ellipkm1",
+    "elliprf",
+    "expn",
+    "spence",
     "cbrt",
     "digamma",
     "psi",

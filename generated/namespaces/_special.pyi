@@ -29,8 +29,12 @@ def erfcinv(x: Operand) -> Tensor:
     """Inverse of erfc."""
 def exp1(x: Operand) -> Tensor:
     """Exponential integral E1, the integral of exp(-t) / t from x to infinity."""
+def exp10(x: Operand) -> Tensor:
+    """10**x."""
 def expi(x: Operand) -> Tensor:
     """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x."""
+def exprel(x: Operand) -> Tensor:
+    """(exp(x) - 1) / x, 1 at 0."""
 def gamma(x: Operand) -> Tensor:
     """Gamma function."""
 def gammainc(a: Operand, x: Operand) -> Tensor:
@@ -69,6 +73,8 @@ def k1e(x: Operand) -> Tensor:
     """exp(x) * k1(x), without underflow."""
 def kl_terms(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b) - a + b, the summand of a divergence."""
+def kn(n: _int, x: Operand) -> Tensor:
+    """Modified Bessel function of the second kind, of whole order."""
 def kv(v: _float, x: Operand) -> Tensor:
     """Modified Bessel function of the second kind."""
 def kve(v: _float, x: Operand) -> Tensor:
@@ -81,6 +87,8 @@ def ndtr(x: Operand) -> Tensor:
     """Normal distribution function."""
 def ndtri(x: Operand) -> Tensor:
     """Inverse of the normal distribution function."""
+def poch(z: Operand, m: Operand) -> Tensor:
+    """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single precision, a second one where z and m are tiny."""
 def rel_entr(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b), the summand of a relative entropy."""
 def rgamma(x: Operand) -> Tensor:
@@ -103,6 +111,18 @@ def yv(v: _float, x: Operand) -> Tensor:
     """Bessel function of the second kind."""
 def zeta(s: Operand, q: Operand = 1.0) -> Tensor:
     """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0. Needs SciPy."""
+def ellipe(m: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Complete elliptic integral of the second kind."""
+def ellipk(m: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Complete elliptic integral of the first kind."""
+def ellipkm1(p: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Complete elliptic integral of the first kind at m = 1 - p, exact where p is tiny."""
+def elliprf(x: Operand, y: Operand, z: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Carlson's symmetric integral RF."""
+def expn(n: _int, x: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Exponential integral of order n, the integral of exp(-x t) / t**n over t from 1 to infinity."""
+def spence(z: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Spence's function, the integral of log(t) / (1 - t) from 1 to z."""
 
 def cbrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Cube root."""
@@ -181,7 +201,9 @@ __all__ = [
     "dawsn",
     "erfcinv",
     "exp1",
+    "exp10",
     "expi",
+    "exprel",
     "gamma",
     "gammainc",
     "gammaincc",
@@ -201,12 +223,14 @@ __all__ = [
     "k1",
     "k1e",
     "kl_terms",
+    "kn",
     "kv",
     "kve",
     "log_ndtr",
     "multigammaln",
     "ndtr",
     "ndtri",
+    "poch",
     "rel_entr",
     "rgamma",
     "spherical_bessel_j0",
@@ -218,6 +242,12 @@ __all__ = [
     "y1",
     "yv",
     "zeta",
+    "ellipe",
+    "ellipk",
+    "ellipkm1",
+    "elliprf",
+    "expn",
+    "spence",
     "cbrt",
     "digamma",
     "psi",

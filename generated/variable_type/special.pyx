@@ -8,22 +8,24 @@ from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.special cimport (
-    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln,
-    forward__digamma_gap, forward_dawsn, forward_erfcinv, forward_exp1, forward_expi, forward_gamma, forward_gammainc,
-    forward__gammainc_derivative, forward_gammaincc, forward_gammaincinv, forward_gammasgn, forward_i0, forward_i0e,
-    forward_i1, forward_i1e, forward_iv, forward_ive, forward__ive_derivative, forward_j0, forward_j1, forward_jv,
-    forward_k0, forward_k0e, forward_k1, forward_k1e, forward_kl_terms, forward_kv, forward_kve, forward__kve_derivative,
-    forward_log_ndtr, forward_multigammaln, forward_ndtr, forward_ndtri, forward_rel_entr, forward_rgamma,
-    forward_spherical_bessel_j0, forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward__stdtr_derivative,
-    forward_xlog1py, forward_y0, forward_y1, forward_yv, forward_zeta, forward__zeta_slope,
+    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln, forward_dawsn,
+    forward__digamma_gap, forward_erfcinv, forward_exp1, forward_exp10, forward_expi, forward_exprel,
+    forward__exprel_derivative, forward_gamma, forward_gammainc, forward__gammainc_derivative, forward_gammaincc,
+    forward_gammaincinv, forward_gammasgn, forward_i0, forward_i0e, forward_i1, forward_i1e, forward_iv, forward_ive,
+    forward__ive_derivative, forward_j0, forward_j1, forward_jv, forward_k0, forward_k0e, forward_k1, forward_k1e,
+    forward_kl_terms, forward_kn, forward_kv, forward_kve, forward__kve_derivative, forward_log_ndtr, forward_multigammaln,
+    forward_ndtr, forward_ndtri, forward_poch, forward_rel_entr, forward_rgamma, forward_spherical_bessel_j0,
+    forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward__stdtr_derivative, forward_xlog1py, forward_y0,
+    forward_y1, forward_yv, forward_zeta, forward__zeta_slope,
 )
 from gradspec.generated.functions.special cimport (
-    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DigammaGapBackward,
-    DawsnBackward, ErfcinvBackward, Exp1Backward, ExpiBackward, GammaBackward, GammaincBackward, GammaincDerivativeBackward,
-    GammainccBackward, GammaincinvBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward, IveBackward,
-    IveDerivativeBackward, J0Backward, J1Backward, JvBackward, K0Backward, K0eBackward, K1Backward, K1eBackward,
-    KlTermsBackward, KvBackward, KveBackward, KveDerivativeBackward, LogNdtrBackward, NdtrBackward, NdtriBackward,
-    RelEntrBackward, RgammaBackward, SphericalBesselJ0Backward, SphericalJnBackward, SphericalYnBackward, StdtrBackward,
+    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DawsnBackward,
+    DigammaGapBackward, ErfcinvBackward, Exp1Backward, Exp10Backward, ExpiBackward, ExprelBackward,
+    ExprelDerivativeBackward, GammaBackward, GammaincBackward, GammaincDerivativeBackward, GammainccBackward,
+    GammaincinvBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward, IveBackward, IveDerivativeBackward,
+    J0Backward, J1Backward, JvBackward, K0Backward, K0eBackward, K1Backward, K1eBackward, KlTermsBackward, KvBackward,
+    KveBackward, KveDerivativeBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, PochBackward, RelEntrBackward,
+    RgammaBackward, SphericalBesselJ0Backward, SphericalJnBackward, SphericalYnBackward, StdtrBackward,
     StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward, ZetaSlopeBackward,
 )
 from gradspec.core.arguments cimport as_float, as_int
@@ -251,43 +253,6 @@ def betaln(a, b):
     return op_betaln(a, b)
 
 
-cdef object op__digamma_gap(object a, object b, object n):
-    cdef ThreadState* state_ = thread_state()
-    cdef DigammaGapBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_digamma_gap", <void*> op__digamma_gap, (a, b, n))
-    a = as_real_operand(a, "_digamma_gap", "a")
-    b = as_real_operand(b, "_digamma_gap", "b")
-    n = as_int(n, "_digamma_gap", "n")
-
-    if needs_grad(state_, a) or needs_grad(state_, b):
-        node_ = DigammaGapBackward.__new__(DigammaGapBackward)
-        connect_two(node_, state_, a, b)
-        node_.saved_a = save_input(state_, a, &node_.version_a)
-        node_.saved_b = save_input(state_, b, &node_.version_b)
-        node_.saved_n = n
-
-    y = wrap_forward(forward__digamma_gap(array_of(a), array_of(b), n))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
-        push_whole(jvp__digamma_gap, jvp__digamma_gap, False, (y,), (a, b, n))
-    return y
-
-cdef tuple jvp__digamma_gap(tuple outputs_, tuple inputs_, tuple tangents_):
-    a_t, b_t, a, b, n = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
-    y_t = None if a_t is None else a_t * ops._digamma_gap(a, b, n + 1)
-    if b_t is not None:
-        y_t = plus(y_t, b_t * -ops.polygamma(n + 1, a + b))
-    return (y_t,)
-
-def _digamma_gap(a, b, n):
-    """Derivative `n` of digamma at `a`, less that at a + b, without cancellation."""
-    return op__digamma_gap(a, b, n)
-
-
 cdef object op_dawsn(object x):
     cdef ThreadState* state_ = thread_state()
     cdef DawsnBackward node_ = None
@@ -324,6 +289,43 @@ cdef object op_dawsn_(object x):
 def dawsn(x):
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
     return op_dawsn(x)
+
+
+cdef object op__digamma_gap(object a, object b, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef DigammaGapBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_digamma_gap", <void*> op__digamma_gap, (a, b, n))
+    a = as_real_operand(a, "_digamma_gap", "a")
+    b = as_real_operand(b, "_digamma_gap", "b")
+    n = as_int(n, "_digamma_gap", "n")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = DigammaGapBackward.__new__(DigammaGapBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__digamma_gap(array_of(a), array_of(b), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp__digamma_gap, jvp__digamma_gap, False, (y,), (a, b, n))
+    return y
+
+cdef tuple jvp__digamma_gap(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, n = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if a_t is None else a_t * ops._digamma_gap(a, b, n + 1)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * -ops.polygamma(n + 1, a + b))
+    return (y_t,)
+
+def _digamma_gap(a, b, n):
+    """Derivative `n` of digamma at `a`, less that at a + b, without cancellation."""
+    return op__digamma_gap(a, b, n)
 
 
 cdef object op_erfcinv(object x):
@@ -401,6 +403,44 @@ def exp1(x):
     return op_exp1(x)
 
 
+cdef object op_exp10(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef Exp10Backward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp10", <void*> op_exp10, (x,))
+    x = as_real_operand(x, "exp10", "x")
+
+    if needs_grad(state_, x):
+        node_ = Exp10Backward.__new__(Exp10Backward)
+        connect_one(node_, state_, x)
+
+    y = wrap_forward(forward_exp10(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_exp10, jvp_exp10, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_exp10(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y = tangents_[0], outputs_[0]
+    return (x_t * (2.302585092994046 * y),)
+
+cdef object op_exp10_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exp10_", <void*> op_exp10_, (x,))
+    x = as_real_operand(writable(x, "exp10_"), "exp10_", "x")
+    old_ = prepare_inplace(x, (x,), 0b0, "exp10_")
+    return overwrite(x, op_exp10(old_), "exp10_")
+
+def exp10(x):
+    """10**x."""
+    return op_exp10(x)
+
+
 cdef object op_expi(object x):
     cdef ThreadState* state_ = thread_state()
     cdef ExpiBackward node_ = None
@@ -436,6 +476,76 @@ cdef object op_expi_(object x):
 def expi(x):
     """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x."""
     return op_expi(x)
+
+
+cdef object op_exprel(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef ExprelBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exprel", <void*> op_exprel, (x,))
+    x = as_real_operand(x, "exprel", "x")
+
+    if needs_grad(state_, x):
+        node_ = ExprelBackward.__new__(ExprelBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_exprel(array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_exprel, jvp_exprel, False, (y,), (x,))
+    return y
+
+cdef tuple jvp_exprel(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    return (x_t * ops._exprel_derivative(x, 1),)
+
+cdef object op_exprel_(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "exprel_", <void*> op_exprel_, (x,))
+    x = as_real_operand(writable(x, "exprel_"), "exprel_", "x")
+    old_ = prepare_inplace(x, (x,), 0b1, "exprel_")
+    return overwrite(x, op_exprel(old_), "exprel_")
+
+def exprel(x):
+    """(exp(x) - 1) / x, 1 at 0."""
+    return op_exprel(x)
+
+
+cdef object op__exprel_derivative(object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef ExprelDerivativeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_exprel_derivative", <void*> op__exprel_derivative, (x, n))
+    x = as_real_operand(x, "_exprel_derivative", "x")
+    n = as_int(n, "_exprel_derivative", "n")
+
+    if needs_grad(state_, x):
+        node_ = ExprelDerivativeBackward.__new__(ExprelDerivativeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__exprel_derivative(array_of(x), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__exprel_derivative, jvp__exprel_derivative, False, (y,), (x, n))
+    return y
+
+cdef tuple jvp__exprel_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops._exprel_derivative(x, n + 1),)
+
+def _exprel_derivative(x, n):
+    """Derivative `n` of exprel."""
+    return op__exprel_derivative(x, n)
 
 
 cdef object op_gamma(object x):
@@ -1204,6 +1314,25 @@ def kl_terms(a, b):
     return op_kl_terms(a, b)
 
 
+cdef object op_kn(object n, object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "kn", <void*> op_kn, (n, x))
+    n = as_int(n, "kn", "n")
+    x = as_real_operand(x, "kn", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            return ops.kv(1.0 * n, x)
+        return wrap_forward(forward_kn(n, array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "kn", n=n, x=x) from None
+
+def kn(n, x):
+    """Modified Bessel function of the second kind, of whole order."""
+    return op_kn(n, x)
+
+
 cdef object op_kv(object v, object x):
     cdef ThreadState* state_ = thread_state()
     cdef KvBackward node_ = None
@@ -1443,6 +1572,71 @@ cdef object op_ndtri_(object x):
 def ndtri(x):
     """Inverse of the normal distribution function."""
     return op_ndtri(x)
+
+
+cdef object op_poch(object z, object m):
+    cdef ThreadState* state_ = thread_state()
+    cdef PochBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "poch", <void*> op_poch, (z, m))
+    z = as_real_operand(z, "poch", "z")
+    m = as_real_operand(m, "poch", "m")
+
+    if needs_grad(state_, z) or needs_grad(state_, m):
+        node_ = PochBackward.__new__(PochBackward)
+        connect_two(node_, state_, z, m)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+        node_.saved_m = save_input(state_, m, &node_.version_m)
+
+    y = wrap_forward(forward_poch(array_of(z), array_of(m)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(z) or has_tangent(m)):
+        push_whole(jvp_poch, jvp_poch, False, (y,), (z, m))
+    return y
+
+cdef tuple jvp_poch(tuple outputs_, tuple inputs_, tuple tangents_):
+    z_t, m_t, z, m, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    if z_t is not None:
+        plain = (z > 0) & (m > 0)
+        left = ops.where(z > 0, 0, z)
+        right = (
+            -y
+            * ops.where(
+                plain, ops._digamma_gap(ops.where(plain, z, 1), ops.where(plain, m, 1), 0),
+                ops.digamma(ops.where(z > 0, z, 1)) - ops.digamma(z + m)
+            )
+        )
+    y_t = (
+        None if z_t is None
+        else z_t
+        * ops.where(
+            z > 0, right,
+            y * ops.digamma(z + m)
+            + ops.gamma(z + m) * ops.gamma(1 - left)
+            * (ops.cos(3.141592653589793 * left) - ops.sin(3.141592653589793 * left) / 3.141592653589793 * ops.digamma(1 - left))
+        )
+    )
+    if m_t is not None:
+        y_t = plus(y_t, m_t * (y * ops.digamma(z + m)))
+    return (y_t,)
+
+cdef object op_poch_(object z, object m):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "poch_", <void*> op_poch_, (z, m))
+    z = as_real_operand(writable(z, "poch_"), "poch_", "z")
+    m = as_real_operand(m, "poch_", "m")
+    old_ = prepare_inplace(z, (z, m), 0b11, "poch_")
+    return overwrite(z, op_poch(old_, m), "poch_")
+
+def poch(z, m):
+    """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in
+    single precision, a second one where z and m are tiny."""
+    return op_poch(z, m)
 
 
 cdef object op_rel_entr(object a, object b):
@@ -1971,12 +2165,13 @@ answer_calls()
 
 register({
 "beta": beta, "_beta_derivative": _beta_derivative, "betainc": betainc, "_betainc_derivative": _betainc_derivative,
-    "betaln": betaln, "_digamma_gap": _digamma_gap, "dawsn": dawsn, "erfcinv": erfcinv, "exp1": exp1, "expi": expi, "gamma":
-    gamma, "gammainc": gammainc, "_gammainc_derivative": _gammainc_derivative, "gammaincc": gammaincc, "gammaincinv":
-    gammaincinv, "gammasgn": gammasgn, "i0": i0, "i0e": i0e, "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative":
-    _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0, "k0e": k0e, "k1": k1, "k1e": k1e, "kl_terms": kl_terms, "kv":
-    kv, "kve": kve, "_kve_derivative": _kve_derivative, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr,
-    "ndtri": ndtri, "rel_entr": rel_entr, "rgamma": rgamma, "spherical_bessel_j0": spherical_bessel_j0, "spherical_jn":
+    "betaln": betaln, "dawsn": dawsn, "_digamma_gap": _digamma_gap, "erfcinv": erfcinv, "exp1": exp1, "exp10": exp10,
+    "expi": expi, "exprel": exprel, "_exprel_derivative": _exprel_derivative, "gamma": gamma, "gammainc": gammainc,
+    "_gammainc_derivative": _gammainc_derivative, "gammaincc": gammaincc, "gammaincinv": gammaincinv, "gammasgn": gammasgn,
+    "i0": i0, "i0e": i0e, "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative": _ive_derivative, "j0": j0, "j1":
+    j1, "jv": jv, "k0": k0, "k0e": k0e, "k1": k1, "k1e": k1e, "kl_terms": kl_terms, "kn": kn, "kv": kv, "kve": kve,
+    "_kve_derivative": _kve_derivative, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr, "ndtri": ndtri,
+    "poch": poch, "rel_entr": rel_entr, "rgamma": rgamma, "spherical_bessel_j0": spherical_bessel_j0, "spherical_jn":
     spherical_jn, "spherical_yn": spherical_yn, "stdtr": stdtr, "_stdtr_derivative": _stdtr_derivative, "xlog1py": xlog1py,
     "y0": y0, "y1": y1, "yv": yv, "zeta": zeta, "_zeta_slope": _zeta_slope,
 })

@@ -75,7 +75,7 @@ def has_reference(op):
 def test_all_but_what_scipy_computes_has_a_reference():
     ops = the_spec().ops
     elementwise = [op for op in ops.values() if is_elementwise(op, ops)]
-    assert {op.family for op in elementwise if not has_reference(op)} <= {"special"}
+    assert {op.name for op in elementwise if not has_reference(op) and not op.family.startswith("special")} == set()
     assert {op.name for op in elementwise if has_reference(op)} == {op.name for op in OPS if op.exact}
 
 
@@ -187,7 +187,7 @@ def known_by(op, x, dtype, exact):
     An ulp of a large argument moves what oscillates; squares of the tiny and the huge are lost, which shows as no number.
     """
     value, first, second, _ = exact
-    if op.family != "special" or math.isinf(x):
+    if not op.family.startswith("special") or math.isinf(x):
         return [0.0, 0.0, 0.0]
     eps, size = 4 * float(np.finfo(dtype).eps), abs(x)
     waves = not abs(second) * size * size <= 100 * abs(value)
@@ -200,7 +200,7 @@ def known_by(op, x, dtype, exact):
 def lost(op, x, dtype, found, exact):
     """Whether SciPy, or a square in a rule of what it gives, has no number there where there is one, and says so."""
     within = 1e-18 < abs(x) < 1e18 if dtype is np.float32 else 1e-150 < abs(x) < 1e150
-    return op.family == "special" and not math.isfinite(found) and (not within or math.isinf(exact))
+    return op.family.startswith("special") and not math.isfinite(found) and (not within or math.isinf(exact))
 
 
 def faults(op, x, found, exact, dtype, static_kinks, static_values):
@@ -218,7 +218,7 @@ def faults(op, x, found, exact, dtype, static_kinks, static_values):
             continue
         if order == 2 and op.private or order and known and (kink or wrong(found["reverse"], expected[1], dtype, 1)):
             continue
-        if order == 2 and known and op.family == "special":
+        if order == 2 and known and op.family.startswith("special"):
             continue  # at the edge of a domain, of a function that has a corner there
         if order == 0 and repr(x) in static_values:
             continue

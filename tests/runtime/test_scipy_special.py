@@ -153,7 +153,7 @@ def test_complex_numbers():
         gradient = gs.autograd.grad(gs.real(y), z)[0].item()
         ends = [getattr(scipy_special, name)(*arguments, 0.3 + 0.4j + h) for h in (1e-5, -1e-5)]
         assert cmath.isclose(gradient.conjugate(), (ends[0] - ends[1]) / 2e-5, rel_tol=1e-8), name
-    with pytest.raises(TypeError, match="ellipk: expected real numbers"):
+    with pytest.raises(TypeError, match="ellipk: .* takes real numbers"):
         special.ellipk(1j)
 
 

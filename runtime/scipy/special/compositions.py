@@ -32,7 +32,6 @@ def _pseudo_huber(delta: Any, r: Any) -> Any:
 
 huber = named("huber", "delta r", "Huber's loss; inf where delta is negative.", _huber)
 pseudo_huber = named("pseudo_huber", "delta r", "A smooth form of Huber's loss.", _pseudo_huber)
-exprel = named("exprel", "x", "(exp(x) - 1) / x, 1 at 0.", expm1_ratio)
 boxcox = named(
     "boxcox", "x lmbda", "Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) at 0.",
     lambda x, p: log(x) * expm1_ratio(p * log(x))
@@ -154,12 +153,7 @@ def _kolmogorov(y: Any) -> Any:
 kolmogorov = named("kolmogorov", "y", "Complement of Kolmogorov's distribution function.", _kolmogorov)
 
 
-# Bessel functions: derivatives and whole orders.
-def kn(n: int, x: Any) -> Any:
-    """Modified Bessel function of the second kind, of whole order."""
-    return kv(float(operator.index(n)), x)
-
-
+# Bessel functions: derivatives.
 def _slopes(name: str, function: Any, sign: int, first: int) -> Any:
     """Derivative n of a Bessel function of real order, by its neighbours."""
 
@@ -261,7 +255,7 @@ def sph_harm_y(n: int, m: int, theta: Any, phi: Any) -> Any:
 
 __all__ = [
     "bdtr", "bdtrc", "betaincc", "betainccinv", "betaincinv", "boxcox", "boxcox1p", "chdtr", "chdtrc", "chdtri", "comb",
-    "exprel", "factorial", "fdtr", "fdtrc", "fdtri", "gammainccinv", "gdtr", "gdtrc", "gdtrix", "huber", "inv_boxcox",
-    "inv_boxcox1p", "ivp", "jvp", "kn", "kolmogorov", "kvp", "nbdtr", "nbdtrc", "pdtr", "pdtrc", "perm", "pseudo_huber",
+    "factorial", "fdtr", "fdtrc", "fdtri", "gammainccinv", "gdtr", "gdtrc", "gdtrix", "huber", "inv_boxcox",
+    "inv_boxcox1p", "ivp", "jvp", "kolmogorov", "kvp", "nbdtr", "nbdtrc", "pdtr", "pdtrc", "perm", "pseudo_huber",
     "sph_harm_y", "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "stdtrit", "yvp", "zetac",
 ]  # fmt: skip

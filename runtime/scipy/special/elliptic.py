@@ -93,7 +93,6 @@ def _rg_slope(place: int) -> Any:
 
 
 _rg = smooth("elliprg", *(_rg_slope(i) for i in range(3)))
-elliprf = named("elliprf", "x y z", "Carlson's symmetric integral RF.", _rf)
 elliprd = named("elliprd", "x y z", "Carlson's degenerate symmetric integral RD.", _rd)
 elliprc = named("elliprc", "x y", "Carlson's degenerate integral RC.", _rc)
 elliprj = named("elliprj", "x y z p", "Carlson's symmetric integral RJ.", _rj)
@@ -108,15 +107,6 @@ def _d(x: Any, y: Any, z: Any) -> Any:
 
 _ellipk_slope = lambda m: _d(0.0, 1.0, 1 - m) / 6  # noqa: E731
 _ellipe_slope = lambda m: -_d(0.0, 1 - m, 1.0) / 6  # noqa: E731
-ellipk = named(
-    "ellipk", "m", "Complete elliptic integral of the first kind, of the parameter m.",
-    smooth("ellipk", lambda y, m: _ellipk_slope(m))
-)  # fmt: skip
-ellipkm1 = named(
-    "ellipkm1", "p", "Complete elliptic integral of the first kind at m = 1 - p.",
-    smooth("ellipkm1", lambda y, p: -_d(0.0, 1.0, p) / 6)
-)  # fmt: skip
-ellipe = named("ellipe", "m", "Complete elliptic integral of the second kind.", smooth("ellipe", lambda y, m: _ellipe_slope(m)))
 
 
 def _within(phi: Any) -> tuple[Any, Any]:
@@ -145,5 +135,5 @@ agm = named(
 )  # fmt: skip
 
 __all__ = [
-    "agm", "ellipe", "ellipeinc", "ellipk", "ellipkinc", "ellipkm1", "elliprc", "elliprd", "elliprf", "elliprg", "elliprj",
+    "agm", "ellipeinc", "ellipkinc", "elliprc", "elliprd", "elliprg", "elliprj",
 ]  # fmt: skip

@@ -18,7 +18,6 @@ from ...func import custom_jvp
 from ...generated.ops import cos, cosh, exp, log, real, sin, square, where
 from ...special import digamma, erf, gammaln, rgamma, sinc
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
 from ..values import elementwise, named, numbers, reals, refused, smooth
 
 _2_BY_ROOT_PI = 2 / math.sqrt(math.pi)
@@ -56,9 +55,6 @@ owens_t = _simple(
     "owens_t", "h a", "Owen's T function.",
     lambda y, h, a: -exp(-h * h / 2) * erf(a * h / math.sqrt(2)) / math.sqrt(8 * math.pi),
     lambda y, h, a: exp(-h * h * (1 + a * a) / 2) / (2 * math.pi * (1 + a * a)),
-)  # fmt: skip
-spence = _simple(
-    "spence", "z", "Spence's function, the integral of log(t) / (1 - t) from 1 to z.", lambda y, z: -log1p_ratio(z - 1)
 )  # fmt: skip
 ndtri_exp = _simple("ndtri_exp", "y", "Inverse of log_ndtr.", lambda x, y: exp(y + x * x / 2) * math.sqrt(2 * math.pi))
 
@@ -130,15 +126,12 @@ cosdg = named("cosdg", "x", "Cosine of an angle in degrees.", _cosdg)
 sindg = named("sindg", "x", "Sine of an angle in degrees.", _sindg)
 tandg = _simple("tandg", "x", "Tangent of an angle in degrees.", lambda y, x: _PER_DEGREE * (1 + y * y))
 cotdg = _simple("cotdg", "x", "Cotangent of an angle in degrees.", lambda y, x: -_PER_DEGREE * (1 + y * y))
-exp10 = _simple("exp10", "x", "10**x.", lambda y, x: math.log(10) * y)
 cosm1 = _simple("cosm1", "x", "cos(x) - 1 without cancellation.", lambda y, x: -sin(x))
 powm1 = _simple(
     "powm1", "x y", "x**y - 1 without cancellation.", lambda v, x, y: y * x ** (y - 1), lambda v, x, y: (v + 1) * log(x)
 )  # fmt: skip
 
 # Products of gamma functions; a derivative is NaN at a pole of digamma.
-poch = _simple("poch", "z m", "Pochhammer's symbol, gamma(z + m) / gamma(z).",
-               lambda y, z, m: y * (digamma(z + m) - digamma(z)), lambda y, z, m: y * digamma(z + m))  # fmt: skip
 binom = _simple("binom", "n k", "Binomial coefficient of real numbers.",
                 lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
                 lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)))  # fmt: skip
@@ -191,33 +184,6 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     return function(*numbers("lambertw", z))
 
 
-def expn(n: int, x: Any) -> Any:
-    """Exponential integral of order n, the integral of exp(-x t) / t**n from 1 to infinity.
-
-    Parameters
-    ----------
-    n : int
-    x : array_like, positive
-
-    Returns
-    -------
-    Tensor
-    """
-    (x,) = reals("expn", x)
-    if n == 0:
-        return exp(-x) / x
-
-    def of_arrays(x: Any) -> Any:
-        import scipy.special
-
-        return scipy.special.expn(n, x)
-
-    values = elementwise(of_arrays)
-    function = custom_jvp(lambda x: values(x))
-    function.defjvp(lambda primals, tangents: (function(*primals), -expn(n - 1, *primals) * tangents[0]))
-    return function(x)
-
-
 def ellipj(u: Any, m: Any) -> Any:
     """Jacobi's elliptic functions sn, cn, dn and the amplitude ph; derivatives in u, those in m are refused.
 
@@ -252,7 +218,7 @@ def _dn(ph: Any, m: Any) -> Any:
 
 
 __all__ = [
-    "airy", "binom", "cosdg", "cosm1", "cotdg", "ellipj", "erfi", "exp10", "expn", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1",
-    "hyperu", "lambertw", "loggamma", "modstruve", "ndtri_exp", "owens_t", "poch", "powm1", "shichi", "sici", "sindg",
-    "softplus", "spence", "struve", "tandg", "voigt_profile", "wofz", "wrightomega",
+    "airy", "binom", "cosdg", "cosm1", "cotdg", "ellipj", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1",
+    "hyperu", "lambertw", "loggamma", "modstruve", "ndtri_exp", "owens_t", "powm1", "shichi", "sici", "sindg",
+    "softplus", "struve", "tandg", "voigt_profile", "wofz", "wrightomega",
 ]  # fmt: skip

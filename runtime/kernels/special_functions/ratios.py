@@ -1,0 +1,101 @@
+"""Means of exp(x t), of sinh and cosh, and of 1 / (1 + x t) over t from 0 to 1, which are 1 at 0: all their derivatives.
+
+Each derivative is a mean as well, of what is multiplied by a power of t.  Near 0 Gauss and Legendre's rule adds positive terms;
+far from it, where no digits are lost, a recurrence goes from each derivative to the next.
+"""
+
+import math
+
+import numpy as np
+
+from .quadrature import rule
+
+__all__ = ["exprel_derivative", "log1p_ratio_derivative", "sinhc_derivative"]
+
+NODES = 36
+
+
+def exprel_derivative(x, n):
+    """Derivative `n` of (exp(x) - 1) / x, 1 at 0.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    x, dtype = _in_double(x)
+    near = np.abs(x) < 20 + n
+    with np.errstate(all="ignore"):
+        return np.where(near, _mean(lambda t, s: t**n * np.exp(s * t), np.where(near, x, 0)), _far_exprel(x, n)).astype(dtype)
+
+
+def sinhc_derivative(x, n):
+    """Derivative `n` of sinh(x) / x, 1 at 0.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    x, dtype = _in_double(x)
+    near, function = np.abs(x) < 20 + n, np.sinh if n % 2 else np.cosh
+    with np.errstate(all="ignore"):
+        far = (_far_exprel(x, n) + (-1) ** n * _far_exprel(-x, n)) / 2
+        return np.where(near, _mean(lambda t, s: t**n * function(s * t), np.where(near, x, 0)), far).astype(dtype)
+
+
+def log1p_ratio_derivative(x, n):
+    """Derivative `n` of log(1 + x) / x, 1 at 0.
+
+    Parameters
+    ----------
+    x : ndarray or scalar
+        Real.
+    n : int
+
+    Returns
+    -------
+    ndarray
+    """
+    x, dtype = _in_double(x)
+    near = (x > -0.6) & (x < 1.5 + n)
+    with np.errstate(all="ignore"):
+        factor = (-1) ** n * math.factorial(n)
+        y = factor * _mean(lambda t, s: t**n / (1 + s * t) ** (n + 1), np.where(near, x, 0))
+        far = np.log1p(x) / x
+        for k in range(1, n + 1):
+            far = ((-1) ** (k - 1) * math.factorial(k - 1) / (1 + x) ** k - k * far) / x
+        return np.where(near, y, np.where(x == np.inf, 0, far)).astype(dtype)
+
+
+def _in_double(x):
+    dtype = np.result_type(np.result_type(x), np.float16)
+    return np.asarray(x, np.float64), dtype
+
+
+def _mean(function, x):
+    """Of a function of t and x over t."""
+    nodes, weights = rule(NODES)
+    total = 0 * x
+    for t, weight in zip(nodes, weights):
+        total += weight * function(t, x)
+    return total
+
+
+def _far_exprel(x, n):
+    """n < abs(x)."""
+    half = np.exp(x / 2)  # whose square may be beyond the range
+    y = half / x * half - 1 / x
+    for k in range(1, n + 1):
+        y = half / x * half - k * y / x
+    return np.where(x == np.inf, np.inf, np.where(x == -np.inf, 0.0, y))
