@@ -1,6 +1,7 @@
 """Callers: how a step calls an operator, by the wrapper's address or by its public function, and what of it is read.
 
-Owns how values stand in for arguments, the generators that an operator draws from, and the arrays among its results.
+Owns how values stand in for arguments, the generators that an operator draws from, the arrays among its results, and which
+operators are kernels that put their result where it belongs.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from ..kernels.program.into import goes_into
 from ..tracing.calling import by_keyword
 from ..tracing.entries import compiled_in, entry_of
 from ..tracing.instructions import Instruction
@@ -29,6 +31,16 @@ def generators_of(line: Instruction) -> list[Any]:
     """What an instruction draws random numbers from: None for the default generator."""
     places = drawing(line.name)
     return [line.arguments[place] for place in places] if places else []
+
+
+def is_kernel(line: Instruction) -> bool:
+    """Whether an instruction is a kernel that puts its result into memory that is there, and runs no Python."""
+    out = line.outputs
+    if line.target is not None or type(out) is not Value or not goes_into(line.name, len(line.arguments)):
+        return False
+    if not all(type(item) is Value and item.dtype == out.dtype for item in line.arguments):
+        return False
+    return out.memory is out and out.layout.c_contiguous and out.layout.count > 0
 
 
 class Filler:

@@ -1,14 +1,14 @@
 """Late: writes to what a program was given come behind the calls that have nothing to do with them.
 
-Owns that order.  A call of an operator may fail, and Ctrl-C is heard in it; a loop does neither.  What is read of a write, and
-what it reads, stays behind it and before it.
+Owns that order.  A call of an operator may fail, and Ctrl-C is heard in it; a loop and a kernel do neither.  What is read of a
+write, and what it reads, stays behind it and before it.
 """
 
 from __future__ import annotations
 
 from ..tracing.instructions import GUARD, Instruction, does_something, layouts_of
 from ..tracing.values import Value
-from .callers import drawing
+from .callers import drawing, is_kernel
 from .loops import loop_from, rows_from
 
 
@@ -42,9 +42,11 @@ def last_call(lines: list[Instruction], given: set[Value]) -> int:
 
 
 def is_call(line: Instruction) -> bool:
-    """Whether an instruction may fail, or run Python: whether it is neither a loop nor a look."""
+    """Whether an instruction may fail, or run Python: whether it is neither a loop nor a kernel nor a look."""
     if line.name == GUARD:
         return True
+    if is_kernel(line):
+        return False
     if line.target is None and line.made and all(value.memory is not value for value in line.made):
         return False
     key = layouts_of(line)

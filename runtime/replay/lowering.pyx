@@ -11,11 +11,11 @@ from ..tracing.instructions cimport Instruction, layouts_of
 from ..tracing.passes import shortened
 from ..tracing.values import copied
 from ..tracing.values cimport Value, lies_in, values_in
-from ..kernels.program.into import goes_into
-from .callers import Filler, arrays_in, caller
+from .callers import Filler, arrays_in, caller, is_kernel
 from .capture import GUARD, Unfit
 from .effects import CALLBACK, KEPT, waiting
 from .forwards import forward_from
+from .frugal import frugal
 from .gathering import gathered, scratched
 from .late import last_call, late
 from .loops import loop_from, rows_from
@@ -57,12 +57,13 @@ cdef class Lowered:
     def __init__(self, list lines, list inputs, list returned):
         cdef Instruction line
         self.inputs, self.returned = inputs, list(dict.fromkeys(returned))
-        self.lines = late(shortened(spelled(lines), self.returned), {value.memory for value in inputs})
-        self.lines = waiting(self.lines, self.is_steady)
+        given = {value.memory for value in inputs}
+        self.escaping = {value.memory for value in self.returned}
+        self.lines = late(shortened(spelled(lines), self.returned), given)
+        self.lines = frugal(waiting(self.lines, self.is_steady), given, self.escaping, self.is_steady)
         self.anchors = {}   # of memory: values that have slots of their own in it
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
-        self.escaping = {value.memory for value in self.returned}
         self.shadows = {}
         self.look_around()
         self.bind()
@@ -298,14 +299,9 @@ cdef class Lowered:
         """Write an operator down as a kernel that puts its result into planned memory, if it has one."""
         cdef Value out, value
         cdef list places = []
-        if line.target is not None or type(line.outputs) is not Value or not goes_into(line.name, len(line.arguments)):
+        if not is_kernel(line) or not self.can_make(line.outputs):
             return False
         out = line.outputs
-        for item in line.arguments:
-            if type(item) is not Value or (<Value> item).dtype != out.dtype:
-                return False
-        if not out.layout.c_contiguous or out.layout.count == 0 or not self.can_make(out):
-            return False
         for value in line.arguments:
             places.append(self.want(value))
         self.make(out, line)

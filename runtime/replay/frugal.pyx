@@ -1,0 +1,261 @@
+# cython: boundscheck=False, wraparound=False
+"""Frugal: the instructions in an order that needs less memory.
+
+Owns that order.  A line that takes more memory than it lets go waits until its result is wanted; one that takes none runs as
+soon as it may.  Either rule and both are tried on a count of what lives, and the best order is taken where it is worth a change.
+What uses memory that is written to stays in order, as do guards, draws, callbacks and what may fail; writes to what was given
+stay behind the calls that stood before them.
+"""
+
+from ..tracing.instructions import GUARD, does_something
+from ..tracing.instructions cimport Instruction, draws
+from ..tracing.values cimport Value
+from .effects import KEPT
+from .late import is_call
+
+SMALL = 1024    # bytes: a program whose values are all smaller stays as it is
+WORTH = 0.95    # of what is needed now: another order has to need less
+
+
+def frugal(list lines, set given, set returned, is_steady):
+    """The instructions in an order that needs less memory.
+
+    Parameters
+    ----------
+    lines : list of Instruction
+    given, returned : set of Value
+        Memory that was there before the program, and memory of results: no order saves any of these.
+    is_steady : callable
+        Whether an instruction cannot fail by the values that it is given.
+
+    Returns
+    -------
+    list of Instruction
+    """
+    cdef Order order
+    cdef list best = None, found
+    cdef Py_ssize_t least, needed
+    if not any([bytes_of(value) >= SMALL for line in lines for value in (<Instruction> line).made]):
+        return lines
+    order = Order(lines, given, returned, is_steady)
+    least = int(WORTH * order.needed(order.lines))
+    for waits, hurries in ((True, True), (True, False), (False, True)):
+        found = order.tried(waits, hurries)
+        needed = order.needed(found)
+        if needed < least:
+            best, least = found, needed
+    return lines if best is None else [lines[(<Line> line).number] for line in best]
+
+
+cdef Py_ssize_t bytes_of(Value value) except -1:
+    return value.layout.count * <Py_ssize_t> value.layout.dtype.itemsize
+
+
+cdef class Line:
+    """A line, and what it waits for."""
+
+    cdef Py_ssize_t number, bytes, pending
+    cdef list before, behind    # lines
+    cdef list rooms             # that it uses, each once
+    cdef bint alike             # whether its result may lie where an operand lay
+    cdef bint done
+
+
+cdef class Room:
+    """Memory of values."""
+
+    cdef Py_ssize_t bytes       # that the program makes
+    cdef Py_ssize_t last, other  # the last line that uses it, and the last but one
+    cdef Py_ssize_t users, left
+    cdef Line writer
+    cdef list readers           # since it was written to
+
+
+cdef class Order:
+    """What keeps instructions in order, and what they use."""
+
+    cdef list lines
+    cdef dict rooms             # memory -> Room
+
+    def __init__(self, list lines, set given, set returned, is_steady):
+        cdef Instruction each
+        cdef Line line, guard = None, chained = None, barrier = None
+        cdef list calls = []
+        cdef dict makers = {}
+        cdef Value value
+        cdef Py_ssize_t number
+        self.lines, self.rooms = [], {}
+        for number in range(len(lines)):
+            each = lines[number]
+            line = Line.__new__(Line)
+            line.number, line.before, line.behind, line.rooms = number, [], [], []
+            line.alike = each.entry is not None and each.entry.form == "partial"
+            self.lines.append(line)
+            follow(line, guard)
+            for value in each.read:
+                follow(line, makers.get(value))
+                self.read(line, value)
+            for value in each.made:
+                makers.setdefault(value, line)
+                if each.target is None and value.memory not in self.rooms:
+                    self.make(line, value, value.memory in given or value.memory in returned)
+                else:
+                    self.use(line, self.room(value))
+            if each.target is not None:
+                self.write(line, each.target)
+                if each.target.memory in given:
+                    follow(line, barrier)
+                    if calls:
+                        for other in calls:
+                            follow(line, other)
+                        barrier, calls = line, []
+            if each.name == GUARD or each.name == KEPT or draws(each) or does_something(each) or not is_steady(each):
+                follow(line, chained)
+                chained = line
+            if each.name == GUARD:
+                guard = line
+            if is_call(each):
+                calls.append(line)
+
+    cdef Room room(self, Value value):
+        cdef Room room = self.rooms.get(value.memory)
+        if room is None:
+            room = self.rooms[value.memory] = Room.__new__(Room)
+            room.readers, room.last, room.other = [], -1, -1
+        return room
+
+    cdef int use(self, Line line, Room room) except -1:
+        if room.last != line.number:
+            room.last, room.other = line.number, room.last
+            room.users += 1
+            line.rooms.append(room)
+        return 0
+
+    cdef int make(self, Line line, Value value, bint elsewhere) except -1:
+        cdef Room room = self.room(value)
+        if not elsewhere:
+            room.bytes = bytes_of(value)
+            line.bytes += room.bytes
+        room.writer = line
+        return self.use(line, room)
+
+    cdef int read(self, Line line, Value value) except -1:
+        cdef Room room = self.room(value)
+        follow(line, room.writer)
+        room.readers.append(line)
+        return self.use(line, room)
+
+    cdef int write(self, Line line, Value value) except -1:
+        cdef Room room = self.room(value)
+        for other in room.readers:
+            follow(line, other)
+        follow(line, room.writer)
+        room.writer, room.readers = line, []
+        return self.use(line, room)
+
+    # Other orders.
+
+    cdef int begin(self) except -1:
+        cdef Line line
+        cdef Room room
+        for line in self.lines:
+            line.done, line.pending = False, len(line.before)
+        for room in self.rooms.values():
+            room.left = room.users
+        return 0
+
+    cdef Py_ssize_t needed(self, list lines) except -1:
+        """Bytes that live at once, at most, if the lines run in this order."""
+        cdef Py_ssize_t now = 0, most = 0, place
+        cdef Line line
+        cdef Room room
+        self.begin()
+        for line in lines:
+            now += line.bytes
+            place = 0
+            for room in line.rooms:
+                if room.left == 1 and line.alike and room.bytes == line.bytes:
+                    place = room.bytes
+            most = max(most, now - place)
+            now -= self.let_go(line)
+            for room in line.rooms:
+                room.left -= 1
+        return most
+
+    cdef Py_ssize_t let_go(self, Line line) except -1:
+        """Bytes that nobody uses any more when a line has run."""
+        cdef Py_ssize_t bytes = 0
+        cdef Room room
+        for room in line.rooms:
+            if room.left == 1:
+                bytes += room.bytes
+        return bytes
+
+    cdef bint takes(self, Line line) except -1:
+        """Whether a line had better wait until its result is wanted: it takes more than its operands would by living longer."""
+        cdef Py_ssize_t wanted = len(self.lines), longer = 0, last
+        cdef Line other
+        cdef Room room
+        for other in line.behind:
+            wanted = min(wanted, other.number)
+        for room in line.rooms:
+            last = room.other if room.last == line.number else room.last
+            if room.left == 1 or last < wanted:
+                longer += room.bytes
+        return line.bytes > longer
+
+    def tried(self, bint waits, bint hurries):
+        """The lines in another order."""
+        cdef list found = []
+        cdef Line line
+        self.begin()
+        for line in self.lines:
+            if not line.done and not (waits and self.takes(line)):
+                self.demand(line, hurries, found)
+        for line in self.lines:
+            if not line.done:
+                self.demand(line, hurries, found)
+        return found
+
+    cdef int demand(self, Line wanted, bint hurries, list found) except -1:
+        """Run a line, and before it what it waits for."""
+        cdef list stack = [wanted], missing
+        cdef Line line, other
+        while stack:
+            line = stack[len(stack) - 1]
+            missing = [] if line.done or not line.pending else [other for other in line.before if not other.done]
+            if missing:
+                missing.reverse()
+                stack += missing
+                continue
+            stack.pop()
+            if not line.done:
+                self.run(line, hurries, found)
+        return 0
+
+    cdef int run(self, Line first, bint hurries, list found) except -1:
+        """Run a line that waits for nothing, and what may then run and takes no memory."""
+        cdef list stack = [first]
+        cdef Line line, other
+        cdef Room room
+        while stack:
+            line = stack.pop()
+            if line.done or line is not first and line.bytes > self.let_go(line):
+                continue
+            line.done = True
+            found.append(line)
+            for room in line.rooms:
+                room.left -= 1
+            for other in reversed(line.behind):
+                other.pending -= 1
+                if hurries and not other.pending:
+                    stack.append(other)
+        return 0
+
+
+cdef int follow(Line line, Line other) except -1:
+    """Have a line stay behind another one, if there is one."""
+    if other is not None and other is not line and (not line.before or line.before[len(line.before) - 1] is not other):
+        line.before.append(other)
+        other.behind.append(line)
+    return 0
