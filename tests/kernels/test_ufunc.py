@@ -1,6 +1,7 @@
 """Operands that are broadcast to the other one, row by row: NumPy's results to the bit, and its warnings."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -51,6 +52,30 @@ def test_results_are_numpys_to_the_bit(shape, dtype):
                 found = getattr(gs, name)(gs.asarray(a), gs.asarray(b)).numpy()
                 assert found.shape == expected.shape and found.dtype == expected.dtype
                 assert found.tobytes() == expected.tobytes(), (name, a.shape, b.shape, a.strides, b.strides)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (2, 3, 2, 4), (4, 1, 70), (3, 5, 40, 8)], ids=str)
+def test_two_operands_of_which_neither_has_the_shape_of_the_result(shape):
+    rng = np.random.default_rng(1)
+    choices = list(itertools.product((True, False), repeat=len(shape)))
+    for kept, other in itertools.product(choices, choices):
+        a, b = (some(rng, tuple(n if keep else 1 for n, keep in zip(shape, each)), "f8") for each in (kept, other))
+        expected = a / b
+        assert (gs.asarray(a) / gs.asarray(b)).numpy().tobytes() == expected.tobytes(), (a.shape, b.shape)
+        while b.ndim > 1 and b.shape[0] == 1:
+            b = b[0]
+        assert (gs.asarray(a) / gs.asarray(b)).numpy().tobytes() == expected.tobytes(), (a.shape, b.shape)
+
+
+def test_pieces_of_a_row_that_comes_again_are_no_matter_of_numpys():
+    """Rows against columns, whose product has three axes, are multiplied in rows: NumPy's iterator would take buffers."""
+    a, b = gs.ones((256, 1, 64)), gs.ones((16, 64))
+    tracemalloc.start()
+    try:
+        product = a * b
+        assert tracemalloc.get_traced_memory()[1] < product.nbytes + 10_000
+    finally:
+        tracemalloc.stop()
 
 
 def cut(x):

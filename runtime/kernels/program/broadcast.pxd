@@ -72,8 +72,8 @@ cdef inline bint cut_rows(Rows* rows, npy_intp length) noexcept:
     """Cut what lies in one row into several of that length; False where it does not."""
     if rows.length == length:
         return True
-    if rows.count != 1:
+    if rows.stride != 0:  # rows that differ from one another; one that comes again and again is its pieces, again and again
         return False
-    rows.count = rows.period = rows.length // length
+    rows.count, rows.repeat, rows.period = rows.count * (rows.length // length), 1, rows.length // length
     rows.stride, rows.length = rows.step * length, length
     return True
