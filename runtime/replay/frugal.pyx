@@ -1,50 +1,61 @@
 # cython: boundscheck=False, wraparound=False
 """Frugal: the instructions in an order that needs less memory.
 
-Owns that order.  A line that takes more memory than it lets go waits until its result is wanted; one that takes none runs as
-soon as it may.  Either rule and both are tried on a count of what lives, and the best order is taken where it is worth a change.
+Owns which orders there are.  A line that takes more memory than it lets go waits until its result is wanted; one that takes none
+runs as soon as it may.  Either rule and both give an order, which is offered if a count of what lives finds it no worse.
 What uses memory that is written to stays in order, as do guards, draws, callbacks and what may fail; writes to what was given
 stay behind the calls that stood before them.
 """
 
 from ..tracing.instructions import GUARD, does_something
-from ..tracing.instructions cimport Instruction, draws
+from ..tracing.instructions cimport Instruction, draws, layouts_of
 from ..tracing.values cimport Value
+from .callers import is_kernel
 from .effects import KEPT
-from .late import is_call
+from .late import is_call, is_steady
+from .loops import loop_from
+from .sums import sum_from
+
+cdef enum:
+    MANY = 512      # lines of a program of which one other order is tried at most
+    NONE            # no line waits
+    TAKES           # one whose result takes more than its operands would by living longer
+    TAKES_ALIKE     # or about as much
 
 SMALL = 1024    # bytes: a program whose values are all smaller stays as it is
-WORTH = 0.95    # of what is needed now: another order has to need less
+NEAR = 1.05     # of what is needed now: more than that another order does not need by this count
+# Which lines wait, and whether some hurry.
+WAYS = ((TAKES, True), (TAKES_ALIKE, True), (TAKES, False), (TAKES_ALIKE, False), (NONE, True))
 
 
-def frugal(list lines, set given, set returned, is_steady):
-    """The instructions in an order that needs less memory.
+def frugal(list lines, set given, set returned):
+    """Orders of the instructions that may need less memory.
 
     Parameters
     ----------
     lines : list of Instruction
     given, returned : set of Value
         Memory that was there before the program, and memory of results: no order saves any of these.
-    is_steady : callable
-        Whether an instruction cannot fail by the values that it is given.
 
     Returns
     -------
-    list of Instruction
+    list of list of Instruction
+        The first is the order that they have; of a long program there is one other at most.
     """
     cdef Order order
-    cdef list best = None, found
-    cdef Py_ssize_t least, needed
+    cdef list found, others = []
+    cdef Py_ssize_t most
     if not any([bytes_of(value) >= SMALL for line in lines for value in (<Instruction> line).made]):
-        return lines
-    order = Order(lines, given, returned, is_steady)
-    least = int(WORTH * order.needed(order.lines))
-    for waits, hurries in ((True, True), (True, False), (False, True)):
+        return [lines]
+    order = Order(lines, given, returned)
+    most = int(NEAR * order.needed(order.lines))
+    for waits, hurries in WAYS:
         found = order.tried(waits, hurries)
-        needed = order.needed(found)
-        if needed < least:
-            best, least = found, needed
-    return lines if best is None else [lines[(<Line> line).number] for line in best]
+        if found not in others and found != order.lines and order.needed(found) <= most:
+            others.append(found)
+    if len(lines) > MANY and others:
+        others = [min(others, key=order.needed)]
+    return [lines, *([lines[(<Line> line).number] for line in found] for found in others)]
 
 
 cdef Py_ssize_t bytes_of(Value value) except -1:
@@ -77,10 +88,12 @@ cdef class Order:
     cdef list lines
     cdef dict rooms             # memory -> Room
 
-    def __init__(self, list lines, set given, set returned, is_steady):
+    def __init__(self, list lines, set given, set returned):
         cdef Instruction each
         cdef Line line, guard = None, chained = None, barrier = None
-        cdef list calls = []
+        cdef list calls = [], sums = []
+        cdef Room room
+        cdef bint summed, called
         cdef dict makers = {}
         cdef Value value
         cdef Py_ssize_t number
@@ -89,7 +102,8 @@ cdef class Order:
             each = lines[number]
             line = Line.__new__(Line)
             line.number, line.before, line.behind, line.rooms = number, [], [], []
-            line.alike = each.entry is not None and each.entry.form == "partial"
+            summed, called = sum_from(each) is not None, is_call(each)
+            line.alike = not called and not summed and not is_kernel(each)
             self.lines.append(line)
             follow(line, guard)
             for value in each.read:
@@ -114,8 +128,14 @@ cdef class Order:
                 chained = line
             if each.name == GUARD:
                 guard = line
-            if is_call(each):
+            if called:
                 calls.append(line)
+            if summed:
+                sums.append(self.rooms[(<Value> each.read[0]).memory])
+        for room in sums:
+            if room.users == 2 and room.writer is not None and is_loop(lines[(<Line> room.writer).number]):
+                room.writer.bytes -= room.bytes  # what a loop makes for a sum alone is added block by block
+                room.bytes = 0
 
     cdef Room room(self, Value value):
         cdef Room room = self.rooms.get(value.memory)
@@ -191,8 +211,8 @@ cdef class Order:
                 bytes += room.bytes
         return bytes
 
-    cdef bint takes(self, Line line) except -1:
-        """Whether a line had better wait until its result is wanted: it takes more than its operands would by living longer."""
+    cdef bint waits(self, Line line, int which) except -1:
+        """Whether a line had better wait until its result is wanted."""
         cdef Py_ssize_t wanted = len(self.lines), longer = 0, last
         cdef Line other
         cdef Room room
@@ -202,15 +222,15 @@ cdef class Order:
             last = room.other if room.last == line.number else room.last
             if room.left == 1 or last < wanted:
                 longer += room.bytes
-        return line.bytes > longer
+        return line.bytes > longer or which == TAKES_ALIKE and line.bytes and line.bytes >= longer - longer // 8
 
-    def tried(self, bint waits, bint hurries):
+    def tried(self, int waits, bint hurries):
         """The lines in another order."""
         cdef list found = []
         cdef Line line
         self.begin()
         for line in self.lines:
-            if not line.done and not (waits and self.takes(line)):
+            if not line.done and not (waits and self.waits(line, waits)):
                 self.demand(line, hurries, found)
         for line in self.lines:
             if not line.done:
@@ -251,6 +271,11 @@ cdef class Order:
                 if hurries and not other.pending:
                     stack.append(other)
         return 0
+
+
+cdef bint is_loop(Instruction line) except -1:
+    key = layouts_of(line)
+    return key is not None and loop_from(line, key) is not None
 
 
 cdef int follow(Line line, Line other) except -1:

@@ -1,8 +1,9 @@
 """Gathering: loops over many elements put together, so that they run block by block and what is half done stays in cache.
 
-Owns which loops may: each reads what the others write only where it is itself.  A step in between that has nothing to do with
-a loop waits behind it.  A value that only such loops use needs no memory but a block for each thread.  Sparing memory, a loop
-stays where it is if its result would take some beside much that such a step makes, or lets go.
+Owns which loops may: each reads what the others write only where it is itself.  A sum of what they make is taken with them.  A
+step in between that has nothing to do with a loop waits behind it.  A value that only such loops use needs no memory but a block
+for each thread.  Sparing memory, a loop stays where it is if its result would take some beside much that such a step makes, or
+lets go, and no loop joins those of a sum, so that each sum has its own.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Run:
     def begin(self) -> None:
         self.before: list[Step] = []  # allocations of what the loops write
         self.loops: list[Step] = []
+        self.sum: Step | None = None  # of what they make
         self.waiting: list[Step] = []
         self.written: dict[int, tuple[int, int]] = {}
         self.read: dict[int, set[tuple[int, int]]] = {}
@@ -35,15 +37,20 @@ class Run:
 
     def takes(self, step: Step, number: int) -> bool:
         """Whether a loop may run with the others, and had better."""
-        if self.loops and self.loops[0].given.size != step.given.size or self.large and not self.has_room(step, number):
+        if self.loops and self.loops[0].given.size != step.given.size or self.sum and self.sparing:
             return False
+        if self.large and not self.has_room(step, number):
+            return False
+        summed, added = (self.root(place) for place in (*self.sum.reads, *self.sum.writes)) if self.sum else (-1, -1)
         *operands, out = zip(step.given.slots, step.given.strides)
         for operand in operands:
             root = self.root(operand[0])
-            if root in self.coming or self.written.get(root, operand) != operand:
+            if root in self.coming or self.written.get(root, operand) != operand or root == added:
                 return False
         root = self.root(out[0])
-        if root in self.coming or root in self.waited_for or self.waiting and self.slots[root].place not in ("planned", "fresh"):
+        if root in (summed, added) or root in self.coming or root in self.waited_for:
+            return False
+        if self.waiting and self.slots[root].place not in ("planned", "fresh"):
             return False
         return self.written.get(root, out) == out and self.read.get(root, {out}) == {out}
 
@@ -53,6 +60,15 @@ class Run:
         dying = {root for root in map(self.root, step.reads) if self.last[root] == number} - self.waited_for
         return out.place != "planned" or self.root(step.writes[0]) in self.written or any(
             self.slots[root].place == "planned" and self.slots[root].bytes >= out.bytes for root in dying)  # fmt: skip
+
+    def sums(self, step: Step) -> bool:
+        """Whether a step adds what the loops have made, all of it, and may do so with them."""
+        if self.sum or not self.loops or self.loops[0].given.size != step.given.size:
+            return False
+        source, target = step.reads[0], self.root(step.writes[0])
+        if self.written.get(source) != (source, self.slots[source].dtype.itemsize) or source in self.coming:
+            return False
+        return target not in self.coming | self.waited_for | self.read.keys() | self.written.keys()
 
     def add(self, step: Step) -> None:
         *operands, out = zip(step.given.slots, step.given.strides)
@@ -70,10 +86,11 @@ class Run:
 
     def closed(self) -> list[Step]:
         """All of it, in order; the next run is empty."""
-        steps = [*self.before, *self.loops]
-        if self.loops:
-            head = Step("blocks", Blocks(len(self.loops), self.loops[0].given.size, 0), "blocks", None)
-            steps = [*self.before, head, *self.loops]
+        loops = self.loops if self.sum is None else [*self.loops, self.sum]
+        steps = [*self.before, *loops]
+        if loops:
+            head = Step("blocks", Blocks(len(loops), loops[0].given.size, 0), "blocks", None)
+            steps = [*self.before, head, *loops]
         steps += self.waiting
         self.begin()
         return steps
@@ -90,6 +107,8 @@ def gathered(slots: list[Slot], steps: list[Step], sparing: bool = False) -> lis
             if not run.takes(step, number):
                 found += run.closed()
             run.add(step)
+        elif step.kind == "sum" and run.sums(step):
+            run.sum = step
         elif step.kind == "allocate" and run.loops:
             run.before.append(step)
         elif run.loops:

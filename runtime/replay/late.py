@@ -1,7 +1,7 @@
 """Late: writes to what a program was given come behind the calls that have nothing to do with them.
 
-Owns that order.  A call of an operator may fail, and Ctrl-C is heard in it; a loop and a kernel do neither.  What is read of a
-write, and what it reads, stays behind it and before it.
+Owns that order, and what may fail or turn out to be otherwise.  A call of an operator may fail, and Ctrl-C is heard in it; a
+loop, a sum and a kernel do neither.  What is read of a write, and what it reads, stays behind it and before it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ from __future__ import annotations
 from ..tracing.instructions import GUARD, Instruction, does_something, layouts_of
 from ..tracing.values import Value
 from .callers import drawing, is_kernel
+from .effects import CALLBACK, KEPT
 from .loops import loop_from, rows_from
+from .sums import sum_from
+
+# Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
+STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 
 
 def late(lines: list[Instruction], given: set[Value]) -> list[Instruction]:
@@ -42,12 +47,24 @@ def last_call(lines: list[Instruction], given: set[Value]) -> int:
 
 
 def is_call(line: Instruction) -> bool:
-    """Whether an instruction may fail, or run Python: whether it is neither a loop nor a kernel nor a look."""
+    """Whether an instruction may fail, or run Python: whether it is no loop, sum, kernel or look."""
     if line.name == GUARD:
         return True
-    if is_kernel(line):
+    if is_kernel(line) or sum_from(line) is not None:
         return False
     if line.target is None and line.made and all(value.memory is not value for value in line.made):
         return False
     key = layouts_of(line)
     return key is None or not (loop_from(line, key) or rows_from(line, key))
+
+
+def is_steady(line: Instruction) -> bool:
+    """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
+    if line.name in (CALLBACK, KEPT):
+        return True
+    if line.entry is None:
+        return False
+    if line.entry.form in STEADY and all(value.dtype.kind in "fc" for value in line.read):
+        return True
+    key = layouts_of(line)
+    return key is not None and loop_from(line, key) is not None

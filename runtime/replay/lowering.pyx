@@ -8,28 +8,23 @@ run block by block.
 """
 
 from ..tracing.instructions cimport Instruction, layouts_of
-from ..tracing.passes import shortened
 from ..tracing.values import copied
 from ..tracing.values cimport Value, lies_in, values_in
 from .callers import Filler, arrays_in, caller, is_kernel
 from .capture import GUARD, Unfit
-from .effects import CALLBACK, KEPT, waiting
 from .forwards import forward_from
-from .frugal import frugal
 from .gathering import gathered, scratched
-from .late import last_call, late
+from .late import is_steady, last_call
 from .loops import loop_from, rows_from
 from .moves import pieces_of
 from .planning import Lifetimes, planned, released
-from .spelled import spelled
 from .steps cimport Slot, Step
-from .steps import Loop
+from .steps import Loop, Sum
+from .sums import sum_from
 from .tape import Tape
 
 import numpy as np
 
-# Forms of operators whose results have shapes that their operands' shapes decide, where these are no indices and no masks.
-STEADY = ("partial", "linear", "multilinear", "vjp_jvp")
 BEFORE = Instruction("constant", (), None, None)
 
 
@@ -56,11 +51,8 @@ cdef class Lowered:
 
     def __init__(self, list lines, list inputs, list returned):
         cdef Instruction line
-        self.inputs, self.returned = inputs, list(dict.fromkeys(returned))
-        given = {value.memory for value in inputs}
-        self.escaping = {value.memory for value in self.returned}
-        self.lines = late(shortened(spelled(lines), self.returned), given)
-        self.lines = frugal(waiting(self.lines, self.is_steady), given, self.escaping, self.is_steady)
+        self.inputs, self.returned, self.lines = inputs, returned, lines
+        self.escaping = {value.memory for value in returned}
         self.anchors = {}   # of memory: values that have slots of their own in it
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
@@ -156,21 +148,10 @@ cdef class Lowered:
         cdef Instruction line
         begun = False
         for line in self.lines:
-            if begun and not self.is_steady(line):
+            if begun and not is_steady(line):
                 return True
             begun = begun or line.target is not None and line.target.memory in targets
         return False
-
-    def is_steady(self, Instruction line):
-        """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
-        if line.name == CALLBACK or line.name == KEPT:
-            return True
-        if line.entry is None:
-            return False
-        if line.entry.form in STEADY and all([value.dtype.kind in "fc" for value in line.read]):
-            return True
-        key = layouts_of(line)
-        return key is not None and loop_from(line, key) is not None
 
     def put_off(self, Value value):
         """Let the program write to a copy, which is put in the place of what was given at the end."""
@@ -257,7 +238,7 @@ cdef class Lowered:
             for value in line.made:
                 if value.memory not in self.born:
                     self.anchor(value, self.slot("constant", value, -1, 0, np.empty(value.shape, value.dtype)))
-        elif not self.as_loop(line) and not self.as_kernel(line) and not self.as_move(line):
+        elif not self.as_loop(line) and not self.as_sum(line) and not self.as_kernel(line) and not self.as_move(line):
             self.as_call(line)
         for value in line.made:
             self.born.add(value.memory)
@@ -293,6 +274,16 @@ cdef class Lowered:
         reads = tuple(places)
         inner = Loop(base, kind, (*reads, target), strides, size, rows, jumps)
         self.steps.append(Step("rows" if jumps else "loop", inner, line.name, line.line, reads, (target,)))
+        return True
+
+    cdef bint as_sum(self, Instruction line) except -1:
+        """Write an operator down as a sum, if it is one of plain memory."""
+        span = sum_from(line)
+        if span is None or not self.can_make(line.outputs):
+            return False
+        self.make(line.outputs, line)
+        source, target = self.place(line.read[0]), self.place(line.outputs)
+        self.steps.append(Step("sum", Sum((source, target), *span), line.name, line.line, (source,), (target,)))
         return True
 
     cdef bint as_kernel(self, Instruction line) except -1:

@@ -240,7 +240,7 @@ cdef bint goes_along(list slots, list steps, other, Py_ssize_t first, Py_ssize_t
     cdef Py_ssize_t inner, i
     cdef tuple places, strides
     for inner in range(first, number):
-        if steps[inner].kind == "blocks":
+        if steps[inner].kind != "loop":  # what begins the group; a sum is behind all loops
             continue
         places, strides = steps[inner].given.slots, steps[inner].given.strides
         for i in range(len(places)):

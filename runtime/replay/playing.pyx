@@ -1,14 +1,13 @@
 # cython: boundscheck=False, wraparound=False
 """Playing: the steps of a tape, one after the other.
 
-Owns how a program runs: inner loops called by their addresses, loops over many elements block by block on several threads,
-kernels that put their result where it belongs, other operators by their forwards on arrays, or by their wrappers, guards that
-compare bytes.  What raises a floating-point flag is told to NumPy, which warns as `numpy.errstate` says.  Knows nothing of graphs, and not how a tape is made.
+Owns how a program runs: inner loops called by their addresses, kernels that put their result where it belongs, other operators
+by their forwards on arrays, or by their wrappers, guards that compare bytes.  Knows nothing of graphs, and not how a tape is
+made.
 """
 
 from cpython.pycapsule cimport PyCapsule_CheckExact, PyCapsule_GetName, PyCapsule_GetPointer
 from cpython.ref cimport PyObject
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from ..core.events cimport call_wrapper
@@ -17,36 +16,22 @@ from ..core.tensor cimport TensorBase, is_tensor
 from ..kernels.loops.flags cimport fp_clear, fp_raised
 from ..kernels.loops.memory cimport empty
 from ..kernels.loops.offers cimport offer, take_back
-from ..kernels.loops.threads cimport parallel
 from ..kernels.program.by_name cimport as_array
-from ..kernels.program.ufunc cimport Ufunc
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
+from .blocks cimport complain, run_blocks, run_sum
 from .frames cimport Frame, drop, go_home, is_as_planned, new_frame, put, taken
 from .tape cimport (
-    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SCRATCH, Piece, Save, Slot, Step, Tape,
+    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Piece, Save, Slot, Step, Tape,
     gradspec_run_short,
 )
 
 cnp.import_array()
 
-cdef extern from "numpy/ufuncobject.h":
-    int _import_umath() except -1
-    int PyUFunc_GiveFloatingpointErrors(const char*, int) except -1
-
 cdef extern from "gradspec/core/wrapper_call.h":
     object gradspec_call_address(void*, PyObject**, Py_ssize_t)
 
-cdef extern from "gradspec/replay/playing.h":
-    int gradspec_numpy_flags(int) nogil
-    void gradspec_note(int*, int) nogil
-
-_import_umath()
-
 cdef enum:
-    BLOCK = 512             # elements that an inner loop takes at a time
-    NEAR = 16384            # bytes of scratch memory that are taken from the stack
-    CHUNK = 1 << 15         # elements that a thread takes at a time
     ARGUMENTS = 10          # of a forward
 
 
@@ -117,6 +102,8 @@ cdef int play(Tape tape, Frame frame) except -1:
                     complain(tape, i, fp_raised())
             elif step.kind == MOVE:
                 move(base, step)
+            elif step.kind == SUM:
+                run_sum(tape, frame, i, 0, 0)
             elif step.kind == INTO:
                 call_into(frame, step)
                 fp_clear()
@@ -287,85 +274,6 @@ cdef int keep(Tape tape, Frame frame, int place, object found) except -1:
     if not is_as_planned(&tape.slots[place], array):
         raise Missed(-1)
     put(tape, frame, place, array, <TensorBase> found if is_tensor(found) else None)
-    return 0
-
-
-cdef int complain(Tape tape, int i, int flags) except -1:
-    """Tell of a loop that raised floating-point flags, as NumPy does: as `numpy.errstate` says."""
-    cdef Ufunc ufunc = tape.parts[i]
-    cdef bytes name = getattr(ufunc.function, "__name__", ufunc.name).encode()
-    fp_clear()
-    PyUFunc_GiveFloatingpointErrors(name, gradspec_numpy_flags(flags))
-    return 0
-
-
-cdef struct Blocks:
-    Step* steps
-    Slot* slots
-    char** base
-    int count
-    npy_intp room           # bytes of scratch memory for each element
-    int* flags              # of each loop: what it has raised
-    bint lacks              # memory
-
-
-cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
-    """Some loops on some of their elements, a block at a time."""
-    cdef Blocks* blocks = <Blocks*> context
-    cdef char[NEAR] near
-    cdef char* scratch = near
-    cdef char* args[OPERANDS]
-    cdef npy_intp room = min(stop - start, <npy_intp> BLOCK), size
-    cdef Step* step
-    cdef Slot* slot
-    cdef int i, j
-    room = (room + 15) & ~15
-    if blocks.room * room > NEAR:
-        scratch = <char*> malloc(blocks.room * room)
-        if scratch == NULL:
-            blocks.lacks = True
-            return
-    fp_clear()
-    while start < stop:
-        size = min(stop - start, <npy_intp> BLOCK)
-        for i in range(blocks.count):
-            step = &blocks.steps[i]
-            for j in range(step.count):
-                slot = &blocks.slots[step.slots[j]]
-                args[j] = scratch + slot.offset * room if slot.place == SCRATCH else (
-                    blocks.base[step.slots[j]] + start * step.strides[j])
-            step.function(args, &size, step.strides, step.data)
-            if fp_raised():
-                gradspec_note(&blocks.flags[i], fp_raised())
-                fp_clear()
-        start += size
-    if scratch != near:
-        free(scratch)
-
-
-cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
-    """The loops behind a step, block by block."""
-    cdef Step* step = &tape.steps[first]
-    cdef Blocks blocks
-    cdef int i
-    blocks.steps, blocks.slots, blocks.base, blocks.count = step + 1, tape.slots, frame.base, step.count
-    blocks.room, blocks.lacks = step.room, False
-    blocks.flags = <int*> calloc(step.count, sizeof(int))
-    if blocks.flags == NULL:
-        raise MemoryError
-    try:
-        with nogil:
-            if step.size < 2 * CHUNK // step.count:
-                run_part(&blocks, 0, step.size)
-            else:
-                parallel(run_part, &blocks, step.size, max(<npy_intp> 4 * BLOCK, CHUNK // step.count & ~<npy_intp> (BLOCK - 1)))
-        if blocks.lacks:
-            raise MemoryError
-        for i in range(step.count):
-            if blocks.flags[i]:
-                complain(tape, first + 1 + i, blocks.flags[i])
-    finally:
-        free(blocks.flags)
     return 0
 
 

@@ -26,6 +26,7 @@ from .effects import does_something
 from .holdings import array_held
 from .listing import drawing, listing
 from .lowering import Lowered
+from .passes import lowered
 from .playing import Missed, play_tape
 from .spans import differences
 
@@ -53,11 +54,11 @@ class Program(Recorded):
             found = self.residuals_of(taken)
             self.saved_inputs = [places[value] for value in found if value in places]
             self.residuals = [value for value in found if value not in places]
-        self.forward = Lowered(taken.lines, taken.inputs, [*returned, *self.residuals])
+        self.forward = lowered(taken.lines, taken.inputs, [*returned, *self.residuals])
         if taken.differentiated:
             inputs = [*taken.cotangents, *self.residuals, *(taken.inputs[n] for n in self.saved_inputs)]
             outputs = [value for _, value in taken.targets if value is not None]
-            self.backward = Lowered(taken.backward, inputs, outputs)
+            self.backward = lowered(taken.backward, inputs, outputs)
         self.index = {value: i for i, value in enumerate(self.forward.returned)}
         self.generators = list({id(one): one for line in taken.lines for one in generators_of(line)}.values())
         self.tape, self.wanted, self.written = self.forward.tape, tuple(self.forward.given), tuple(self.forward.written)

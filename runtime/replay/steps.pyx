@@ -48,8 +48,23 @@ class Loop(NamedTuple):
     jumps: tuple[int, ...] = ()  # from row to row
 
 
+class Sum(NamedTuple):
+    """Numbers that are added: `outer` times rows of `length`, of `inner` numbers each."""
+
+    slots: tuple[int, int]  # operand and result
+    outer: int
+    length: int
+    inner: int
+    mean: bool  # whether the sums are divided by the length
+
+    @property
+    def size(self) -> int:
+        """Elements of the operand."""
+        return self.outer * self.length * self.inner
+
+
 class Blocks(NamedTuple):
-    """Loops that run block by block: the ones that follow."""
+    """Loops that run block by block: the ones that follow, of which the last may be a sum of what they make."""
 
     loops: int
     size: int  # elements
@@ -62,10 +77,10 @@ cdef class Step:
     Attributes
     ----------
     kind : str
-        "loop", "rows", "move", "into", "forward", "call", "allocate", "free", "guard", "copy", and "blocks" before loops that
-        run block by block.
+        "loop", "rows", "sum", "move", "into", "forward", "call", "allocate", "free", "guard", "copy", and "blocks" before loops
+        that run block by block.
     given : tuple
-        As `Tape.add_step` reads it: `Loop` of "loop" and "rows", `Blocks` of "blocks".
+        As `Tape.add_step` reads it: `Loop` of "loop" and "rows", `Sum` of "sum", `Blocks` of "blocks".
     name : str
         Of the operator.
     line : tuple or None

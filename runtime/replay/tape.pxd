@@ -28,6 +28,7 @@ cdef enum Kind:
     INTO                # a kernel on arrays, whose result goes into another one
     FORWARD             # an operator's forward, on arrays
     ROWS                # an inner loop over the rows of its operands
+    SUM                 # a sum over rows; behind loops, of blocks that they make
 
 cdef enum Place:
     EXTERNAL            # given with each call
@@ -66,7 +67,9 @@ cdef struct Step:
     PyObject** arguments  # and its arguments, NULL in the place of arrays,
     int* places         # which are these slots
     npy_intp room       # bytes of scratch memory that blocks want for each element
-    npy_intp rows       # of ROWS
+    npy_intp rows       # of ROWS; of SUM how many times `size` rows are added,
+    npy_intp inner      # of so many numbers,
+    bint mean           # and whether the sums are divided by that
     npy_intp[OPERANDS] jumps  # from row to row
     Piece* pieces       # of MOVE
     int operation       # of LOOP: in kernels/program/short.h, -1 where there is none

@@ -20,7 +20,7 @@ from ..support.room cimport more
 cnp.import_array()
 
 _KINDS = {"loop": LOOP, "blocks": BLOCKS, "call": CALL, "allocate": ALLOCATE, "free": FREE, "guard": GUARD, "copy": COPY,
-          "move": MOVE, "rows": ROWS, "into": INTO, "forward": FORWARD}
+          "move": MOVE, "rows": ROWS, "into": INTO, "forward": FORWARD, "sum": SUM}
 _PLACES = {
     "external": EXTERNAL, "constant": CONSTANT, "planned": PLANNED, "fresh": FRESH, "called": CALLED, "look": LOOK,
     "scratch": SCRATCH, "offered": OFFERED,
@@ -130,7 +130,7 @@ cdef class Tape:
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1:
         """Write down a step.
 
-        A loop is a `Loop`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel whose result goes
+        A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel whose result goes
         into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place among them and its
         slot, slot of the result or slots), a call (wrapper or function, arguments, places of tensors among them with their
         slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a guard (slot,
@@ -149,6 +149,12 @@ cdef class Tape:
             for i in range(len(jumps)):
                 step.jumps[i] = jumps[i]
             self.parts[place] = ufunc
+        elif kind == "sum":
+            slots, step.rows, step.size, step.inner, step.mean = given
+            step.slots[0], step.slots[1] = slots
+            ufunc = offered("add")
+            slot = slot_or_bool(self.slots[step.slots[0]].type_num)
+            step.function, step.data = ufunc.loops[<int> slot], ufunc.loop_data[<int> slot]
         elif kind == "move":
             step.slots[0], step.count = given[0], <int> len(given[1])
             step.pieces = <Piece*> malloc((step.count + 1) * sizeof(Piece))

@@ -20,6 +20,12 @@ FORWARDS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def without_sums(monkeypatch):
+    """Sums are called as other operators are: a replay takes them without their forward."""
+    monkeypatch.setattr(lowering, "sum_from", lambda line: None)
+
+
 def bits(tensor):
     return tensor.numpy().tobytes()
 

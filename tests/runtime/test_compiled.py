@@ -13,6 +13,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.replay import Compiled, capture, lowering
+from gradspec.replay import passes as orders
 from gradspec.replay.dynamic import Weak
 from gradspec.replay.holdings import Holdings
 from gradspec.replay.programs import Program
@@ -316,16 +317,18 @@ def test_programs_that_once_failed(seed):
 
 
 @pytest.mark.parametrize("name", [*passes.PASSES, "late", "frugal", "gathered", "scratched", "released", "pieces_of", "rows_from",
-                                  "loop_from", "is_kernel"])  # fmt: skip
+                                  "loop_from", "is_kernel", "sum_from"])  # fmt: skip
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
     without = {"pieces_of": lambda line: None, "rows_from": lambda line, key: None, "loop_from": lambda line, key: None,
-               "late": lambda lines, given: lines, "frugal": lambda lines, *_: lines, "is_kernel": lambda line: False,
+               "late": lambda lines, given: lines, "frugal": lambda lines, *_: [lines], "is_kernel": lambda line: False,
+               "sum_from": lambda line: None,
                "released": lambda slots, steps, results, lives: steps}  # fmt: skip
     if name in passes.PASSES:
         monkeypatch.delitem(passes.PASSES, name)
     else:
-        monkeypatch.setattr(lowering, name, without.get(name, lambda slots, steps, *_: steps))
+        module = orders if hasattr(orders, name) else lowering
+        monkeypatch.setattr(module, name, without.get(name, lambda slots, steps, *_: steps))
     outcomes = [run(seed, mode) for seed in range(100, 104) for mode in MODES]
     assert outcomes.count("equal") >= 20 and set(outcomes) <= {"equal", "refused"}
 

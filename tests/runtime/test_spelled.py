@@ -5,7 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.generated.op_info import OPS
-from gradspec.replay import lowering
+from gradspec.replay import passes
 from gradspec.replay.loops import loop_from
 from gradspec.replay.spelled import spelled
 from gradspec.tracing.calling import by_keyword
@@ -101,7 +101,7 @@ def test_the_parts_are_loops_and_the_last_one_makes_the_result():
 
 
 def test_it_can_be_switched_off(monkeypatch):
-    monkeypatch.setattr(lowering, "spelled", lambda lines: lines)
+    monkeypatch.setattr(passes, "spelled", lambda lines: lines)
     compiled = gs.compile(lambda x: gs.nn.relu(x) * 2)
     x = gs.tensor(np.linspace(-1, 1, 5))
     compiled(x)

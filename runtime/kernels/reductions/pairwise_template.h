@@ -2,11 +2,11 @@
  * Compilers do not make vectors of the eight parts of several halves, so they are written as vectors. */
 
 #if defined(__GNUC__)
-typedef T TYPED(lanes) __attribute__((vector_size(16), aligned(sizeof(T)), may_alias)); /* which every processor has */
+typedef T TYPED(summands) __attribute__((vector_size(16), aligned(sizeof(T)), may_alias)); /* which every processor has */
 #define LANES ((npy_intp) (16 / sizeof(T)))
 #define EACH _Pragma("GCC unroll 4") for (npy_intp k = 0; k < 8 / LANES; k++)
-#define BEGIN(s, x) TYPED(lanes) s[8 / LANES]; EACH s[k] = *(const TYPED(lanes) *) ((x) + k * LANES)
-#define ADD(s, x) EACH s[k] += *(const TYPED(lanes) *) ((x) + k * LANES)
+#define BEGIN(s, x) TYPED(summands) s[8 / LANES]; EACH s[k] = *(const TYPED(summands) *) ((x) + k * LANES)
+#define ADD(s, x) EACH s[k] += *(const TYPED(summands) *) ((x) + k * LANES)
 #define PART(s, k) s[k / LANES][k % LANES]
 #else
 #define LANES 1

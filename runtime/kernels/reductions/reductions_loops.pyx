@@ -16,6 +16,7 @@ from ...support.capi cimport (
     npy_intp,
 )
 from . import reductions
+from .sums import offer_sum
 from ..loops.axes cimport view_of
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.plain cimport is_plain, item_size, slot_of
@@ -40,6 +41,10 @@ cdef enum:
     SHORT = 8           # elements of a row below which joining slices is quicker than a call of the loop for each row,
     WORTH = 1 << 11     # in an array of so many
     CHUNK = 1 << 13     # elements that are worth a thread
+
+offer_sum("sum", lambda shape, axis, keepdims: axis)
+offer_sum("mean", lambda shape, axis, keepdims: axis, mean=True)
+offer_sum("_sum_to", lambda whole, shape: axes_to(whole, shape))
 
 cdef Ufunc _add = Ufunc(np.add, "add")
 cdef Ufunc _maximum = Ufunc(np.maximum, "maximum")
@@ -177,6 +182,12 @@ def mean_along(x, axis, keepdims):
     return y
 
 
+def axes_to(tuple whole, tuple shape):
+    """The axes along which an array of a shape is broadcast to a whole one."""
+    cdef int i, extra = len(whole) - len(shape)
+    return tuple([i for i in range(len(whole)) if i < extra or shape[i - extra] == 1 != whole[i]])
+
+
 cpdef object sum_to(object x, object shape):
     """Sum over the axes along which an array of the given shape is broadcast to `x`.
 
@@ -193,7 +204,7 @@ cpdef object sum_to(object x, object shape):
     x = np.asarray(x)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     cdef int i, extra = x.ndim - len(shape)
-    axes = tuple([i for i in range(x.ndim) if i < extra or shape[i - extra] == 1 != x.shape[i]])
+    axes = axes_to(x.shape, shape)
     if extra < 0 or any([i not in axes and shape[i - extra] != x.shape[i] for i in range(extra, x.ndim)]):
         raise ValueError(f"an array of shape {shape} is not broadcast to {x.shape}")
     if len(axes) == extra:  # the leading ones alone

@@ -1,6 +1,6 @@
 /* Floating-point flags of loops, as NumPy numbers them, gathered from several threads. */
-#ifndef GRADSPEC_PLAYING_H
-#define GRADSPEC_PLAYING_H
+#ifndef GRADSPEC_BLOCKS_H
+#define GRADSPEC_BLOCKS_H
 
 #include <fenv.h>
 

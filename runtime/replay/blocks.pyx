@@ -1,0 +1,364 @@
+# cython: boundscheck=False, wraparound=False
+"""Blocks: loops over many elements, some elements at a time, and sums of what they make.
+
+Owns how a group of loops is cut for the cache and for threads.  A sum adds the numbers of a block as soon as the loops have made
+them, in NumPy's order: rows that lie one behind the other row upon row, and the numbers of one row by halves, so that a long row
+is the sum of its pieces.  What raises a floating-point flag is told to NumPy, which warns as `numpy.errstate` says.
+"""
+
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from ..kernels.loops.flags cimport fp_clear, fp_raised
+from ..kernels.loops.threads cimport parallel
+from ..kernels.program.ufunc cimport Ufunc
+from ..support cimport capi as cnp
+from ..support.capi cimport npy_intp
+from .frames cimport Frame
+from .tape cimport OPERANDS, SCRATCH, SUM, Slot, Step, Tape
+
+cnp.import_array()
+
+cdef extern from "numpy/ufuncobject.h":
+    int _import_umath() except -1
+    int PyUFunc_GiveFloatingpointErrors(const char*, int) except -1
+
+cdef extern from "gradspec/replay/blocks.h":
+    int gradspec_numpy_flags(int) nogil
+    void gradspec_note(int*, int) nogil
+
+cdef extern from "gradspec/kernels/reductions/pairwise.h":
+    float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
+    double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
+
+_import_umath()
+
+cdef enum:
+    BLOCK = 512             # elements that an inner loop takes at a time
+    LEAF = 1024             # elements of a row up to which it is added at once, of all that are made
+    PIECE = 1 << 14         # elements of a row that a thread adds
+    NEAR = 16384            # bytes of scratch memory that are taken from the stack
+    CHUNK = 1 << 15         # elements that a thread takes at a time
+
+
+cdef int complain(Tape tape, int i, int flags) except -1:
+    """Tell of a loop that raised floating-point flags, as NumPy does: as `numpy.errstate` says."""
+    cdef Ufunc ufunc
+    cdef bytes name = b"reduce"
+    if tape.steps[i].kind != SUM:
+        ufunc = tape.parts[i]
+        name = getattr(ufunc.function, "__name__", ufunc.name).encode()
+    fp_clear()
+    PyUFunc_GiveFloatingpointErrors(name, gradspec_numpy_flags(flags))
+    return 0
+
+
+cdef struct Blocks:
+    Step* steps
+    Slot* slots
+    char** base
+    int count
+    npy_intp room           # bytes of scratch memory for each element
+    int* flags              # of each loop, and of the sum behind them: what it has raised
+    bint lacks              # memory
+
+
+cdef inline char* scratch_of(Blocks* blocks, npy_intp room, char* near) noexcept nogil:
+    """Scratch memory for so many elements; NULL where there is none."""
+    cdef char* scratch = near
+    if blocks.room * room > NEAR:
+        scratch = <char*> malloc(blocks.room * room)
+        if scratch == NULL:
+            blocks.lacks = True
+    return scratch
+
+
+cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp stride, char* scratch,
+                           npy_intp room) noexcept nogil:
+    """Where a slot has the elements of a block."""
+    if blocks.slots[place].place == SCRATCH:
+        return scratch + blocks.slots[place].offset * room
+    return blocks.base[place] + start * stride
+
+
+cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, char* scratch, npy_intp room) noexcept nogil:
+    """All loops on some elements."""
+    cdef char* args[OPERANDS]
+    cdef Step* step
+    cdef int i, j
+    for i in range(blocks.count):
+        step = &blocks.steps[i]
+        for j in range(step.count):
+            args[j] = place_of(blocks, step.slots[j], start, step.strides[j], scratch, room)
+        step.function(args, &size, step.strides, step.data)
+        if fp_raised():
+            gradspec_note(&blocks.flags[i], fp_raised())
+            fp_clear()
+
+
+cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Some loops on some of their elements, a block at a time."""
+    cdef Blocks* blocks = <Blocks*> context
+    cdef char[NEAR] near
+    cdef npy_intp room = (min(stop - start, <npy_intp> BLOCK) + 15) & ~15, size
+    cdef char* scratch = scratch_of(blocks, room, near)
+    if scratch == NULL:
+        return
+    fp_clear()
+    while start < stop:
+        size = min(stop - start, <npy_intp> BLOCK)
+        run_block(blocks, start, size, scratch, room)
+        start += size
+    if scratch != near:
+        free(scratch)
+
+
+cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
+    """The loops behind a step, block by block."""
+    cdef Step* step = &tape.steps[first]
+    cdef Blocks blocks
+    if step[step.count].kind == SUM:
+        return run_sum(tape, frame, first + 1, step.count - 1, step.room)
+    begin(&blocks, tape, frame, first + 1, step.count, step.room)
+    try:
+        with nogil:
+            if step.size < 2 * CHUNK // step.count:
+                run_part(&blocks, 0, step.size)
+            else:
+                parallel(run_part, &blocks, step.size, max(<npy_intp> 4 * BLOCK, CHUNK // step.count & ~<npy_intp> (BLOCK - 1)))
+        finish(&blocks, tape, first + 1, step.count)
+    finally:
+        free(blocks.flags)
+    return 0
+
+
+cdef int begin(Blocks* blocks, Tape tape, Frame frame, int first, int count, npy_intp room) except -1:
+    blocks.steps, blocks.slots, blocks.base, blocks.count = &tape.steps[first], tape.slots, frame.base, count
+    blocks.room, blocks.lacks = room, False
+    blocks.flags = <int*> calloc(count + 1, sizeof(int))
+    if blocks.flags == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef int finish(Blocks* blocks, Tape tape, int first, int count) except -1:
+    """Tell of what went wrong."""
+    cdef int i
+    if blocks.lacks:
+        raise MemoryError
+    for i in range(count):
+        if blocks.flags[i]:
+            complain(tape, first + i, blocks.flags[i])
+    return 0
+
+
+# Sums.
+
+cdef struct Sum:
+    Blocks* blocks
+    Step* step
+    char* y
+    npy_intp item           # bytes of a number
+    npy_intp wide           # of `step.inner`, numbers that are added at a time,
+    npy_intp at_once        # and in how many rows they are made at a time
+    npy_intp pieces         # of a long row,
+    npy_intp* starts        # where these begin,
+    double* partial         # and their sums
+
+
+cdef inline void note(Sum* sum) noexcept nogil:
+    if fp_raised():
+        gradspec_note(&sum.blocks.flags[sum.blocks.count], fp_raised())
+        fp_clear()
+
+
+cdef inline char* made(Sum* sum, npy_intp start, npy_intp size, char* scratch, npy_intp room) noexcept nogil:
+    """The loops on some elements; where that has put what is added."""
+    note(sum)  # what the sum before has raised
+    run_block(sum.blocks, start, size, scratch, room)
+    return place_of(sum.blocks, sum.step.slots[0], start, sum.item, scratch, room)
+
+
+cdef inline double added(Sum* sum, char* x, npy_intp size) noexcept nogil:
+    if sum.item == sizeof(float):
+        return gradspec_pairwise_float(<float*> x, size)
+    return gradspec_pairwise_double(<double*> x, size)
+
+
+cdef inline double both(Sum* sum, double a, double b) noexcept nogil:
+    return <float> a + <float> b if sum.item == sizeof(float) else a + b
+
+
+cdef inline void put(Sum* sum, npy_intp row, double value) noexcept nogil:
+    if sum.item == sizeof(float):
+        (<float*> sum.y)[row] = 0 + <float> value
+    else:
+        (<double*> sum.y)[row] = 0 + value
+
+
+cdef inline npy_intp half(npy_intp size) noexcept nogil:
+    """How many numbers of a row the first half has, in NumPy's order."""
+    return size // 2 - size // 2 % 8
+
+
+cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Sums of some short rows."""
+    cdef Sum* sum = <Sum*> context
+    cdef char[NEAR] near
+    cdef npy_intp length = sum.step.size, room = (length * sum.at_once + 15) & ~15, count, i
+    cdef char* scratch = scratch_of(sum.blocks, room, near)
+    cdef char* x
+    if scratch == NULL:
+        return
+    fp_clear()
+    while start < stop:
+        count = min(stop - start, sum.at_once)
+        x = made(sum, start * length, count * length, scratch, room)
+        for i in range(count):
+            put(sum, start + i, added(sum, x + i * length * sum.item, length))
+        note(sum)
+        start += count
+    if scratch != near:
+        free(scratch)
+
+
+cdef double tree(Sum* sum, npy_intp start, npy_intp size, char* scratch) noexcept nogil:
+    """The sum of a part of a long row."""
+    cdef npy_intp first
+    cdef double value
+    if size <= LEAF:
+        return added(sum, made(sum, start, size, scratch, LEAF), size)
+    first = half(size)
+    value = tree(sum, start, first, scratch)
+    return both(sum, value, tree(sum, start + first, size - first, scratch))
+
+
+cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Sums of some pieces of long rows."""
+    cdef Sum* sum = <Sum*> context
+    cdef char[NEAR] near
+    cdef char* scratch = scratch_of(sum.blocks, LEAF, near)
+    cdef npy_intp i, row, piece
+    if scratch == NULL:
+        return
+    fp_clear()
+    for i in range(start, stop):
+        row, piece = i // sum.pieces, i % sum.pieces
+        sum.partial[i] = tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], scratch)
+        note(sum)
+    if scratch != near:
+        free(scratch)
+
+
+cdef npy_intp cut(npy_intp start, npy_intp size, npy_intp* starts) noexcept nogil:
+    """Where the pieces of a long row begin, if they are wanted; how many they are."""
+    cdef npy_intp first, count
+    if size <= PIECE:
+        if starts != NULL:
+            starts[0], starts[1] = start, start + size
+        return 1
+    first = half(size)
+    count = cut(start, first, starts)
+    return count + cut(start + first, size - first, NULL if starts == NULL else starts + count)
+
+
+cdef double joined(Sum* sum, npy_intp size, double** partial) noexcept nogil:
+    """The sum of a long row by those of its pieces."""
+    cdef npy_intp first
+    cdef double value
+    if size <= PIECE:
+        partial[0] += 1
+        return partial[0][-1]
+    first = half(size)
+    value = joined(sum, first, partial)
+    return both(sum, value, joined(sum, size - first, partial))
+
+
+cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
+    """Rows upon rows, some of their columns at a time."""
+    cdef Sum* sum = <Sum*> context
+    cdef char[NEAR] near
+    cdef npy_intp inner = sum.step.inner, parts = (inner + sum.wide - 1) // sum.wide, room = (sum.wide * sum.at_once + 15) & ~15
+    cdef char* scratch = scratch_of(sum.blocks, room, near)
+    cdef npy_intp[3] upon = [sum.item, sum.item, sum.item]
+    cdef char* args[3]
+    cdef char* x
+    cdef npy_intp i, j, k, outer, column, wide, count
+    if scratch == NULL:
+        return
+    fp_clear()
+    for i in range(start, stop):
+        outer, column = i // parts, i % parts * sum.wide
+        wide = min(sum.wide, inner - column)
+        args[0] = args[2] = sum.y + (outer * inner + column) * sum.item
+        memset(args[0], 0, wide * sum.item)
+        j = 0
+        while j < sum.step.size:
+            count = min(sum.step.size - j, sum.at_once)
+            x = made(sum, (outer * sum.step.size + j) * inner + column, count * wide, scratch, room)
+            for k in range(count):
+                args[1] = x + k * wide * sum.item
+                sum.step.function(args, &wide, upon, sum.step.data)
+            j += count
+        note(sum)
+    if scratch != near:
+        free(scratch)
+
+
+cdef int run_sum(Tape tape, Frame frame, int first, int loops, npy_intp room) except -1:
+    """The sum that stands behind some loops, with these."""
+    cdef Step* step = &tape.steps[first + loops]
+    cdef npy_intp units, elements = step.rows * step.size * step.inner, i
+    cdef void (*work)(void*, npy_intp, npy_intp) noexcept nogil
+    cdef Blocks blocks
+    cdef Sum sum
+    cdef double* partial
+    begin(&blocks, tape, frame, first, loops, room)
+    sum.blocks, sum.step, sum.y = &blocks, step, frame.base[step.slots[1]]
+    sum.item = sizeof(float) if tape.slots[step.slots[0]].type_num == cnp.NPY_FLOAT32 else sizeof(double)
+    sum.starts, sum.partial = NULL, NULL
+    sum.wide, sum.at_once, sum.pieces = min(step.inner, <npy_intp> BLOCK), 1, 1
+    try:
+        if step.inner > 1:
+            work, units = add_upon, step.rows * ((step.inner + sum.wide - 1) // sum.wide)
+            if sum.wide == step.inner:
+                sum.at_once = min(step.size, BLOCK // step.inner)
+        elif step.size <= LEAF:
+            work, units = add_rows, step.rows
+            sum.at_once = min(step.rows, max(<npy_intp> 1, BLOCK // step.size))
+        else:
+            sum.pieces = cut(0, step.size, NULL)
+            work, units = add_pieces, step.rows * sum.pieces
+            sum.starts = <npy_intp*> malloc((sum.pieces + 1) * sizeof(npy_intp))
+            sum.partial = <double*> malloc(units * sizeof(double))
+            if sum.starts == NULL or sum.partial == NULL:
+                raise MemoryError
+            cut(0, step.size, sum.starts)
+        if elements * (loops + 1) < 2 * CHUNK:
+            work(&sum, 0, units)
+        else:
+            with nogil:
+                parallel(work, &sum, units, max(sum.at_once, CHUNK * units // elements // (loops + 1)))
+        if sum.partial != NULL:
+            partial = sum.partial
+            for i in range(step.rows):
+                put(&sum, i, joined(&sum, step.size, &partial))
+            note(&sum)
+        if step.mean:
+            divide(&sum, step.rows * step.inner)
+        finish(&blocks, tape, first, loops + 1)
+    finally:
+        free(blocks.flags)
+        free(sum.starts)
+        free(sum.partial)
+    return 0
+
+
+cdef void divide(Sum* sum, npy_intp count) noexcept nogil:
+    """Sums to means."""
+    cdef npy_intp i
+    for i in range(count):
+        if sum.item == sizeof(float):
+            (<float*> sum.y)[i] = <float> ((<float*> sum.y)[i] / <double> sum.step.size)
+        else:
+            (<double*> sum.y)[i] /= <double> sum.step.size

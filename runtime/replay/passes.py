@@ -1,0 +1,42 @@
+"""Passes: from the instructions of a recording to a program that is ready to run.
+
+Owns their order, and which of the orders that the instructions may have is taken: the one that needs least memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..tracing.instructions import Instruction
+from ..tracing.passes import shortened
+from ..tracing.values import Value
+from .effects import waiting
+from .frugal import frugal
+from .late import is_steady, late
+from .lowering import Lowered
+from .spelled import spelled
+
+WORTH = 0.95  # of what is planned: another order has to need less
+
+
+def lowered(lines: list[Instruction], inputs: list[Value], returned: Iterable[Value]) -> Lowered:
+    """A program that is ready to run.
+
+    Parameters
+    ----------
+    lines : list of Instruction
+    inputs : list of Value
+        What the program is given, in order.
+    returned : iterable of Value
+        What it returns, each once.
+
+    Returns
+    -------
+    Lowered
+    """
+    returned = list(dict.fromkeys(returned))
+    given = {value.memory for value in inputs}
+    lines = waiting(late(shortened(spelled(lines), returned), given), is_steady)
+    first, *others = (Lowered(order, inputs, returned) for order in frugal(lines, given, {value.memory for value in returned}))
+    best = min(others, key=lambda program: program.memory, default=first)
+    return best if best.memory < WORTH * first.memory else first

@@ -1,0 +1,24 @@
+"""Sums: operators that add plain memory, as numbers of rows.
+
+Owns which instructions are; which operators add, and along what, their kernels say.
+"""
+
+from __future__ import annotations
+
+from ..kernels.reductions.sums import span_of
+from ..tracing.instructions import Instruction
+from ..tracing.values import Value
+
+
+def sum_from(line: Instruction) -> tuple[int, int, int, bool] | None:
+    """How an instruction adds what it reads: `outer`, `length`, `inner`, and whether it gives means; None of what is no sum of
+    plain real numbers."""
+    entry, out = line.entry, line.outputs
+    if entry is None or line.name != entry.name or type(out) is not Value or len(entry.arguments) != len(line.arguments):
+        return None
+    x, *others = line.arguments
+    if len(line.read) != 1 or type(x) is not Value or x.dtype != out.dtype or x.dtype.char not in "fd":
+        return None
+    if not x.layout.c_contiguous or not out.layout.c_contiguous or out.memory is not out:
+        return None
+    return span_of(line.name, x.shape, tuple(others))
