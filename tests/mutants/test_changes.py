@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.mutants.changes import mutants  # noqa: E402
 from tests.mutants.tokens import lines  # noqa: E402
-from tests.mutants.trial import HOOK  # noqa: E402
+from tests.mutants.trial import HOOK, Compiled  # noqa: E402
 
 CHANGES = {
     "x[0] = a < b": ["pass", "x[1] = a < b", "x[(-1)] = a < b", "x[0] = a <= b", "x[0] = a >= b"],
@@ -89,3 +89,17 @@ def test_equivalent_mutants_have_one_reason_and_a_module():
         names = [name for group in groups for name in group["mutants"]]
         assert (ROOT / module).is_file() and len(set(names)) == len(names)
         assert all(group["reason"] for group in groups)
+
+
+def test_a_module_in_cython_is_built_with_the_commands_of_the_build_beside_it(tmp_path):
+    module = ROOT / "runtime/kernels/loops/offers.pyx"
+    compiled = Compiled(module)
+    assert compiled.extension.parent.name == "kernels"
+    built = compiled.extension.stat().st_mtime_ns
+    source = tmp_path / module.name
+    source.write_text(module.read_text())
+    assert compiled.build(source)
+    assert compiled.built(source).stat().st_size > 100_000
+    source.write_text(module.read_text() + "\ncdef nothing that compiles\n")
+    assert not compiled.build(source)
+    assert compiled.extension.stat().st_mtime_ns == built

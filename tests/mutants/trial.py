@@ -107,12 +107,15 @@ class Compiled:
         said = subprocess.run([ninja, "-C", str(self.folder), "-t", "commands", str(extension.relative_to(self.folder))],
                               text=True, capture_output=True, check=True).stdout  # fmt: skip
         commands = [shlex.split(line) for line in said.splitlines() if not line.startswith("ninja:")]
-        self.commands, wanted = [], str(self.module)
+        translates = next((c for c in commands if any(word.endswith(f"={self.module}") for word in c)), None)
+        if translates is None:
+            return False
+        self.pair = next(word for word in translates if word.endswith(f"={self.module}"))
+        self.commands, wanted = [translates], f"{self.pair.partition('=')[0]}.c"
         for command in commands:
-            if any(wanted in (word, str((self.folder / word).resolve()) if word.endswith(".pyx") else word) for word in command):
+            if wanted in command and command is not translates:
                 self.commands.append(command)
-                output = command[command.index("-o") + 1] if "-o" in command else next(w for w in command if w.endswith(".a"))
-                wanted = output
+                wanted = command[command.index("-o") + 1] if "-o" in command else next(w for w in command if w.endswith(".a"))
         return len(self.commands) == 4
 
     def built(self, source: Path) -> Path:
@@ -120,28 +123,23 @@ class Compiled:
 
     def build(self, source: Path) -> bool:
         """Compile a changed source; False where a compiler refuses it."""
-        cython, compiler, archive, link = self.commands
-        c_file, object_file = source.with_suffix(".c"), source.with_suffix(".o")
+        translates, compiler, archive, link = self.commands
+        name, folder = self.pair.partition("=")[0], source.parent
+        object_file = source.with_suffix(".o")
         library = next(word for word in archive if word.endswith(".a"))
-        exchanged = [
-            (cython, {_named(cython, str(self.module), self.folder): str(source), cython[cython.index("-o") + 1]: str(c_file)}),
-            (compiler, {compiler[compiler.index("-c") + 1]: str(c_file), compiler[compiler.index("-o") + 1]: str(object_file)}),
-            (link, {library: str(object_file), link[link.index("-o") + 1]: str(self.built(source))}),
-        ]
+        script = next(i for i, word in enumerate(translates) if word.endswith("translate.py"))
+        flags = translates[script + 3 : translates.index("--")]
+        steps = [
+            [*translates[: script + 1], str(folder / "made_of.d"), str(folder), *flags, "--", f"{name}={source}"],
+            _with(compiler, {compiler[compiler.index("-c") + 1]: str(folder / f"{name}.c"),
+                             compiler[compiler.index("-o") + 1]: str(object_file)}),
+            _with(link, {library: str(object_file), link[link.index("-o") + 1]: str(self.built(source))}),
+        ]  # fmt: skip
         environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-        for command, other in exchanged:
-            command = [other.get(word, word) for word in _without_dependencies(command)]
-            if subprocess.run(command, cwd=self.folder, env=environment, capture_output=True).returncode:
-                return False
-        return True
+        return not any(subprocess.run(step, cwd=self.folder, env=environment, capture_output=True).returncode for step in steps)
 
 
-def _named(command: list[str], module: str, folder: Path) -> str:
-    """The word of a command that is the module."""
-    return next(word for word in command if word.endswith(".pyx") and module in (word, str((folder / word).resolve())))
-
-
-def _without_dependencies(command: list[str]) -> list[str]:
-    """The command without what it would write beside its output, for ninja to read."""
-    dropped = {i for i, word in enumerate(command) for i in ((i,) if word in ("-M", "-MD") else (i, i + 1) if word in ("-MQ", "-MF") else ())}
-    return [word for i, word in enumerate(command) if i not in dropped]
+def _with(command: list[str], other: dict[str, str]) -> list[str]:
+    """The command with other words, and without what it would write beside its output, for ninja to read."""
+    dropped = {i for i, word in enumerate(command) for i in ((i,) if word == "-MD" else (i, i + 1) if word in ("-MQ", "-MF") else ())}
+    return [other.get(word, word) for i, word in enumerate(command) if i not in dropped]
