@@ -52,7 +52,7 @@ def beta_derivative(a, b, m, n):
     with np.errstate(all="ignore"):
         y = beta(a, b)
         if m or n:
-            y = y * _moment((a, b), (digamma_gap(a, b, 0), digamma_gap(b, a, 0)), (m, n), lambda ab, order: -_beta_log(ab, order))
+            y = y * _moment((digamma_gap(a, b, 0), digamma_gap(b, a, 0)), (m, n), lambda order: -_beta_log((a, b), order))
             low, high = np.minimum(a, b), np.maximum(a, b)
             cancels = (low > 0) & (high < 1e200) & (low < (0.1 if m and n else 1e-100 if m + n else 0))
             if cancels.any():
@@ -85,8 +85,10 @@ def betainc_derivative(a, b, x, k, m, n):
             inner = np.where(edge, 0.5, x)
             lower = first < 0 if m == 0 else second > 0 if k == 0 else _beta_offset(a, b, x, 1 - x) < 0
 
+            of_log = functools.cache(functools.partial(_beta_log, (a, b)))
+
             def factor(below, above):
-                return _moment((a, b), (first + below, second + above), (k, m), _beta_log)
+                return _moment((first + below, second + above), (k, m), of_log)
 
             y = _beta_tail(a, b, inner, 1 - inner, lower, factor) * _beta_weight(a, b, inner, 0)
             return np.where(edge, np.where(x != x, x, 0), y)[..., 0].astype(dtype)
@@ -97,7 +99,7 @@ def betainc_derivative(a, b, x, k, m, n):
             if min(k, m, j) < 0:
                 return 0.0
             if j == 0:
-                return _moment((a, b), (first, second), (k, m), _beta_log)
+                return _moment((first, second), (k, m), functools.partial(_beta_log, (a, b)))
             j -= 1
             of_a = y * scaled(k - 1, m, j) - j * x * y * scaled(k - 1, m, j - 1)
             of_b = x * scaled(k, m - 1, j) + j * x * y * scaled(k, m - 1, j - 1)
@@ -174,16 +176,16 @@ def stdtr_derivative(df, t, m, n):
         if m == n == 0:
             return np.where(df > 0, _student(df, t, odds, log_odds), np.nan)[..., 0].astype(dtype)
         density = np.exp(-(df + 1) / 2 * log_odds - np.log(df) / 2 - betaln(0.5, df / 2))
-        orders = range(1, m + 1)
+        constant = functools.cache(functools.partial(_student_constant, df))
 
         def moment(m, odds):
-            known = [_student_log(df, odds, j) for j in orders[:m]]
-            return _moment((df,), (known[0],) if m else (0.0,), (m,), lambda arrays, orders: known[orders[0] - 1])
+            known = [_student_log(df, odds, j, constant(j)) for j in range(1, m + 1)]
+            return _moment((known[0],) if m else (0.0,), (m,), lambda orders: known[orders[0] - 1])
 
         if n == 0:
             edge = (t == 0) | np.isinf(t) | ~(odds < 1e300)
             inner = np.where(edge, 1.0, odds)
-            lower = _student_log(df, inner, 1) > 0
+            lower = _student_log(df, inner, 1, constant(1)) > 0
 
             def factor(below, above):
                 return moment(m, np.exp(np.log(inner) + below - above))
@@ -206,11 +208,11 @@ def stdtr_derivative(df, t, m, n):
         return np.where((df >= MANY) & (m > 1 or m == 1 < n) | ~(df > 0), np.nan, y)[..., 0].astype(dtype)
 
 
-def _moment(arrays, first, orders, of_log):
+def _moment(first, orders, of_log):
     """Of a density p its derivative of these orders in parameters, over p; of log(p) the first ones, and a rule for others."""
 
     def log_of(order):
-        return first[order.index(1)] if sum(order) == 1 else of_log(arrays, order)
+        return first[order.index(1)] if sum(order) == 1 else of_log(order)
 
     @functools.cache
     def over(order):
@@ -235,17 +237,13 @@ def _beta_log(arrays, order):
     return -digamma_gap(a, b, i - 1) if i else -digamma_gap(b, a, j - 1)
 
 
-def _gamma_log(arrays, order):
-    return -polygamma(order[0] - 1, arrays[0])
+def _gamma_log(a, order):
+    return -polygamma(order[0] - 1, a)
 
 
-def _student_log(df, odds, k):
-    """Derivative `k` in `df` of the logarithm of the density, where t * t / df is `odds`."""
-    sign = (-1) ** (k - 1)
+def _student_log(df, odds, k, constant):
+    """Derivative `k` in `df` of the logarithm of the density, where t * t / df is `odds`, of the part that is constant in t."""
     if k == 1:
-        large = df / 2 >= LARGE
-        log_of_ratio, rest = gap_parts(df / 2, 0.5 + 0 * df, 0)
-        constant = np.where(large, log1p_less(1 / df), -log_of_ratio - 1 / df) - rest
         share = odds / (1 + odds)
         bend = np.where(odds < 0.3, log1p_less(odds) + odds * share, np.log1p(odds) - share)
         return (constant - bend + share / df) / 2
@@ -253,8 +251,14 @@ def _student_log(df, odds, k):
     def of_log(j):
         return (-1) ** (j - 1) * math.factorial(j - 1) * df ** -float(j) * np.expm1(-j * np.log1p(odds))
 
-    constant = -digamma_gap(df / 2, 0.5, k - 1) / 2**k - sign * math.factorial(k - 1) * df ** -float(k) / 2
     return constant - ((df + 1) * of_log(k) + k * of_log(k - 1)) / 2
+
+
+def _student_constant(df, k):
+    if k == 1:
+        log_of_ratio, rest = gap_parts(df / 2, 0.5 + 0 * df, 0)
+        return np.where(df / 2 >= LARGE, log1p_less(1 / df), -log_of_ratio - 1 / df) - rest
+    return -digamma_gap(df / 2, 0.5, k - 1) / 2**k - (-1) ** (k - 1) * math.factorial(k - 1) * df ** -float(k) / 2
 
 
 def _student(df, t, odds, log_odds):
@@ -350,10 +354,10 @@ def _gamma_moments(a, x):
     """
     small = a < 0.5
     raised, factor = np.where(small, a + 1, a), np.where(small, 1 / a, 0)
-    rate = _gamma_rate(raised, x)
+    rate, of_log = _gamma_rate(raised, x), functools.cache(functools.partial(_gamma_log, raised))
 
     def moment(m, d):
-        of = [_moment((raised,), (rate + d,), (k,), _gamma_log) for k in range(max(m - 1, 0), m + 1)]
+        of = [_moment((rate + d,), (k,), of_log) for k in range(max(m - 1, 0), m + 1)]
         return of[-1] + m * factor * of[0] if m else 1.0
 
     return moment

@@ -5,25 +5,46 @@ import functools
 import numpy as np
 
 FALL = 46.0  # e-folds: what is beyond does not show
+COUNTS = (32, 44)  # nodes of the two rules
+BLOCK = 2**16  # numbers that are worked out together: a call of NumPy costs as much as a thousand numbers do
 
 
 def integral(fall, factor, parts, end):
-    """Of exp(-fall) * factor from 0 to the end, part by part; NaN where two rules do not agree."""
-    found, sizes = [], []
+    """Of exp(-fall) * factor from 0 to the end, part by part; NaN where two rules do not agree.
+
+    Parameters
+    ----------
+    fall, factor : callable
+        Functions of the distance, element by element; the last axis is that of the nodes.
+    parts : list of ndarray
+        Where the ways to the ends are parted.
+    end : ndarray
+        The end of each way, with a last axis of length 1.
+
+    Returns
+    -------
+    ndarray
+        As `end`.
+    """
     ends = np.sort(np.concatenate([0 * end, np.minimum(end, 40), *parts, end], axis=-1), axis=-1)
-    for count in (32, 44):
-        nodes, weights = rule(count)
-        y = size = 0 * ends[..., :1]
-        for piece in range(ends.shape[-1] - 1):
-            start, length = ends[..., piece, None], ends[..., piece + 1, None] - ends[..., piece, None]
-            if not np.any(length > 0):
-                continue
-            d = start + length * nodes
-            values = np.where(length > 0, length * weights * np.exp(-fall(d)) * factor(d), 0)
-            y, size = y + values.sum(-1, keepdims=True), size + np.abs(values).sum(-1, keepdims=True)
-        found.append(y)
-        sizes.append(size)
-    return np.where(np.abs(found[0] - found[1]) <= 1e-11 * sizes[1], found[1], np.nan)
+    starts, lengths = ends[..., :-1, None], np.diff(ends)[..., None]
+    filled = np.flatnonzero((lengths > 0).any(axis=(*range(end.ndim - 1), -1)))
+    nodes, weights = (np.concatenate(column) for column in zip(*map(rule, COUNTS)))
+    together = max(BLOCK // max(end.size * nodes.size, 1), 1)
+    found = [[0 * end, 0 * end] for _ in COUNTS]
+    for first in range(0, filled.size, together):
+        pieces = filled[first : first + together]
+        start, length = starts[..., pieces, :], lengths[..., pieces, :]
+        d = start + length * nodes
+        flat = d.reshape(*end.shape[:-1], -1)
+        density, factors = (np.broadcast_to(of, flat.shape).reshape(d.shape) for of in (np.exp(-fall(flat)), factor(flat)))
+        values = np.where(length > 0, length * weights * density * factors, 0)
+        for sums, rule_values in zip(found, np.split(values, COUNTS[:1], axis=-1)):
+            for place in range(pieces.size):
+                piece = rule_values[..., place, :]
+                sums[0], sums[1] = sums[0] + piece.sum(-1, keepdims=True), sums[1] + np.abs(piece).sum(-1, keepdims=True)
+    (coarse, _), (fine, size) = found
+    return np.where(np.abs(coarse - fine) <= 1e-11 * size, fine, np.nan)
 
 
 def newton(function, rate, start):
