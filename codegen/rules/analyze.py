@@ -23,6 +23,7 @@ from ..spec.model import WITHOUT_RULE, Family, Formula, Op, Signature, Spec
 from ..spec.order import misplaced_lets
 from ..spec.samples import ARRAY_PARTS, DOMAIN_FUNCTIONS, MAKER_CONSTANTS, MAKERS, STATED
 from ..spec.shapes import Mismatch, Shape, Unknown, infer, reduces_to, shape_of, show, symbolic
+from ..spec.trees import by_depth
 from .asked import HELPER, Answers, Asked
 from .calls import without
 from .derive import derive, tangents_in
@@ -273,7 +274,7 @@ class _OpAnalysis:
 
     def _check_words(self, sample: Formula) -> None:
         """A sample names makers and constants, and turns or takes part of what they make."""
-        for node in ast.walk(sample.tree):
+        for node in by_depth(sample.tree):
             if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
                 raise SpecError("a sample calls makers only", node)
             if isinstance(node, ast.Attribute) and node.attr not in ARRAY_PARTS:

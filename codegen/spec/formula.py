@@ -7,12 +7,13 @@ means, and the binding of calls to signatures.  Knows nothing of what names and 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ..errors import SpecError, did_you_mean
 from .expression import ARRAY, ARRAYS, STATIC
 from .limits import parse_expression
 from .model import Argument, Formula, Op, Output, Signature, Text
+from .trees import by_depth, in_order
 
 METADATA = ("shape", "ndim", "dtype", "size")
 ROOTS = ("np", "kernels")  # names that only `forward` and `inplace` may look into
@@ -51,7 +52,7 @@ def parse_formula(text: Text) -> Formula:
     if not text.value:
         raise SpecError("the formula is empty", text.location)
     tree = parse_expression(text)
-    for node in ast.walk(tree):
+    for node in by_depth(tree):
         if isinstance(node, (ast.expr, ast.keyword)):
             _relocate(node, text)
         if not isinstance(node, _ALLOWED):
@@ -70,14 +71,14 @@ def _relocate(node: ast.expr | ast.keyword, text: Text) -> None:
 
 def names_in(tree: ast.AST) -> list[str]:
     """The names that an expression reads, in order of first use; functions called are not among them."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    names = [n for n in _in_order(tree) if isinstance(n, ast.Name) and id(n) not in called and n.id not in ROOTS]
+    called = {id(node.func) for node in by_depth(tree) if isinstance(node, ast.Call)}
+    names = [n for n in in_order(tree) if isinstance(n, ast.Name) and id(n) not in called and n.id not in ROOTS]
     return list(dict.fromkeys(node.id for node in names))
 
 
 def calls_in(tree: ast.AST) -> list[ast.Call]:
     """The calls of ops and helpers in an expression, outermost first."""
-    return [n for n in _in_order(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    return [n for n in in_order(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
 
 
 def formulas_of(op: Op) -> dict[str, Formula]:
@@ -147,10 +148,3 @@ def declared_kind(item: Argument | Output) -> str:
     if item.type.base not in ("Array", "Const", "Mask") and not (item.type.base == "Index" and isinstance(item, Output)):
         return STATIC
     return ARRAYS if item.type.is_list else ARRAY
-
-
-def _in_order(tree: ast.AST) -> Iterable[ast.AST]:
-    """Nodes as they are read, from left to right; `ast.walk` goes by depth."""
-    yield tree
-    for child in ast.iter_child_nodes(tree):
-        yield from _in_order(child)

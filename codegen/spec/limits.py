@@ -10,28 +10,29 @@ import ast
 import contextlib
 import copy
 import operator
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import SpecError
 from .model import Text
+from .trees import by_depth, children
 
 LENGTH = 2000  # characters of an expression
 DEPTH = 100  # of its tree: what reads a tree calls itself for each level
 INTEGER = 2**64  # integers stay below, as those of arrays do
 ELEMENTS = 1000  # numbers in one array of a sample, and items of a sequence that is repeated
 MEMORY = 2**31  # bytes that a check may add to what the process has
-_CONTROL = {chr(i) for i in range(32)} - {"\t"}
+_STRANGE = re.compile(r"[^\t\x20-\x7f]")
 
 
 def parse_expression(text: Text) -> ast.expr:
     """The tree of a Python expression of bounded size; its positions are those of the text."""
     if len(text.value) > LENGTH:
         raise SpecError(f"longer than {LENGTH} characters", text.at(LENGTH))
-    for offset, char in enumerate(text.value):
-        if not char.isascii() or char in _CONTROL:
-            raise SpecError(f"the character {char!r} cannot stand in a formula", text.at(offset))
+    if found := _STRANGE.search(text.value):
+        raise SpecError(f"the character {found[0]!r} cannot stand in a formula", text.at(found.start()))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # `1if x else 2` and "\d" are not worth a warning here
@@ -41,11 +42,11 @@ def parse_expression(text: Text) -> ast.expr:
     except (RecursionError, MemoryError):
         raise SpecError("nested too deeply", text.location) from None
     _refuse_depth(tree, text)
-    for node in ast.walk(tree):
+    for node in by_depth(tree):
         problem = _problem(node)
         if problem:
             raise SpecError(problem, text.at(node.col_offset))
-    if "#" in text.value and text.value.count("#") > sum(n.value.count("#") for n in ast.walk(tree) if _is_text(n)):
+    if "#" in text.value and text.value.count("#") > sum(n.value.count("#") for n in by_depth(tree) if _is_text(n)):
         raise SpecError("a comment cannot stand in a formula", text.at(text.value.rindex("#")))
     return tree
 
@@ -118,7 +119,7 @@ class _Bounded(ast.NodeTransformer):
 def _refuse_depth(tree: ast.expr, text: Text) -> None:
     level: list[ast.AST] = [tree]
     for _ in range(DEPTH):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        level = [child for node in level if node._fields for child in children(node)]
         if not level:
             return
     deep = next((node for node in level if hasattr(node, "col_offset")), tree)

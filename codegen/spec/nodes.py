@@ -51,7 +51,11 @@ class Nodes:
             raise SpecError("plain text is expected here", self._location(node))
         mark, places, source = node.start_mark, [], node.start_mark.buffer
         index, line, column = mark.index, mark.line + 1, mark.column + 1
-        for char in node.value:
+        as_written = node.value.isprintable() and source.startswith(node.value, index)
+        if as_written:  # in one line and without quotes, as most are
+            places = [(line, column + i) for i in range(len(node.value))]
+            column += len(places)
+        for char in "" if as_written else node.value:
             while not char.isspace() and index < node.end_mark.index and source[index] != char:
                 if source[index] == "\n":
                     line, column = line + 1, 0

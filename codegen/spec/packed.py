@@ -14,6 +14,7 @@ import pickle
 from typing import Any
 
 from .model import Formula, Location, Span, Text
+from .trees import by_depth
 
 _OURS = __name__.removesuffix("spec.packed")
 _NAMES = ("codegen.", "gradspec.codegen.")  # in a checkout and installed: what is packed by one name is read by the other
@@ -91,7 +92,7 @@ def _formula(tree: bytes, line: int, known: dict[str, Any]) -> Formula:
 
 def _tree(data: bytes, down: int) -> ast.expr:
     tree = _Unpacker(data, 0).load()
-    for node in ast.walk(tree) if down else ():
+    for node in by_depth(tree) if down else ():
         if isinstance(node, (ast.expr, ast.keyword)):
             node.lineno, node.end_lineno = node.lineno + down, node.end_lineno + down
     return tree
