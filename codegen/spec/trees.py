@@ -1,7 +1,7 @@
 """Trees of Python's expressions, walked.
 
-Owns the two orders in which their nodes are looked at.  `ast` has them too, as generators of generators, which take thrice as long:
-to read the spec is to look at a million nodes.
+Owns the two orders in which their nodes are looked at.  `ast` has them too, as generators of generators, which take thrice as
+long: to read the spec is to look at a million nodes.
 """
 
 from __future__ import annotations
