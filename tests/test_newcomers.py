@@ -3,13 +3,12 @@
 Each of the 83 in `tests/newcomers` runs, or stops with an error that says what to write.
 """
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from tests.apart import run
 
 FOLDER = Path(__file__).parent / "newcomers"
 PROGRAMS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.py"))
@@ -39,11 +38,6 @@ STOPS = {
 }
 
 
-def run(name):
-    environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
-    return subprocess.run([sys.executable, FOLDER / name], capture_output=True, text=True, env=environment)
-
-
 def test_there_are_eight_of_each_and_more():
     counts = Counter(name.partition("/")[0] for name in PROGRAMS)
     assert counts == {"hips": 15, "jax": 20, "numpy": 17, "pytorch": 31}
@@ -52,7 +46,7 @@ def test_there_are_eight_of_each_and_more():
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_runs_or_is_told_what_to_write(name):
-    done = run(name)
+    done = run(FOLDER / name)
     if name in STOPS:
         assert done.returncode == 1 and STOPS[name] in done.stderr.splitlines()[-1], done.stderr
     else:

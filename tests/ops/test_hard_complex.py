@@ -20,6 +20,7 @@ from gradspec.codegen.verify.reference import FEW_DIGITS, FUNCTIONS, NoReference
 from gradspec.support.dispatch import ops
 
 from .calls import array
+from .kept import kept
 from .questions import of_entries
 from .spec import the_spec
 from .test_hard_points import of_arrays, static
@@ -64,6 +65,14 @@ def points(op):
     return found[::5] if reference().digits(op) == FEW_DIGITS else found  # of all signs; so many digits take long
 
 
+def settled(coarse, fine):
+    """The limit of two numbers, the second one much nearer to it."""
+    if abs(coarse - fine) <= 1e-30 * abs(coarse):
+        return fine
+    return mpc(mp.inf) if abs(fine) > 1.2 * abs(coarse) else mpc(0) if abs(fine) < abs(coarse) / 1.2 else fine
+
+
+@kept(ComplexReference, settled)
 def exact(op, given, z):
     """Value, derivative and second derivative, each infinite or 0 where it goes there; None where the function is not defined."""
     name = op.signature.arrays[0].name
@@ -86,13 +95,6 @@ def exact(op, given, z):
             return [settled(*pair) for pair in zip(found[0], found[-1])]
         except (ZeroDivisionError, ValueError, OverflowError):
             return None
-
-
-def settled(coarse, fine):
-    """The limit of two numbers, the second one much nearer to it."""
-    if abs(coarse - fine) <= 1e-30 * abs(coarse):
-        return fine
-    return mpc(mp.inf) if abs(fine) > 1.2 * abs(coarse) else mpc(0) if abs(fine) < abs(coarse) / 1.2 else fine
 
 
 def off(found, wanted, shift):

@@ -21,6 +21,7 @@ from gradspec.codegen.verify.reference import derivatives, domain_test, number, 
 from gradspec.support.dispatch import ops
 
 from .calls import array
+from .kept import kept
 from .test_hard_points import MODES, found_at, of_hard_points, reference, wrong
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -36,31 +37,6 @@ def points(dtype):
 def pairs_of(op):
     names = [a.name for a in op.signature.arrays]
     return (names, names[::-1])
-
-
-def exact_in(op, given, name, other, fixed, x):
-    """Value and derivatives in one argument, and whether it is a kink; None outside of the domain and where nothing settles."""
-    inside = domain_test(op, {**given, other: fixed})
-
-    def value(v, w=mpf(fixed)):
-        return reference().value(op, {**given, name: v, other: w})
-
-    if not inside({name: x}):
-        return None
-    try:
-        if math.isinf(fixed):
-            return far_in_both(value, x, fixed) if math.isinf(x) else far_beside(value, lambda v: inside({name: v}), x, fixed)
-        found = derivatives(value, x, lambda v: inside({name: v}), reference().digits(op), fixed)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        return None
-    if found and math.isinf(x):
-        step = power_of_ten(-400)
-        nearby = [value(mpf(x), mpf(fixed) + s) for s in (-step, step) if inside({name: x, other: mpf(fixed) + s})]
-        if not all(mp.isnan(v) or mp.isinf(v) == math.isinf(found[0]) for v in nearby):
-            return None  # as 0 times infinity, which is whatever the numbers beside 0 make of it
-        if abs(fixed) < 1e-20 and number(value(mpf(7))) == found[0]:
-            return None  # beside so small a number the argument does not show in any reach
-    return found
 
 
 def far_in_both(value, x, fixed):
@@ -84,6 +60,32 @@ def far_beside(value, inside, x, fixed):
     if math.isinf(settled[1]) or any(a != b and v and not (math.isnan(a) and math.isnan(b)) for a, b, v in zip(*found, settled)):
         return None  # as 0 times infinity, or because no number is approached
     return (*settled, math.nan, ())
+
+
+@kept(far_in_both, far_beside)
+def exact_in(op, given, name, other, fixed, x):
+    """Value and derivatives in one argument, and whether it is a kink; None outside of the domain and where nothing settles."""
+    inside = domain_test(op, {**given, other: fixed})
+
+    def value(v, w=mpf(fixed)):
+        return reference().value(op, {**given, name: v, other: w})
+
+    if not inside({name: x}):
+        return None
+    try:
+        if math.isinf(fixed):
+            return far_in_both(value, x, fixed) if math.isinf(x) else far_beside(value, lambda v: inside({name: v}), x, fixed)
+        found = derivatives(value, x, lambda v: inside({name: v}), reference().digits(op), fixed)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    if found and math.isinf(x):
+        step = power_of_ten(-400)
+        nearby = [value(mpf(x), mpf(fixed) + s) for s in (-step, step) if inside({name: x, other: mpf(fixed) + s})]
+        if not all(mp.isnan(v) or mp.isinf(v) == math.isinf(found[0]) for v in nearby):
+            return None  # as 0 times infinity, which is whatever the numbers beside 0 make of it
+        if abs(fixed) < 1e-20 and number(value(mpf(7))) == found[0]:
+            return None  # beside so small a number the argument does not show in any reach
+    return found
 
 
 def stated_pairs(op):
@@ -122,6 +124,7 @@ def test_in_one_argument(entry, given, dtype):
     assert not wrongs, f"{len(wrongs)} of them\n" + "\n".join(wrongs[:30])
 
 
+@kept()
 def mixed(op, given, names, at):
     """The mixed second derivative by a cross of four points, with two steps that agree; None where they do not."""
     inside = domain_test(op, given)

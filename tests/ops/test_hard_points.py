@@ -23,6 +23,7 @@ from gradspec.generated.op_info import OPS
 from gradspec.support.dispatch import ops
 
 from .calls import array
+from .kept import kept
 from .questions import of_each
 from .spec import the_spec
 
@@ -104,7 +105,8 @@ def of_hard_points(count, **ways):
     return of_each(of_arrays(count), calls_of, "entry", "given", **ways)
 
 
-def exact_at(op, given, x, dtype):
+@kept()
+def exact_at(op, given, x):
     """Value and derivatives at a point, and whether it is a kink; None outside of the domain and where nothing settles."""
     name, *others = op.signature.arrays
     name, given = name.name, {a.name: ast.literal_eval(a.default) for a in others if a.default is not None} | given
@@ -236,7 +238,7 @@ def test_one_array(entry, given, dtype):
     values = stated(entry, [(e.call.source, e.value.source) for e in entry.examples])
     wrongs = []
     for place, point in enumerate(x.tolist()):
-        exact = exact_at(entry, given, point, dtype)
+        exact = exact_at(entry, given, point)
         if exact is not None:
             here = {mode: numbers[place].item() for mode, numbers in found.items()}
             wrongs += faults(entry, point, here, exact, dtype, kinks, values)
