@@ -73,3 +73,16 @@ def test_outer_products_are_numpys(shapes, dtype):
         found, expected = kernels.outer(left, b), np.outer(left, b)
         assert found.dtype == expected.dtype and found.shape == expected.shape
         assert found.tobytes() == expected.tobytes()
+
+
+def test_whether_an_operand_may_be_written_to_changes_no_bit():
+    """A replay's views of an array may be written to where those of eager code may not."""
+    rng = np.random.default_rng(0)
+    for a_shape, b_shape in (((13,), (2, 13)), ((4, 13), (2, 13)), ((3, 4, 13), (5, 13)), ((13,), (13,)), ((2, 13), (1, 13))):
+        for _ in range(20):
+            a, row = rng.normal(size=a_shape), rng.normal(size=13)
+            views = [np.broadcast_to(row, b_shape).T, np.lib.stride_tricks.as_strided(row, b_shape, (0,) * (len(b_shape) - 1) + (8,)).T]
+            a_only = a.copy()
+            a_only.flags.writeable = False
+            found = {np.asarray(kernels.matmul(x, y)).tobytes() for x in (a, a_only) for y in views}
+            assert len(found) == 1, (a_shape, b_shape)

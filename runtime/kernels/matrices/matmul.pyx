@@ -27,7 +27,7 @@ cdef extern from "numpy/arrayobject.h":
         npy_intp* ptr
         int len
     int NPY_CORDER
-    bint PyArray_ISBEHAVED(ndarray)
+    bint PyArray_ISBEHAVED_RO(ndarray)
     object PyArray_MatrixProduct2(object, object, ndarray)
     object PyArray_Newshape(ndarray, PyArray_Dims*, int)
     object PyArray_Transpose(ndarray, PyArray_Dims*)
@@ -90,7 +90,7 @@ cdef ndarray by_blas(ndarray a, ndarray b, ndarray y):
         return of_stacks(a, b, y)
     if not 1 <= ndim <= DIMENSIONS or not 1 <= ends <= 2 or PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0:
         return None
-    if not PyArray_ISBEHAVED(a) or not PyArray_ISBEHAVED(b):
+    if not PyArray_ISBEHAVED_RO(a) or not PyArray_ISBEHAVED_RO(b):
         return None
     inner = PyArray_DIMS(a)[ndim - 1]
     if inner != PyArray_DIMS(b)[0]:
@@ -139,7 +139,7 @@ cdef ndarray of_columns(ndarray a, ndarray b, ndarray y):
     cdef PyArray_Dims matrix
     cdef int i, ndim = PyArray_NDIM(b)
     cdef ndarray product
-    if PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0 or not is_plain(b) or not PyArray_ISBEHAVED(a):
+    if PyArray_TYPE(a) != PyArray_TYPE(b) or slot_of(PyArray_TYPE(a)) < 0 or not is_plain(b) or not PyArray_ISBEHAVED_RO(a):
         return None
     rows[0], rows[1] = 1, PyArray_DIMS(a)[1]
     for i in range(ndim - 2):

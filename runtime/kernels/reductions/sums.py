@@ -6,8 +6,8 @@ axes of a plain array its operator adds, and whether it divides by their length;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 SHORT = 8  # numbers of a row below which a sum in slices is quicker,
@@ -48,7 +48,7 @@ def span_of(name: str, shape: tuple[int, ...], arguments: tuple) -> tuple[int, i
     axes = range(ndim) if axes is None else sorted(axis % ndim for axis in (axes if type(axes) is tuple else (axes,)))
     if not axes or axes[-1] - axes[0] + 1 != len(axes):
         return None
-    outer, length, inner = (prod(part) for part in (shape[: axes[0]], shape[axes[0] : axes[-1] + 1], shape[axes[-1] + 1 :]))
-    if inner == 1 and outer > 1 and length < SHORT and prod(shape) >= WORTH:
+    outer, length, inner = (math.prod(part) for part in (shape[: axes[0]], shape[axes[0] : axes[-1] + 1], shape[axes[-1] + 1 :]))
+    if inner == 1 and outer > 1 and length < SHORT and math.prod(shape) >= WORTH:
         return None
     return outer, length, inner, mean
