@@ -4,7 +4,8 @@ Owns the graphs and the greedy algorithms.  Columns that no row has two of are *
 of their unit vectors shows each element of them (Curtis, Powell, Reid: On the estimation of sparse Jacobian matrices, 1974).
 That is a colouring of the graph of columns that meet in a row (Coleman, More: Estimation of sparse Jacobian matrices and graph
 coloring problems, 1983).  For symmetric matrices a star colouring of the graph of the matrix shows each element in one of its two
-places (Coleman, More: Estimation of sparse Hessian matrices and graph coloring problems, 1984).  All of them are described in
+places (Coleman, More: Estimation of sparse Hessian matrices and graph coloring problems, 1984), an acyclic one shows them one
+after the other (Coleman, Cai: The cyclic coloring problem and estimation of sparse Hessian matrices, 1986).  All are described in
 Gebremedhin, Manne, Pothen: What color is your Jacobian? Graph coloring for computing derivatives, SIAM Review 47, 2005.
 Knows patterns alone, as matrices of SciPy; computes no derivatives.
 """
@@ -96,6 +97,49 @@ def star(pattern):
         for w in around:
             if held[v][colours[w]][1]:
                 hubs[w].add(colour)
+    return np.array(colours, int)
+
+
+def acyclic(pattern):
+    """Groups of columns of a symmetric matrix between any two of which its graph is a forest: an acyclic colouring, greedy.
+    Neighbours differ, and no circle has two colours alone.
+
+    The trees of each pair of colours are disjoint sets, as in Gebremedhin, Tarafdar, Manne, Pothen (2007): a vertex avoids a
+    colour in which it would join a tree in two places.
+
+    Parameters
+    ----------
+    pattern : csr_array of bool, shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The group of each column, counted from 0; -1 of an empty one.
+    """
+    starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
+    near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
+    colours = [-1] * len(near)
+    above = {}  # a vertex and another colour: one nearer to the root of its tree
+
+    def root(place):
+        while (higher := above.get(place, place)) != place:
+            above[place] = above.get(higher, higher)
+            place = higher
+        return place
+
+    for v in sorted(range(len(near)), key=lambda v: -len(near[v])):
+        if starts[v] == starts[v + 1]:
+            continue
+        around = [w for w in near[v] if colours[w] >= 0]
+        taken = {colours[w] for w in around}
+        several = [w for w in around if len(taken) < len(around)]  # where all colours differ no circle closes
+        colour = 0
+        while colour in taken or len({(colours[w], root((w, colour))) for w in several}) < len(several):
+            colour += 1
+        colours[v] = colour
+        for w in around:
+            above[root((w, colour))] = root((v, colours[w]))
     return np.array(colours, int)
 
 

@@ -133,6 +133,7 @@ ELSEWHERE = {
     "runtime/replay/witness.pyx": ["tests/runtime/test_compiled.py"],
     "runtime/core/told.pyx": ["tests/runtime/test_traced.py"],
     "runtime/func/sets.py": ["tests/runtime/test_patterns.py"],
+    "runtime/func/substitution.py": ["tests/runtime/test_colouring.py", "tests/runtime/test_compressed.py"],
     "runtime/func/travel.py": ["tests/runtime/test_patterns.py", "tests/ops/test_patterns.py"],
     "runtime/tracing/arrays.pyx": ["tests/runtime/test_traced.py", "tests/runtime/test_snapshot.py"],
     "runtime/engine/engine_hooks.pyx": ["tests/runtime/test_hooks.py"],

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gradspec.func.colouring import both_ways, lone, orthogonal, star
+from gradspec.func.colouring import acyclic, both_ways, lone, orthogonal, star
+from gradspec.func.substitution import Substitution
 
 sparse = pytest.importorskip("scipy.sparse")
 
@@ -57,6 +58,37 @@ def test_a_star_colouring_has_no_path_of_four_in_two_colours():
                         assert len({groups[a], groups[b], groups[c], groups[d]}) > 2
 
 
+def grid(n):
+    """Nine points of each place of a square."""
+    far = [np.abs(np.subtract.outer(place, place)) for place in np.divmod(np.arange(n * n), n)]
+    return pattern(np.maximum(*far) <= 1)
+
+
+def test_between_two_groups_of_an_acyclic_colouring_there_are_trees():
+    for matrix in (*randoms(symmetric=True), grid(6), tridiagonal(20)):
+        groups = acyclic(matrix)
+        assert np.array_equal(groups < 0, matrix.toarray().sum(axis=0) == 0)
+        assert groups.max(initial=-1) <= star(matrix).max(initial=-1)
+        edges = [(i, j) for i, j in zip(*elements(matrix)) if i < j]
+        for pair in {frozenset((groups[i], groups[j])) for i, j in edges}:
+            assert len(pair) == 2
+            inside = [(i, j) for i, j in edges if {groups[i], groups[j]} == pair]
+            forest = sparse.coo_array((np.ones(len(inside)), tuple(zip(*inside))), matrix.shape)
+            assert len(inside) == matrix.shape[0] - sparse.csgraph.connected_components(forest, directed=False)[0]
+
+
+def test_substitution_finds_each_element():
+    random = np.random.default_rng(1)
+    for matrix in (*randoms(symmetric=True), grid(6), tridiagonal(20)):
+        groups, dense = acyclic(matrix), matrix.toarray() * random.normal(size=matrix.shape)
+        dense = dense + dense.T
+        products = (groups == np.arange(groups.max(initial=-1) + 1)[:, None]).astype(float) @ dense
+        for dtype in (float, np.float32):
+            found = Substitution(matrix, groups)(products.astype(dtype))
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found, dense[elements(matrix)], rtol=0, atol=1e-12 if dtype is float else 1e-4)
+
+
 def test_each_element_is_alone_in_a_group_of_columns_or_of_rows():
     arrow = np.eye(9)
     arrow[0] = arrow[:, 0] = 1
@@ -75,7 +107,8 @@ def test_how_many_groups_there_are():
     arrow[0] = arrow[:, 0] = 1
     columns, rows = both_ways(pattern(arrow))
     assert columns.max() + rows.max() + 2 == 3 and orthogonal(pattern(arrow)).max() + 1 == 40
-    assert star(pattern(arrow)).max() + 1 == 2
+    assert star(pattern(arrow)).max() + 1 == 2 == acyclic(pattern(arrow)).max() + 1 == acyclic(tridiagonal(50)).max() + 1
+    assert (star(grid(12)).max() + 1, acyclic(grid(12)).max() + 1) == (10, 6)
     wide = np.zeros((3, 60))
     wide[1] = 1
     columns, rows = both_ways(pattern(wide))  # one product from the left

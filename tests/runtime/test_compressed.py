@@ -193,3 +193,20 @@ def test_nothing_is_left_behind():
         sparse_hessian(lambda x: (x**3 * weights).sum())(X)
         assert weights.grad is None
         assert np.allclose(sparse_hessian(lambda x: (x**3).sum())(X).diagonal(), 6 * X)
+
+
+def test_a_hessian_by_substitution():
+    def coupled(x):
+        u = x.reshape(6, 5)
+        return gs.sin(u[1:, 1:] * u[:-1, :-1]).sum() + (u[1:, :-1] ** 2 * u[:-1, 1:]).sum() + (u[1:] * u[:-1] ** 3).sum() + gs.exp(u[:, 1:] * u[:, :-1]).sum()
+
+    x = np.random.default_rng(3).normal(size=30)
+    plan, usual = (sparse_plan(coupled, x, hessian=True, substitution=way) for way in (True, False))
+    assert plan.products < usual.products and plan.substitution and not usual.substitution
+    np.testing.assert_allclose(plan(x).toarray(), gs.hessian(coupled)(x).numpy(), rtol=0, atol=1e-12)
+    found = sparse_hessian(coupled, substitution=True, check="always")
+    np.testing.assert_allclose(found(x + 1).toarray(), gs.hessian(coupled)(x + 1).numpy(), rtol=0, atol=1e-10)
+    single = sparse_hessian(coupled, substitution=True)(x.astype(np.float32))
+    assert single.dtype == np.float32
+    with pytest.raises(ValueError, match="substitution needs a symmetric matrix"):
+        sparse_plan(lambda x: x * x, x, substitution=True)

@@ -1,9 +1,9 @@
 """Matrix products straight to BLAS: of small matrices the call of `np.matmul` is most of the time.
 
 Owns which products are one of two matrices or vectors: those of plain arrays, or of transposed ones, of one inexact dtype,
-of a stack of matrices by a single one, which is one product of all its rows, and of a matrix by a stack of columns, which is one of all
-of them as rows; outer products, of stacks as well, are rows of products.  `np.matmul` takes the others, and whatever raised a floating-point flag, so
-that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
+of a stack of matrices by a single one, which is one product of all its rows, and of a matrix by a stack of columns, which is one
+of all of them as rows; outer products, of stacks as well, are rows of products.  `np.matmul` takes the others, and whatever
+raised a floating-point flag, so that NumPy warns as `numpy.errstate` says.  Knows nothing of autograd.
 """
 
 from cpython.ref cimport PyObject
