@@ -2,9 +2,10 @@
 
 import importlib
 
+import numpy as np
 import pytest
 
-from benchmarks import sweep, threads
+from benchmarks import mapped, sweep, threads
 from benchmarks.calls import calls
 from benchmarks.cases import CASES
 from benchmarks.operands import SHAPES, differentiable, operands
@@ -140,3 +141,13 @@ def test_turns_are_fewer_where_they_would_take_too_long():
     assert in_turns([Takes(1e-3), Takes(1e-4)], 1e-2, 5) == [[1e-3, 1e-4]] * 5
     assert len(in_turns([Takes(0.2), Takes(0.1)], 1e-2, 5, 1.0)) == 3
     assert in_turns([Takes(7), Takes(9)], 1e-2, 5, 1.0) == [[7, 9]]
+
+
+def test_a_transform_gives_what_it_is_set_beside():
+    each, whole = mapped.per_sample("gradspec")
+    for one, other in zip(each(), whole(), strict=True):
+        np.testing.assert_allclose(one.sum(axis=0).numpy(), other.numpy(), rtol=2e-4, atol=2e-4)
+    together, loop = mapped.many_problems("gradspec")
+    np.testing.assert_allclose(together().numpy(), np.stack([row.numpy() for row in loop()]), rtol=1e-10)
+    second, value = mapped.laplacian("gradspec")
+    assert second().shape == value().shape
