@@ -429,7 +429,7 @@ def _wrong_message(errors: SpecErrors, text: str) -> str:
 def _library_for(text: str) -> Library:
     """The helpers that the text calls: a cut need not call all of them."""
     library = _library()
-    called = {name for name in library.helpers if re.search(rf"\b{name}\(", text)}
+    called = library.helpers.keys() & set(re.findall(r"(\w+)\(", text))
     return replace(library, helpers={name: helper for name, helper in library.helpers.items() if name in called})
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fuzz
 import pytest
+import yaml
 
 from codegen.errors import SpecError, SpecErrors
-from codegen.spec.documents import check_characters, documents
+from codegen.spec.documents import _REFUSED, _Loader, _Quick, check_characters, documents
 from codegen.spec.texts import decode
 
 
@@ -73,3 +75,33 @@ def test_a_colon_before_a_blank_and_numbers_without_end():
         list(documents("a: x[0, : : 2]: b: c", "x"))
     with pytest.raises(SpecError, match="not YAML: a number is too large"):
         list(documents('a: "\\UFFFFFFFF"', "x"))
+
+
+def test_libyaml_and_pyyaml_give_the_same_nodes():
+    """Of the spec, and of mutants of it: the one reads it, the other says what is wrong."""
+    if not yaml.__with_libyaml__:
+        pytest.skip("PyYAML has no libyaml here")
+
+    def read(loader, text):
+        loader, nodes = loader(text, "x"), []
+        try:
+            while loader.check_node():
+                nodes.append(told(loader.get_node()))
+        except (yaml.YAMLError, ValueError, OverflowError):
+            return "refused"
+        return nodes
+
+    def told(node):
+        marks = [(mark.name, mark.index, mark.line, mark.column) for mark in (node.start_mark, node.end_mark)]
+        if isinstance(node, yaml.ScalarNode):
+            return node.tag, marks, node.value
+        parts = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in node.value for part in pair]
+        return node.tag, marks, list(map(told, parts))
+
+    refused = 0
+    for text in (fuzz.files_of(fuzz.whole())[0], *(fuzz.files_of(mutant.text)[0] for mutant in fuzz.mutants(30))):
+        if _REFUSED.search(text) is None:
+            found = read(_Quick, text)
+            assert found == read(_Loader, text)
+            refused += found == "refused"
+    assert 0 < refused < 15
