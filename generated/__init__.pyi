@@ -394,7 +394,7 @@ class Tensor(ArrayTensor):
         """Arithmetic mean of the elements that are not NaN."""
     def nansum(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Sum of the elements that are not NaN."""
-    def norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
     def prod(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
         """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
@@ -406,7 +406,7 @@ class Tensor(ArrayTensor):
         """Sum over the axes along which an array of the given shape would be broadcast to `x`."""
     def var(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, correction: _float = 0, dtype: Any = None, out: Any = None, ddof: Any = None, where: Any = None, mean: Any = None) -> Tensor:
         """Mean squared distance from the mean, with the count less `correction` as divisor."""
-    def vector_norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+    def vector_norm(self, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
     def aminmax(self, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> _results.AminmaxResult:
         """Smallest and largest element; ties share the gradient equally."""
@@ -650,9 +650,9 @@ class Tensor(ArrayTensor):
     unique_values = unique
     def relu(self) -> Tensor:
         """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
-    def log_softmax(self, axis: _int | Sequence[_int] = -1) -> Tensor:
+    def log_softmax(self, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """x - logsumexp(x) along `axis`."""
-    def softmax(self, axis: _int | Sequence[_int] = -1) -> Tensor:
+    def softmax(self, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
     def weight_norm(self, g: Operand, axis: _int | None = 0) -> Tensor:
         """Each slice of `x` along `axis` as long as `g` says, by the sum of squared moduli; all of `x` where it is None."""
@@ -1357,7 +1357,7 @@ def nanmean(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bo
     """Arithmetic mean of the elements that are not NaN."""
 def nansum(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = None) -> Tensor:
     """Sum of the elements that are not NaN."""
-def norm(x: Operand, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def norm(x: Operand, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
 def prod(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: Any = None, initial: Any = None, where: Any = None, out: Tensor | None = None) -> Tensor:
     """Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too."""
@@ -1838,7 +1838,7 @@ def transpose(x: Operand, axes: _int | Sequence[_int] | None = None) -> Tensor:
     """Axes in the given order, reversed when `axes` is None."""
 def alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
-def celu(x: Operand, alpha: _float = 1.0) -> Tensor:
+def celu(x: Operand, alpha: _float = 1.0, *, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def dropout(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
@@ -1848,61 +1848,61 @@ def dropout2d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator:
     """dropout of whole channels, of the last two axes each."""
 def dropout3d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """dropout of whole channels, of the last three axes each."""
-def elu(x: Operand, alpha: _float = 1.0) -> Tensor:
+def elu(x: Operand, alpha: _float = 1.0, *, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def feature_alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """alpha_dropout of whole channels, of all axes behind the second."""
-def gelu(x: Operand, approximate: str = 'none') -> Tensor:
+def gelu(x: Operand, approximate: str = 'none', *, inplace: _bool = False) -> Tensor:
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
 def glu(x: Operand, axis: _int = -1) -> Tensor:
     """The first half along `axis` times the sigmoid of the second."""
-def hardshrink(x: Operand, lambd: _float = 0.5) -> Tensor:
+def hardshrink(x: Operand, lambd: _float = 0.5, *, inplace: _bool = False) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere."""
-def hardsigmoid(x: Operand) -> Tensor:
+def hardsigmoid(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
-def hardswish(x: Operand) -> Tensor:
+def hardswish(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
-def hardtanh(x: Operand, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
+def hardtanh(x: Operand, min_val: _float = -1.0, max_val: _float = 1.0, *, inplace: _bool = False) -> Tensor:
     """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
-def leaky_relu(x: Operand, negative_slope: _float = 0.01) -> Tensor:
+def leaky_relu(x: Operand, negative_slope: _float = 0.01, *, inplace: _bool = False) -> Tensor:
     """x where x > 0, negative_slope * x elsewhere."""
-def log1mexp(x: Operand) -> Tensor:
+def log1mexp(x: Operand, *, inplace: _bool = False) -> Tensor:
     """log(1 - exp(-x)) without cancellation."""
-def log_sigmoid(x: Operand) -> Tensor:
+def log_sigmoid(x: Operand, *, inplace: _bool = False) -> Tensor:
     """log(sigmoid(x)) without overflow."""
-def mish(x: Operand) -> Tensor:
+def mish(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x * tanh(log(1 + exp(x)))."""
 def prelu(x: Operand, weight: Operand) -> Tensor:
     """x where x > 0, weight * x elsewhere."""
-def relu(x: Operand) -> Tensor:
+def relu(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
-def relu6(x: Operand) -> Tensor:
+def relu6(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x between 0 and 6; the derivative at the bounds is 0."""
 def rrelu(x: Operand, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`."""
-def selu(x: Operand) -> Tensor:
+def selu(x: Operand, *, inplace: _bool = False) -> Tensor:
     """elu with the scale and alpha of self-normalising networks."""
-def silu(x: Operand) -> Tensor:
+def silu(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x * sigmoid(x)."""
-def softplus(x: Operand, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+def softplus(x: Operand, beta: _float = 1.0, threshold: _float = 20.0, *, inplace: _bool = False) -> Tensor:
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
-def softshrink(x: Operand, lambd: _float = 0.5) -> Tensor:
+def softshrink(x: Operand, lambd: _float = 0.5, *, inplace: _bool = False) -> Tensor:
     """x moved towards 0 by `lambd`, 0 where it would pass it."""
-def softsign(x: Operand) -> Tensor:
+def softsign(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x / (1 + abs(x)); of a complex number the one of the same phase."""
-def squareplus(x: Operand, b: _float = 4.0) -> Tensor:
+def squareplus(x: Operand, b: _float = 4.0, *, inplace: _bool = False) -> Tensor:
     """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
-def tanhshrink(x: Operand) -> Tensor:
+def tanhshrink(x: Operand, *, inplace: _bool = False) -> Tensor:
     """x - tanh(x), without cancellation near 0."""
-def threshold(x: Operand, threshold: _float, value: _float) -> Tensor:
+def threshold(x: Operand, threshold: _float, value: _float, *, inplace: _bool = False) -> Tensor:
     """x where x > threshold, `value` elsewhere."""
 def conv_tbc(x: Operand, weight: Operand, bias: Operand, pad: _int = 0) -> Tensor:
     """conv1d of arrays (time, batch, channels)."""
 def convolution(x: Operand, weight: Operand, bias: Operand | None, stride: _int | Sequence[_int], padding: _int | Sequence[_int], dilation: _int | Sequence[_int], transposed: _bool, output_padding: _int | Sequence[_int], groups: _int) -> Tensor:
     """conv{n}d or conv_transpose{n}d for as many axes as `weight` has behind the second."""
-def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1) -> Tensor:
+def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """x - logsumexp(x) along `axis`."""
-def softmax(x: Operand, axis: _int | Sequence[_int] = -1) -> Tensor:
+def softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `axis`, without overflow."""
-def softmin(x: Operand, axis: _int | Sequence[_int] = -1) -> Tensor:
+def softmin(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """softmax(-x)."""

@@ -2,13 +2,15 @@
 """Tensor: ArrayTensor with every operator as a method."""
 
 from gradspec.core.tensor import register_tensor_type
-from gradspec.support.keywords import scaled
+from gradspec.support.dispatch import ops
+from gradspec.support.keywords import converted, multiplied
 from gradspec.support.scipy_operands import of_operator
 
 from gradspec.methods.array_tensor cimport ArrayTensor
 from gradspec.support.hints cimport answer_calls
 from gradspec.methods.numpy_protocol cimport call_method
 from gradspec.core.operand cimport is_operand, star
+from gradspec.core.tensor cimport TensorBase
 from gradspec.saved.view cimport assigned
 from gradspec.generated.variable_type.pointwise_unary cimport (
     op_absolute, op_absolute_, op_acos, op_acos_, op_acosh, op_acosh_, op_angle, op_asin, op_asin_, op_asinh, op_asinh_,
@@ -558,13 +560,13 @@ cdef class Tensor(ArrayTensor):
     def add(self, b, *, alpha=None):
         """a + b."""
         if alpha is not None:
-            b = scaled(b, alpha)
+            b = multiplied(b, alpha)
         return op_add(self, b)
 
     def add_(self, b, *, alpha=None):
         """a + b. In place."""
         if alpha is not None:
-            b = scaled(b, alpha)
+            b = multiplied(b, alpha)
         return op_add_(self, b)
 
     def __add__(self, other):
@@ -826,14 +828,14 @@ cdef class Tensor(ArrayTensor):
     def subtract(self, b, *, alpha=None):
         """a - b."""
         if alpha is not None:
-            b = scaled(b, alpha)
+            b = multiplied(b, alpha)
         return op_subtract(self, b)
     sub = subtract
 
     def subtract_(self, b, *, alpha=None):
         """a - b. In place."""
         if alpha is not None:
-            b = scaled(b, alpha)
+            b = multiplied(b, alpha)
         return op_subtract_(self, b)
     sub_ = subtract_
 
@@ -1104,6 +1106,8 @@ cdef class Tensor(ArrayTensor):
     def max(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
         """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
         equally."""
+        if isinstance(axis, TensorBase):
+            return ops.maximum(self, axis)
         if out is not None or initial is not None or where is not None:
             return call_method("max", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_max(self, axis, keepdims)
@@ -1117,6 +1121,8 @@ cdef class Tensor(ArrayTensor):
     def min(self, axis=None, keepdims=False, *, out=None, initial=None, where=None):
         """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
         equally."""
+        if isinstance(axis, TensorBase):
+            return ops.minimum(self, axis)
         if out is not None or initial is not None or where is not None:
             return call_method("min", self, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
         return op_min(self, axis, keepdims)
@@ -1135,8 +1141,10 @@ cdef class Tensor(ArrayTensor):
             )
         return op_nansum(self, axis, keepdims)
 
-    def norm(self, ord=2, axis=None, keepdims=False):
+    def norm(self, ord=2, axis=None, keepdims=False, *, dtype=None):
         """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
+        if dtype is not None:
+            self = converted(self, dtype)
         return op_norm(self, ord, axis, keepdims)
 
     def prod(self, axis=None, keepdims=False, *, dtype=None, out=None, initial=None, where=None):
@@ -1178,9 +1186,11 @@ cdef class Tensor(ArrayTensor):
             )
         return op_var(self, axis, keepdims, correction)
 
-    def vector_norm(self, ord=2, axis=None, keepdims=False):
+    def vector_norm(self, ord=2, axis=None, keepdims=False, *, dtype=None):
         """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
         derivative at 0 is 0."""
+        if dtype is not None:
+            self = converted(self, dtype)
         return op_vector_norm(self, ord, axis, keepdims)
 
     def aminmax(self, axis=None, keepdims=False):
@@ -1606,13 +1616,13 @@ cdef class Tensor(ArrayTensor):
     def index_add(self, axis, indices, source, *, alpha=None):
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
         if alpha is not None:
-            source = scaled(source, alpha)
+            source = multiplied(source, alpha)
         return op_index_add(self, axis, indices, source)
 
     def index_add_(self, axis, indices, source, *, alpha=None):
         """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`. In place."""
         if alpha is not None:
-            source = scaled(source, alpha)
+            source = multiplied(source, alpha)
         return op_index_add_(self, axis, indices, source)
 
     def index_copy(self, axis, indices, source):
@@ -1958,12 +1968,16 @@ cdef class Tensor(ArrayTensor):
         """x where x > threshold, `value` elsewhere. In place."""
         return op_threshold_(self, threshold, value)
 
-    def log_softmax(self, axis=-1):
+    def log_softmax(self, axis=-1, *, dtype=None):
         """x - logsumexp(x) along `axis`."""
+        if dtype is not None:
+            self = converted(self, dtype)
         return op_log_softmax(self, axis)
 
-    def softmax(self, axis=-1):
+    def softmax(self, axis=-1, *, dtype=None):
         """exp(x) / sum(exp(x)) along `axis`, without overflow."""
+        if dtype is not None:
+            self = converted(self, dtype)
         return op_softmax(self, axis)
 
     def weight_norm(self, g, axis=0):

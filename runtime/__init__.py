@@ -22,11 +22,13 @@ from .generated.tensor import Tensor
 from .generated import ops
 from .generated.ops import *
 from .support.devices import accelerator, backends, cuda, device, get_default_device, mps, set_default_device, xpu
+from .support.precision import *
 from .support.generator import manual_seed
 from .api.arrays import array, from_dlpack, is_tensor, ndim, shape, size
 from .api.clip_grad import clip_grad_norm_, clip_grad_value_
 from .api.configuration import show_config
 from .api.conversion import as_tensor, from_numpy, is_complex, is_floating_point
+from .api.kinds import *
 from .api.pieces import (
     block,
     c_,
@@ -60,7 +62,8 @@ from .api.spectrum import istft, stft
 from .api.summation import einsum as einsum  # as well
 from . import batching, taylor  # which are private, and would be seen if they were imported later
 from .tracing import trace as trace  # around the operator of that name
-from .support import constants, devices
+from .api import kinds
+from .support import constants, devices, precision
 from .support.constants import *
 from .support.einops import offer_backend
 from .support.hints import answer_imports
@@ -102,7 +105,8 @@ __all__ = sorted([
     "promote_types", "put_along_axis", "r_", "real_if_close", "result_type", "save", "segment_reduce",
     "set_default_dtype", "set_grad_enabled", "set_num_threads", "shape", "show_config", "size", "stft", "tensor",
     "tril_indices", "triu_indices", "unique_consecutive",
-    *_func, *_namespaces, *_sparse, *constants.__all__, *devices.__all__, *ops.__all__,
+    *_func, *_namespaces, *_sparse, *constants.__all__, *devices.__all__, *kinds.__all__,
+    *ops.__all__, *precision.__all__,
 ])  # fmt: skip
 
 

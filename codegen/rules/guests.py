@@ -16,6 +16,8 @@ _KEYS = {
     "operator": "Python's operators between tensors are gradspec's",
     "numpy": "calls of NumPy's functions on tensors come to gradspec's operators",
     "factor": "an argument of the entry's own, by which its forward multiplies, says the same",
+    "cast": "an argument `DType? dtype=None` of the entry's own says the same",
+    "pair": "a package has no calls in which PyTorch means two operators",
     "view": "an operator of a package gives results in memory of their own",
     "inplace": "`variants: [inplace]` computes and writes; a kernel that writes by itself is gradspec's own",
     "placed": "a gradient that is placed is known to gradspec's engine alone",

@@ -29,12 +29,15 @@ from .signature import parse_signature
 
 DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
 ENTRY_KEYS = (
-    "op", KEY, "doc", "args", "ref", "unlike", "factor", "alias", "numpy", "namespace", "operator", "variants", "view", "domain",
-    "dtype", "shape", "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear", "multilinear",
+    "op", KEY, "doc", "args", "ref", "unlike", "factor", "cast", "pair", "alias", "numpy", "namespace", "operator", "variants",
+    "view", "domain", "dtype", "shape", "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear",
+    "multilinear",
     "nondifferentiable", "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "law", "breaks", "samples",
     "examples", "kinks",
 )  # fmt: skip
-PUBLIC_KEYS = {"args", "unlike", "factor", "alias", "numpy", "namespace", "operator", "variants"}  # what users see
+PUBLIC_KEYS = {  # what users see
+    "args", "unlike", "factor", "cast", "pair", "alias", "numpy", "namespace", "operator", "variants",
+}  # fmt: skip
 FORM_KEYS = ("composite", PARTIAL, "linear", "multilinear", "vjp", "jvp", "nondifferentiable", "unimplemented")
 OPERATOR_METHODS = {name for name in vars(operator) if re.fullmatch("__[a-z]+__", name)} | {"__divmod__"}
 
@@ -133,6 +136,10 @@ class EntryReader(CallReader):
                 return {"unlike": self._unlike(op, node)}
             case "factor":
                 return {"factor": self._factor(op, node)}
+            case "cast":
+                return {"cast": self._array_input(op.signature, self._text(node))}
+            case "pair":
+                return {"pair": self._pair(op, self._text(node))}
             case "numpy":
                 text = self._text(node)
                 return {"numpy": () if text.value == "false" else (function_named(text),)}
@@ -221,6 +228,13 @@ class EntryReader(CallReader):
         if name in self.names:
             raise SpecError(f"'{name}' is an argument or a result already", self._location(key))
         return name, self._array_input(op.signature, self._text(value))
+
+    def _pair(self, op: Op, text: Text) -> str:
+        """`pair: maximum`: the operator of two arrays that is meant where the second argument is a tensor."""
+        arguments = op.signature.arguments
+        if len(arguments) < 2 or not arguments[0].is_array or arguments[1].is_array:
+            raise SpecError("is for an op of one array, whose second argument is none", text.location)
+        return text.value
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
         """`alias: [expit, nn.sigmoid, .relu]`: a second name, one in another namespace, and one in the main one."""

@@ -249,6 +249,8 @@ class Op:
     ref: str = ""  # where the formulas come from, in one line
     unlike: tuple[str, str] | None = None  # what PyTorch's does otherwise, of calls without an argument: (argument or "", words)
     factor: tuple[str, str] | None = None  # a keyword of the public functions, and the array that it multiplies
+    cast: str = ""  # the array that the public functions take to a `dtype=` first
+    pair: str = ""  # the operator of two arrays that is meant where a tensor is the second argument
     numpy: tuple[str, ...] = ()  # NumPy's functions that a public op answers to, "linalg.svd"
     elsewhere: tuple[tuple[str, str], ...] = ()  # (namespace, name) of the function in other namespaces
     namespace: str = ""  # "", "linalg", "nn", "special"

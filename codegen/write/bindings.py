@@ -90,6 +90,17 @@ class Bindings:
         return self._parameter_list(self.arguments)
 
     @property
+    def adapted(self) -> list[tuple[str, str, str]]:
+        """Of keywords beside the operator's arguments: name, array, and the function that makes the operator's array of both."""
+        found = [(*self.op.factor, "multiplied")] if self.op.factor else []
+        return [*found, *([("dtype", self.op.cast, "converted")] if self.op.cast else [])]
+
+    @property
+    def may_overwrite(self) -> bool:
+        """Whether the function takes PyTorch's `inplace=`, as its activations do."""
+        return self.op.namespace == "nn" and "inplace" in self.op.variants
+
+    @property
     def method_parameters(self) -> str:
         rest = self.arguments[1:]
         if self.takes_star:
@@ -114,7 +125,8 @@ class Bindings:
                 parts.append("*")
                 starred = True
             parts.append(self._parameter(a))
-        extra = list(extra) + ([f"{self.op.factor[0]}=None"] if self.op.factor else [])
+        extra = [*extra, *(f"{keyword}=None" for keyword, _, _ in self.adapted)]
+        extra += ["inplace=False"] if out and self.may_overwrite else []
         extra += ["out=None"] if out and "out" in self.op.variants else []
         extra += ["requires_grad=False"] if self.is_creation else []
         if extra and not starred:

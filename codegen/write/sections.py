@@ -47,6 +47,10 @@ def parameters(op: OpText) -> list[str]:
     own = [line for a in op.arguments for line in _entry(a, op.op.args.get(a.name, ""))]
     if op.op.factor:
         own += [f"{op.op.factor[0]} : array_like, optional", f"    Factor of `{op.op.factor[1]}`."]
+    if op.op.cast:
+        own += ["dtype : dtype, optional", f"    To which `{op.op.cast}` is cast first."]
+    if op.may_overwrite:
+        own += ["inplace : bool, default False", f"    Whether the result is written into `{op.names[0]}`."]
     if not op.function_beside:
         return own
     return [*own, f"{', '.join(op.function_beside)} : optional", f"    As `numpy.{op.numpy_method.name}` takes them."]

@@ -37,7 +37,8 @@ def output_type(output: Output) -> str:
 
 
 def function_parameters(op: OpText) -> str:
-    extra = [f"{name}: Any = None" for name in op.function_beside] + _factor(op)
+    extra = [f"{name}: Any = None" for name in op.function_beside] + _adapted(op)
+    extra += ["inplace: _bool = False"] if op.may_overwrite else []
     extra += ["out: Tensor | None = None"] if "out" in op.op.variants else []
     return ", ".join(_parameters(op.arguments, extra + _leaf(op)))
 
@@ -48,11 +49,12 @@ def method_parameters(op: OpText) -> str:
         star, *rest = rest
         return ", ".join(["self", f"*{star.name}: {argument_type(star.type)}", *map(_parameter, rest)])
     more = op.numpy_method.beside if op.numpy_method else []
-    return ", ".join(["self", *_parameters(rest, [*(f"{name}: Any = None" for name in more), *_factor(op), *_leaf(op)])])
+    return ", ".join(["self", *_parameters(rest, [*(f"{name}: Any = None" for name in more), *_adapted(op), *_leaf(op)])])
 
 
-def _factor(op: OpText) -> list[str]:
-    return [f"{op.op.factor[0]}: Operand | None = None"] if op.op.factor else []
+def _adapted(op: OpText) -> list[str]:
+    types = {"multiplied": "Operand", "converted": "npt.DTypeLike"}
+    return [f"{keyword}: {types[function]} | None = None" for keyword, _, function in op.adapted]
 
 
 def _leaf(op: OpText) -> list[str]:

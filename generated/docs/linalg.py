@@ -8,8 +8,8 @@ describe({
         'sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative\n'
         'at 0 is 0.', 'x : array_like\n' 'ord : float, default 2\n' '    Power of the moduli; inf, -inf and 0 are limits.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' + OUT,
-        'vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y\n'
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+        '    To which `x` is cast first.\n' + OUT, 'vector_norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: _euclidean_norm(x, axis, keepdims) if ord == 2 else sum(absolute(known if ord else sign(known)),\n'
         '  axis, keepdims) if ord == 1 or ord == 0 else max(absolute(known), axis, keepdims) if ord == inf else\n'
         '  min(absolute(known), axis, keepdims) if ord == -inf else _power_norm(x, ord, axis, keepdims)\n'
@@ -20,8 +20,8 @@ describe({
         'given, else of a vector or a matrix.', 'x : array_like\n' 'ord : scalar or str or None, default None\n'
         '    Which norm, as for vector_norm and matrix_norm; the root of the sum of squared moduli when it is None.\n'
         'axis : int or sequence of int or None, default None\n' '    One axis, or two; those of `x` when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the axes stay, with length 1.',
-        'array_norm(x, Scalar|str? ord=None, int[]? axis=None, bool keepdims=False) -> y\n'
+        'keepdims : bool, default False\n' '    Whether the axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+        '    To which `x` is cast first.', 'array_norm(x, Scalar|str? ord=None, int[]? axis=None, bool keepdims=False) -> y\n'
         'composite: vector_norm(x, 2, axis, keepdims) if ord is None else vector_norm(x, ord, axes, keepdims) if\n'
         '  len_of(axes) == 1 else expand_dims(found, axes) if keepdims else found\n' 'where axes = norm_axes(x.ndim, ord, axis)\n'
         'where found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord)',
@@ -138,8 +138,8 @@ describe({
         "Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest\n"
         'sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2).', 'x : array_like\n'
         "ord : scalar or str or None, default 'fro'\n" "    Which norm; Frobenius' when it is None.\n"
-        'keepdims : bool, default False\n' '    Whether both axes stay, with length 1.',
-        "matrix_norm(x, Scalar|str? ord='fro', bool keepdims=False) -> y\n"
+        'keepdims : bool, default False\n' '    Whether both axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+        '    To which `x` is cast first.', "matrix_norm(x, Scalar|str? ord='fro', bool keepdims=False) -> y\n"
         "composite: vector_norm(x, 2, (-2, -1), keepdims) if word == 'fro' else reshape(sum(svdvals(x), -1), shape) if\n"
         "  word == 'nuc' else reshape(max(svdvals(x), -1), shape) if ord == 2 else reshape(min(svdvals(x), -1), shape) if\n"
         '  ord == -2 else reshape(max(sum(absolute(known), norm_axis(ord)), -1), shape) if ord > 0 else\n'

@@ -411,9 +411,9 @@ describe({
     "norm": docstring('Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg.', 'x : array_like\n'
         'ord : float, default 2\n' '    Power of the moduli; inf, -inf and 0 as for vector_norm.\n'
         'axis : int or sequence of int or None, default None\n' '    Axes along which to reduce; all of them when it is None.\n'
-        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.',
-        'norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y\n' 'composite: vector_norm(x, ord, axis, keepdims)',
-        examples='>>> gs.norm([3.0, 4.0])\n' 'tensor(5.)'),
+        'keepdims : bool, default False\n' '    Whether the reduced axes stay, with length 1.\n' 'dtype : dtype, optional\n'
+        '    To which `x` is cast first.', 'norm(x, float ord=2, int[]? axis=None, bool keepdims=False) -> y\n'
+        'composite: vector_norm(x, ord, axis, keepdims)', examples='>>> gs.norm([3.0, 4.0])\n' 'tensor(5.)'),
     "prod": docstring(
         'Product, from the first on; what under- or overflows on the way is lost. Every derivative is exact at zeros too.',
         'x : array_like\n' 'axis : int or sequence of int or None, default None\n'
@@ -1702,9 +1702,10 @@ describe({
         examples='>>> gs.nn.alpha_dropout([1.0, 2.0])\n' 'tensor([1., 2.])',
         references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
     "celu": docstring('x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere.', 'x : array_like\n' 'alpha : float, default 1.0\n'
-        '    Minus the limit at -inf.', 'celu(x, float alpha=1.0) -> y\n'
-        'dy/dx = where(x > 0, 1, exp(where(x > 0, 0, x) / alpha))', examples='>>> gs.nn.celu([-1.0, 2.0])\n'
-        'tensor([-0.63212056,  2.        ])', references='Barron (2017), Continuously differentiable exponential linear units.'),
+        '    Minus the limit at -inf.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
+        'celu(x, float alpha=1.0) -> y\n' 'dy/dx = where(x > 0, 1, exp(where(x > 0, 0, x) / alpha))',
+        examples='>>> gs.nn.celu([-1.0, 2.0])\n' 'tensor([-0.63212056,  2.        ])',
+        references='Barron (2017), Continuously differentiable exponential linear units.'),
     "dropout": docstring('Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`.',
         'x : array_like\n' 'p : float, default 0.5\n' '    Probability of a 0.\n' 'training : bool, default True\n'
         '    Whether anything is dropped.\n' 'generator : numpy.random.Generator or int or None, default None\n'
@@ -1733,9 +1734,9 @@ describe({
         'composite: _feature_dropout(x, p, training, 3, generator=generator)',
         examples='>>> gs.nn.dropout3d([[[[1.0, 2.0]]]], 0.0)\n' 'tensor([[[[1., 2.]]]])'),
     "elu": docstring('x where x > 0, alpha * (exp(x) - 1) elsewhere.', 'x : array_like\n' 'alpha : float, default 1.0\n'
-        '    Minus the limit at -inf.', 'elu(x, float alpha=1.0) -> y\n'
-        'dy/dx = where(x > 0, 1, alpha * exp(where(x > 0, 0, x)))', examples='>>> gs.nn.elu([-1.0, 2.0])\n'
-        'tensor([-0.63212056,  2.        ])',
+        '    Minus the limit at -inf.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
+        'elu(x, float alpha=1.0) -> y\n' 'dy/dx = where(x > 0, 1, alpha * exp(where(x > 0, 0, x)))',
+        examples='>>> gs.nn.elu([-1.0, 2.0])\n' 'tensor([-0.63212056,  2.        ])',
         references='Clevert, Unterthiner and Hochreiter (2015), Fast and accurate deep network learning by exponential linear units (ELUs).'),
     "feature_alpha_dropout": docstring('alpha_dropout of whole channels, of all axes behind the second.', 'x : array_like\n'
         'p : float, default 0.5\n' '    Probability.\n' 'training : bool, default False\n' '    Whether anything is dropped.\n'
@@ -1748,7 +1749,8 @@ describe({
         examples='>>> gs.nn.feature_alpha_dropout([[1.0, 2.0]])\n' 'tensor([[1., 2.]])',
         references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
     "gelu": docstring("x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'.",
-        'x : array_like\n' "approximate : str, default 'none'\n" "    'none' or 'tanh'.", "gelu(x, str approximate='none') -> y\n"
+        'x : array_like\n' "approximate : str, default 'none'\n" "    'none' or 'tanh'.\n" 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', "gelu(x, str approximate='none') -> y\n"
         "dy/dx = below + near * density if approximate == 'none' else sigmoid(turn) * (1 + rate * sigmoid(-turn))\n"
         'where near = minimum(maximum(x, -50), 50)\n' 'where below = erfc(-near / sqrt(2)) / 2\n'
         'where density = 1 / sqrt(2 * pi) * exp(-near * near / 2)\n'
@@ -1761,30 +1763,37 @@ describe({
         'where halves = split(x, 2, axis)', examples='>>> gs.nn.glu([[1.0, 0.0]])\n' 'tensor([[0.5]])',
         references='Dauphin, Fan, Auli and Grangier (2017), Language modeling with gated convolutional networks.'),
     "hardshrink": docstring('x where abs(x) > lambd, 0 elsewhere.', 'x : array_like\n' 'lambd : float, default 0.5\n'
-        '    Largest modulus that becomes 0.', 'hardshrink(x, float lambd=0.5) -> y\n'
-        'composite: where(absolute(x) <= lambd, 0, x)', examples='>>> gs.nn.hardshrink([-1.0, 0.25, 0.75, gs.nan])\n'
-        'tensor([-1.  ,  0.  ,  0.75,   nan])'),
-    "hardsigmoid": docstring('x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.', 'x : array_like',
-        'hardsigmoid(x) -> y\n' 'grad_x = where((x > -3) & (x < 3), grad / 6, 0)\n' 'y_t = where((x > -3) & (x < 3), x_t / 6, 0)',
+        '    Largest modulus that becomes 0.\n' 'inplace : bool, default False\n' '    Whether the result is written into `x`.',
+        'hardshrink(x, float lambd=0.5) -> y\n' 'composite: where(absolute(x) <= lambd, 0, x)',
+        examples='>>> gs.nn.hardshrink([-1.0, 0.25, 0.75, gs.nan])\n' 'tensor([-1.  ,  0.  ,  0.75,   nan])'),
+    "hardsigmoid": docstring('x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0.', 'x : array_like\n'
+        'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'hardsigmoid(x) -> y\n'
+        'grad_x = where((x > -3) & (x < 3), grad / 6, 0)\n' 'y_t = where((x > -3) & (x < 3), x_t / 6, 0)',
         examples='>>> gs.nn.hardsigmoid([-4.0, 0.0, 1.5, 4.0])\n' 'tensor([0.  , 0.5 , 0.75, 1.  ])'),
-    "hardswish": docstring('x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.', 'x : array_like', 'hardswish(x) -> y\n'
+    "hardswish": docstring('x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1.', 'x : array_like\n'
+        'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'hardswish(x) -> y\n'
         'dy/dx = _hardswish_slope(x)', examples='>>> gs.nn.hardswish([-gs.inf, -4.0, 1.5, 4.0, gs.inf])\n'
         'tensor([0.   , 0.   , 1.125, 4.   ,   inf])', references='Howard et al. (2019), Searching for MobileNetV3.'),
     "hardtanh": docstring('x between `min_val` and `max_val`; the derivative at the bounds is 0.', 'x : array_like\n'
-        'min_val : float, default -1.0\n' '    Lower bound.\n' 'max_val : float, default 1.0\n' '    Upper bound.',
+        'min_val : float, default -1.0\n' '    Lower bound.\n' 'max_val : float, default 1.0\n' '    Upper bound.\n'
+        'inplace : bool, default False\n' '    Whether the result is written into `x`.',
         'hardtanh(x, float min_val=-1.0, float max_val=1.0) -> y\n' 'dy/dx = (y > min_val) & (y < max_val)',
         examples='>>> gs.nn.hardtanh([-2.0, 0.5, 2.0])\n' 'tensor([-1. ,  0.5,  1. ])'),
     "leaky_relu": docstring('x where x > 0, negative_slope * x elsewhere.', 'x : array_like\n'
-        'negative_slope : float, default 0.01\n' '    Slope below 0.', 'leaky_relu(x, float negative_slope=0.01) -> y\n'
+        'negative_slope : float, default 0.01\n' '    Slope below 0.\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'leaky_relu(x, float negative_slope=0.01) -> y\n'
         'grad_x = where(x > 0, grad, negative_slope * grad)\n' 'y_t = where(x > 0, x_t, negative_slope * x_t)',
         examples='>>> gs.nn.leaky_relu([-1.0, 2.0])\n' 'tensor([-0.01,  2.  ])',
         references='Maas, Hannun and Ng (2013), Rectifier nonlinearities improve neural network acoustic models.'),
-    "log1mexp": docstring('log(1 - exp(-x)) without cancellation.', 'x : array_like', 'log1mexp(x) -> y\n'
-        'dy/dx = -exp(-x) / expm1(-x)', examples='>>> gs.nn.log1mexp([1.0, 2.0])\n' 'tensor([-0.45867515, -0.14541346])',
+    "log1mexp": docstring('log(1 - exp(-x)) without cancellation.', 'x : array_like\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'log1mexp(x) -> y\n' 'dy/dx = -exp(-x) / expm1(-x)',
+        examples='>>> gs.nn.log1mexp([1.0, 2.0])\n' 'tensor([-0.45867515, -0.14541346])',
         references='Maechler (2012), Accurately computing log(1 - exp(-abs(a))).'),
-    "log_sigmoid": docstring('log(sigmoid(x)) without overflow.', 'x : array_like', 'log_sigmoid(x) -> y\n'
-        'composite: -logaddexp(0, -x)', examples='>>> gs.nn.log_sigmoid(1.0)\n' 'tensor(-0.31326169)'),
-    "mish": docstring('x * tanh(log(1 + exp(x))).', 'x : array_like', 'mish(x) -> y\n'
+    "log_sigmoid": docstring('log(sigmoid(x)) without overflow.', 'x : array_like\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'log_sigmoid(x) -> y\n' 'composite: -logaddexp(0, -x)',
+        examples='>>> gs.nn.log_sigmoid(1.0)\n' 'tensor(-0.31326169)'),
+    "mish": docstring('x * tanh(log(1 + exp(x))).', 'x : array_like\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'mish(x) -> y\n'
         'dy/dx = tanh(soft) + near * sigmoid(near) * _tanh_slope(soft)\n' 'where near = minimum(maximum(x, -1000), 1000)\n'
         'where soft = logaddexp(0, near)', examples='>>> gs.nn.mish([-gs.inf, 1.0, gs.inf])\n'
         'tensor([0.        , 0.86509839,        inf])',
@@ -1797,9 +1806,11 @@ describe({
         '  and x.ndim == 0 else weight', examples='>>> gs.nn.prelu([[-1.0, 2.0], [3.0, -4.0]], [0.5, 0.25])\n'
         'tensor([[-0.5,  2. ],\n' '        [ 3. , -1. ]])',
         references='He, Zhang, Ren and Sun (2015), Delving deep into rectifiers.'),
-    "relu": docstring('x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN.', 'x : array_like', 'relu(x) -> y\n'
-        'dy/dx = y > 0', examples='>>> gs.nn.relu([-1.0, 2.0])\n' 'tensor([0., 2.])'),
-    "relu6": docstring('x between 0 and 6; the derivative at the bounds is 0.', 'x : array_like', 'relu6(x) -> y\n'
+    "relu": docstring('x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN.', 'x : array_like\n'
+        'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'relu(x) -> y\n' 'dy/dx = y > 0',
+        examples='>>> gs.nn.relu([-1.0, 2.0])\n' 'tensor([0., 2.])'),
+    "relu6": docstring('x between 0 and 6; the derivative at the bounds is 0.', 'x : array_like\n'
+        'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'relu6(x) -> y\n'
         'dy/dx = (y > 0) & (y < 6)', examples='>>> gs.nn.relu6([-1.0, 3.0, 7.0])\n' 'tensor([0., 3., 6.])'),
     "rrelu": docstring(
         'x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`.',
@@ -1811,11 +1822,13 @@ describe({
         'composite: x * _rrelu_slope(x, lower, upper, generator=generator) if training else leaky_relu(x, (lower + upper)\n'
         '  / 2)', examples='>>> gs.nn.rrelu([-1.0, 2.0], 0.25, 0.75)\n' 'tensor([-0.5,  2. ])',
         references='Xu, Wang, Chen and Li (2015), Empirical evaluation of rectified activations in convolutional network.'),
-    "selu": docstring('elu with the scale and alpha of self-normalising networks.', 'x : array_like', 'selu(x) -> y\n'
+    "selu": docstring('elu with the scale and alpha of self-normalising networks.', 'x : array_like\n'
+        'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'selu(x) -> y\n'
         'composite: 1.0507009873554805 * elu(x, 1.6732632423543772)', examples='>>> gs.nn.selu([2.0, -1.0])\n'
         'tensor([ 2.10140197, -1.11133074])',
         references='Klambauer, Unterthiner, Mayr and Hochreiter (2017), Self-normalizing neural networks.'),
-    "silu": docstring('x * sigmoid(x).', 'x : array_like', 'silu(x) -> y\n'
+    "silu": docstring('x * sigmoid(x).', 'x : array_like\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'silu(x) -> y\n'
         'dy/dx = sigmoid(x) * (1 + x * sigmoid(-x)) if is_complex(x.dtype) else sigmoid(near) * (1 + near *\n'
         '  sigmoid(-near))\n' 'where near = minimum(maximum(x, -1000), 1000)', examples='>>> gs.nn.silu([-gs.inf, 0.0, gs.inf])\n'
         'tensor([ 0.,  0., inf])',
@@ -1823,28 +1836,33 @@ describe({
         'learning.'),
     "softplus": docstring('log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold.', 'x : array_like\n'
         'beta : float, default 1.0\n' '    Sharpness of the bend.\n' 'threshold : float, default 20.0\n'
-        '    Value of beta * x beyond which it is `x`.', 'softplus(x, float beta=1.0, float threshold=20.0) -> y\n'
+        '    Value of beta * x beyond which it is `x`.\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'softplus(x, float beta=1.0, float threshold=20.0) -> y\n'
         'dy/dx = where(beta * x > threshold, 1, sigmoid(beta * x))', examples='>>> gs.nn.softplus(0.5, 2.0, 1.0)\n'
         'tensor(0.65663084)'),
     "softshrink": docstring('x moved towards 0 by `lambd`, 0 where it would pass it.', 'x : array_like\n'
-        'lambd : float, default 0.5\n' '    How far towards 0.', 'softshrink(x, float lambd=0.5) -> y\n'
+        'lambd : float, default 0.5\n' '    How far towards 0.\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'softshrink(x, float lambd=0.5) -> y\n'
         'composite: x - clip(x, -lambd, lambd)', examples='>>> gs.nn.softshrink([-1.0, 0.25, 2.0])\n'
         'tensor([-0.5,  0. ,  1.5])'),
-    "softsign": docstring('x / (1 + abs(x)); of a complex number the one of the same phase.', 'x : array_like',
-        'softsign(x) -> y\n' 'composite: x / (1 + absolute(x)) if is_complex(x.dtype) else _real_softsign(x)',
+    "softsign": docstring('x / (1 + abs(x)); of a complex number the one of the same phase.', 'x : array_like\n'
+        'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'softsign(x) -> y\n'
+        'composite: x / (1 + absolute(x)) if is_complex(x.dtype) else _real_softsign(x)',
         examples='>>> gs.nn.softsign([-1.0, 3.0, -gs.inf, gs.inf])\n' 'tensor([-0.5 ,  0.75, -1.  ,  1.  ])'),
     "squareplus": docstring('(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials.', 'x : array_like\n'
-        'b : float, default 4.0\n' '    How wide the bend is; toward 0 it becomes relu.', 'squareplus(x, float b=4.0) -> y\n'
+        'b : float, default 4.0\n' '    How wide the bend is; toward 0 it becomes relu.\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'squareplus(x, float b=4.0) -> y\n'
         'dy/dx = where(x > 0, 0.5 + _direction(x, b ** 0.5) / 2, b / 2 / bend / (bend - low))\n'
         'where low = where(x > 0, 0, x)\n' 'where bend = hypot(low, b ** 0.5)',
         examples='>>> gs.nn.squareplus([0.0, 1.5, -1.5])\n' 'tensor([1. , 2. , 0.5])',
         references='Barron (2021), Squareplus, a softplus-like algebraic rectifier.'),
-    "tanhshrink": docstring('x - tanh(x), without cancellation near 0.', 'x : array_like', 'tanhshrink(x) -> y\n'
-        'dy/dx = square(tanh(x))', examples='>>> gs.nn.tanhshrink([0.0, 1.0])\n' 'tensor([0.        , 0.23840584])'),
+    "tanhshrink": docstring('x - tanh(x), without cancellation near 0.', 'x : array_like\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'tanhshrink(x) -> y\n' 'dy/dx = square(tanh(x))',
+        examples='>>> gs.nn.tanhshrink([0.0, 1.0])\n' 'tensor([0.        , 0.23840584])'),
     "threshold": docstring('x where x > threshold, `value` elsewhere.', 'x : array_like\n' 'threshold : float\n' '    Bound.\n'
-        'value : float\n' '    What stands for elements that are not above it.',
-        'threshold(x, float threshold, float value) -> y\n' 'dy/dx = x > threshold',
-        examples='>>> gs.nn.threshold([-1.0, 2.0], 0.5, 9.0)\n' 'tensor([9., 2.])'),
+        'value : float\n' '    What stands for elements that are not above it.\n' 'inplace : bool, default False\n'
+        '    Whether the result is written into `x`.', 'threshold(x, float threshold, float value) -> y\n'
+        'dy/dx = x > threshold', examples='>>> gs.nn.threshold([-1.0, 2.0], 0.5, 9.0)\n' 'tensor([9., 2.])'),
     "conv_tbc": docstring('conv1d of arrays (time, batch, channels).', 'x : array_like\n'
         '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
         'weight : array_like\n' '    Kernels, (places, channels in, channels out).\n' 'bias : array_like\n'
@@ -1871,16 +1889,18 @@ describe({
         examples='>>> gs.nn.convolution([[1.0, 2.0, 4.0]], [[[1.0, 10.0]]], None, 1, 0, 1, False, 0, 1)\n'
         'tensor([[21., 42.]])'),
     "log_softmax": docstring('x - logsumexp(x) along `axis`.', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'
-        '    Axes along which the results are normalised.', 'log_softmax(x, int[] axis=-1) -> y\n'
+        '    Axes along which the results are normalised.\n' 'dtype : dtype, optional\n' '    To which `x` is cast first.',
+        'log_softmax(x, int[] axis=-1) -> y\n'
         'grad_x = _log_softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)\n'
         'where axes = axis if x.ndim else ()\n' 'y_t = x_t - sum(exp(y) * x_t, axes, True)',
         examples='>>> gs.nn.log_softmax([0.0, 0.0])\n' 'tensor([-0.69314718, -0.69314718])'),
     "softmax": docstring('exp(x) / sum(exp(x)) along `axis`, without overflow.', 'x : array_like\n'
-        'axis : int or sequence of int, default -1\n' '    Axes along which the results are normalised.',
-        'softmax(x, int[] axis=-1) -> y\n' 'grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)\n'
-        'where axes = axis if x.ndim else ()\n' 'y_t = _softmax_backward(x_t, y, axes)',
-        examples='>>> gs.nn.softmax([0.0, 0.0])\n' 'tensor([0.5, 0.5])'),
+        'axis : int or sequence of int, default -1\n' '    Axes along which the results are normalised.\n'
+        'dtype : dtype, optional\n' '    To which `x` is cast first.', 'softmax(x, int[] axis=-1) -> y\n'
+        'grad_x = _softmax_backward(grad, conj(y) if is_complex(y.dtype) else y, axes)\n' 'where axes = axis if x.ndim else ()\n'
+        'y_t = _softmax_backward(x_t, y, axes)', examples='>>> gs.nn.softmax([0.0, 0.0])\n' 'tensor([0.5, 0.5])'),
     "softmin": docstring('softmax(-x).', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'
-        '    Axes along which the results are normalised.', 'softmin(x, int[] axis=-1) -> y\n' 'composite: softmax(-x, axis)',
-        examples='>>> gs.nn.softmin([0.0, 1.0])\n' 'tensor([0.73105858, 0.26894142])'),
+        '    Axes along which the results are normalised.\n' 'dtype : dtype, optional\n' '    To which `x` is cast first.',
+        'softmin(x, int[] axis=-1) -> y\n' 'composite: softmax(-x, axis)', examples='>>> gs.nn.softmin([0.0, 1.0])\n'
+        'tensor([0.73105858, 0.26894142])'),
 })

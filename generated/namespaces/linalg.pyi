@@ -17,9 +17,9 @@ Operand: TypeAlias = Tensor | npt.ArrayLike
 _Item: TypeAlias = Operand | slice | EllipsisType | None
 Index: TypeAlias = _Item | tuple[_Item, ...]
 
-def vector_norm(x: Operand, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Tensor | None = None) -> Tensor:
+def vector_norm(x: Operand, ord: _float = 2, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None, out: Tensor | None = None) -> Tensor:
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the derivative at 0 is 0."""
-def array_norm(x: Operand, ord: complex | str | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def array_norm(x: Operand, ord: complex | str | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
 def cholesky(x: Operand, *, upper: Any = None) -> Tensor:
     """Lower triangular L with L @ mH(L) = x. Reads the lower triangle; the gradient is that of a Hermitian matrix."""
@@ -49,7 +49,7 @@ def lu_solve(lu: Operand, pivots: Index, b: Operand, *, left: _bool = True, adjo
     """y with a @ y = b for columns `b` and what lu_factor gives of `a`; where not `left`, with y @ a = b."""
 def matrix_exp(x: Operand) -> Tensor:
     """Sum of the powers of a square matrix over their factorials."""
-def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool = False) -> Tensor:
+def matrix_norm(x: Operand, ord: complex | str | None = 'fro', keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the largest sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
 def matrix_power(x: Operand, n: _int) -> Tensor:
     """Product of `n` copies of a square matrix, of its inverse where `n` is negative."""
@@ -87,7 +87,7 @@ def vandermonde(x: Operand, N: _int | None = None) -> Tensor:
 orgqr = householder_product
 inverse = inv
 expm = matrix_exp
-def norm(x: Operand, ord: complex | str | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
+def norm(x: Operand, ord: complex | str | None = None, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor `axis` is given, else of a vector or a matrix."""
 def cross(a: Operand, b: Operand, axis: _int = -1, *, axisa: Any = None, axisb: Any = None, axisc: Any = None) -> Tensor:
     """Cross product of vectors of length 3 along `axis`."""

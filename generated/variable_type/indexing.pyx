@@ -8,7 +8,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas, kernels
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.keywords import scaled
+from gradspec.support.keywords import multiplied
 from gradspec.generated.kernels.indexing cimport (
     forward_argwhere, forward_compress, forward_delete, forward__kept, forward_diagonal_scatter, forward_embedding,
     forward_extract, forward_flatnonzero, forward_gather, forward_getitem, forward__getitem_backward, forward_index_add,
@@ -366,7 +366,7 @@ cdef object op_index_add_(object x, object axis, object indices, object source):
 def index_add(x, axis, indices, source, *, alpha=None):
     """A copy of `x` with slice i of `source` added to slice indices[i] along `axis`."""
     if alpha is not None:
-        source = scaled(source, alpha)
+        source = multiplied(source, alpha)
     return op_index_add(x, axis, indices, source)
 
 

@@ -10,6 +10,7 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.support.keywords import converted
 from gradspec.generated.results import (
     EigResult, EighResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
     TriangularSolveResult,
@@ -259,9 +260,11 @@ cdef object op_array_norm(object x, object ord, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "array_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
-def array_norm(x, ord=None, axis=None, keepdims=False):
+def array_norm(x, ord=None, axis=None, keepdims=False, *, dtype=None):
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor
     `axis` is given, else of a vector or a matrix."""
+    if dtype is not None:
+        x = converted(x, dtype)
     return op_array_norm(x, ord, axis, keepdims)
 
 
@@ -1894,9 +1897,11 @@ cdef object op_matrix_norm(object x, object ord, object keepdims):
     except Exception as error_:
         raise explain(error_, "matrix_norm", x=x, ord=ord, keepdims=keepdims) from None
 
-def matrix_norm(x, ord='fro', keepdims=False):
+def matrix_norm(x, ord='fro', keepdims=False, *, dtype=None):
     """Norm of the matrices in the last two axes, Frobenius' ('fro'), the sum of the singular values ('nuc'), or the
     largest sum along columns (1) or rows (inf) or singular value (2), or the smallest (-1, -inf, -2)."""
+    if dtype is not None:
+        x = converted(x, dtype)
     return op_matrix_norm(x, ord, keepdims)
 
 

@@ -7,6 +7,7 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
+from gradspec.support.keywords import converted
 from gradspec.generated.kernels.normalisers cimport (
     forward_batch_norm, forward_group_norm, forward_gumbel_softmax, forward_instance_norm, forward_layer_norm,
     forward_local_response_norm, forward_log_softmax, forward__log_softmax_backward, forward_normalize, forward_rms_norm,
@@ -281,8 +282,10 @@ cdef tuple jvp_log_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
         axes = ()
     return (x_t - ops.sum(ops.exp(y) * x_t, axes, True),)
 
-def log_softmax(x, axis=-1):
+def log_softmax(x, axis=-1, *, dtype=None):
     """x - logsumexp(x) along `axis`."""
+    if dtype is not None:
+        x = converted(x, dtype)
     return op_log_softmax(x, axis)
 
 
@@ -527,8 +530,10 @@ cdef tuple jvp_softmax(tuple outputs_, tuple inputs_, tuple tangents_):
         axes = ()
     return (ops._softmax_backward(x_t, y, axes),)
 
-def softmax(x, axis=-1):
+def softmax(x, axis=-1, *, dtype=None):
     """exp(x) / sum(exp(x)) along `axis`, without overflow."""
+    if dtype is not None:
+        x = converted(x, dtype)
     return op_softmax(x, axis)
 
 
@@ -621,8 +626,10 @@ cdef object op_softmin(object x, object axis):
     except Exception as error_:
         raise explain(error_, "softmin", x=x, axis=axis) from None
 
-def softmin(x, axis=-1):
+def softmin(x, axis=-1, *, dtype=None):
     """softmax(-x)."""
+    if dtype is not None:
+        x = converted(x, dtype)
     return op_softmin(x, axis)
 
 

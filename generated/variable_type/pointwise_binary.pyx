@@ -9,7 +9,7 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.keywords import scaled
+from gradspec.support.keywords import multiplied
 from gradspec.generated.results import DivmodResult
 from gradspec.generated.kernels.pointwise_binary cimport (
     forward_add, add_ufunc, forward_addcdiv, forward_addcmul, forward_atan2, atan2_ufunc, forward__angle_slope,
@@ -85,7 +85,7 @@ cdef object into_add(object a, object b, object out):
 def add(a, b, *, alpha=None, out=None):
     """a + b."""
     if alpha is not None:
-        b = scaled(b, alpha)
+        b = multiplied(b, alpha)
     if out is not None:
         return into_add(a, b, out)
     return op_add(a, b)
@@ -1548,7 +1548,7 @@ cdef object into_subtract(object a, object b, object out):
 def subtract(a, b, *, alpha=None, out=None):
     """a - b."""
     if alpha is not None:
-        b = scaled(b, alpha)
+        b = multiplied(b, alpha)
     if out is not None:
         return into_subtract(a, b, out)
     return op_subtract(a, b)

@@ -10,7 +10,7 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.keywords import differ
+from gradspec.support.keywords import converted, differ
 from gradspec.generated.results import StdMeanResult, VarMeanResult
 from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_amax, forward_amin, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm,
@@ -377,6 +377,8 @@ cdef object into_max(object x, object axis, object keepdims, object out):
 def max(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Largest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
     equally."""
+    if isinstance(axis, TensorBase):
+        return ops.maximum(x, axis)
     if initial is not None or where is not None:
         return call_method("max", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
@@ -478,6 +480,8 @@ cdef object into_min(object x, object axis, object keepdims, object out):
 def min(x, axis=None, keepdims=False, *, out=None, initial=None, where=None):
     """Smallest element, NaN if there is one, complex numbers by real, then imaginary part; ties share the gradient
     equally."""
+    if isinstance(axis, TensorBase):
+        return ops.minimum(x, axis)
     if initial is not None or where is not None:
         return call_method("min", x, dict(axis=axis, keepdims=keepdims), dict(out=out, initial=initial, where=where))
     if out is not None:
@@ -580,8 +584,10 @@ cdef object op_norm(object x, object ord, object axis, object keepdims):
     except Exception as error_:
         raise explain(error_, "norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
-def norm(x, ord=2, axis=None, keepdims=False):
+def norm(x, ord=2, axis=None, keepdims=False, *, dtype=None):
     """Vector norm of all elements, or along `axis`; for the norms of a matrix see linalg."""
+    if dtype is not None:
+        x = converted(x, dtype)
     return op_norm(x, ord, axis, keepdims)
 
 
@@ -1028,9 +1034,11 @@ cdef object into_vector_norm(object x, object ord, object axis, object keepdims,
     target_ = prepare_out(out, (x,), "vector_norm")
     return write_out(target_, op_vector_norm(x, ord, axis, keepdims), "vector_norm")
 
-def vector_norm(x, ord=2, axis=None, keepdims=False, *, out=None):
+def vector_norm(x, ord=2, axis=None, keepdims=False, *, dtype=None, out=None):
     """sum(abs(x)**ord)**(1/ord), the largest or smallest modulus for inf or -inf, the number of nonzeros for 0; the
     derivative at 0 is 0."""
+    if dtype is not None:
+        x = converted(x, dtype)
     if out is not None:
         return into_vector_norm(x, ord, axis, keepdims, out)
     return op_vector_norm(x, ord, axis, keepdims)

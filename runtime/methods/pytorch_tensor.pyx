@@ -66,6 +66,8 @@ cdef class PyTorchTensor(TensorBase):
         """Number of axes; PyTorch's spelling of `ndim`."""
         return PyArray_NDIM(self.array)
 
+    ndimension = dim
+
     def numel(self):
         """Number of elements; PyTorch's spelling of `size`."""
         return (<object> self.array).size

@@ -159,15 +159,15 @@ NAMES = {
     # Arrays.
     "write tuple, the class of x.shape": "Size",
     "write gs.Tensor": "Array ref Ref new_ref empty_ref free_ref ShapeDtypeStruct Value Storage storage swap_tensors",
-    "write gs.tensor(data, dtype=gs.float32), and x.dtype == gs.float32 to ask": "FloatTensor FloatStorage",
-    "write gs.tensor(data, dtype=gs.float64), and x.dtype == gs.float64 to ask": "DoubleTensor DoubleStorage",
-    "write gs.tensor(data, dtype=gs.int64), and x.dtype == gs.int64 to ask": "LongTensor LongStorage",
-    "write gs.tensor(data, dtype=gs.int32), and x.dtype == gs.int32 to ask": "IntTensor IntStorage",
-    "write gs.tensor(data, dtype=gs.int16), and x.dtype == gs.int16 to ask": "ShortTensor ShortStorage",
-    "write gs.tensor(data, dtype=gs.int8), and x.dtype == gs.int8 to ask": "CharTensor CharStorage",
-    "write gs.tensor(data, dtype=gs.uint8), and x.dtype == gs.uint8 to ask": "ByteTensor ByteStorage",
-    "write gs.tensor(data, dtype=gs.bool), and x.dtype == gs.bool to ask": "BoolTensor BoolStorage",
-    "write gs.tensor(data, dtype=gs.half), and x.dtype == gs.half to ask": "HalfTensor HalfStorage chalf",
+    "write gs.tensor(data, dtype=gs.float32), and x.dtype == gs.float32 to ask": "FloatStorage",
+    "write gs.tensor(data, dtype=gs.float64), and x.dtype == gs.float64 to ask": "DoubleStorage",
+    "write gs.tensor(data, dtype=gs.int64), and x.dtype == gs.int64 to ask": "LongStorage",
+    "write gs.tensor(data, dtype=gs.int32), and x.dtype == gs.int32 to ask": "IntStorage",
+    "write gs.tensor(data, dtype=gs.int16), and x.dtype == gs.int16 to ask": "ShortStorage",
+    "write gs.tensor(data, dtype=gs.int8), and x.dtype == gs.int8 to ask": "CharStorage",
+    "write gs.tensor(data, dtype=gs.uint8), and x.dtype == gs.uint8 to ask": "ByteStorage",
+    "write gs.tensor(data, dtype=gs.bool), and x.dtype == gs.bool to ask": "BoolStorage",
+    "write gs.tensor(data, dtype=gs.half), and x.dtype == gs.half to ask": "HalfStorage chalf",
     "write gs.float64, which is the default": "float_",
     "write gs.uint8": "byte",
     "write gs.complex64": "ComplexFloatStorage",
@@ -275,12 +275,12 @@ NAMES = {
     ),
     "write gs.set_num_threads": "set_num_interop_threads get_num_interop_threads init_num_threads has_openmp",
     "write dtype= where a tensor is made: the default is float64, NumPy's": (
-        "set_default_tensor_type amp autocast* GradScaler get_autocast_* set_autocast_* is_autocast_* clear_autocast_cache "
-        "default_matmul_precision set_float32_matmul_precision get_float32_matmul_precision set_flush_denormal"
+        "set_default_tensor_type autocast_* get_autocast_* set_autocast_* is_autocast_* clear_autocast_cache "
+        "default_matmul_precision set_flush_denormal"
     ),
     "write np.set_printoptions": "set_printoptions printoptions get_printoptions",
     "write nothing: results are the same from run to run": (
-        "use_deterministic_algorithms are_deterministic_algorithms_enabled is_deterministic_algorithms_warn_only_enabled "
+        "is_deterministic_algorithms_warn_only_enabled "
         "set_deterministic_debug_mode get_deterministic_debug_mode deterministic"
     ),
     "write np.exceptions.ComplexWarning": "ComplexWarning",
@@ -296,7 +296,7 @@ NAMES = {
         "int_repr per_channel_* per_tensor_* q_* qscheme quantization qat quantizable ao"
     ),
     "write nothing: every tensor is strided": (
-        "strided layout jagged channels_last* contiguous_format preserve_format legacy_contiguous_format memory_format "
+        "strided layout jagged legacy_contiguous_format memory_format "
         "masked convert_conv*"
     ),
     "no counterpart: it is part of the machinery of the library that it is from": (

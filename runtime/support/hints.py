@@ -29,6 +29,8 @@ KEYWORDS = {
     "pin_memory": "nothing: every tensor is in memory",
     "non_blocking": "nothing: every tensor is in memory",
     "memory_format": "nothing: a layout is NumPy's to choose",
+    "size_average": "reduction='mean' for True, 'sum' for False",
+    "reduce": "reduction='mean' for True, 'none' for False",
     "inplace": "the name with a final underscore, relu_(x)",
 }
 

@@ -38,7 +38,8 @@ CONVERTED = {"unbiased": int}
 # Keywords with values that change nothing here.
 IDLE = {
     "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
-    "memory_format": (None,), "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,), "sparse": (False,),
+    "memory_format": (None, "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"), "reduce": (None,),
+    "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,), "sparse": (False,),
     "sorted": (True,), "as_tuple": (True,),
     "pivot": (True,), "driver": (None,), "size_average": (None,), "dtype": (None,), "out": (None,),
     "prepend": (None,), "append": (None,), "hard": (False,), "mode": ("reduced",),
@@ -61,11 +62,16 @@ def meant(name: str, known: Collection[str]) -> str | None:
     return None
 
 
-def scaled(value: object, factor: object) -> object:
+def multiplied(value: object, factor: object) -> object:
     """An argument times what a keyword says: `b` of `add(a, b, alpha=2)`; of two numbers a number, which no dtype follows."""
     if isinstance(value, (int, float, complex)) and isinstance(factor, (int, float, complex)):
         return factor * value
     return ops.multiply(value, factor)
+
+
+def converted(value: object, dtype: object) -> object:
+    """An argument in the dtype that a keyword says: `x` of `softmax(x, dtype=gs.float32)`."""
+    return ops.astype(value, dtype)
 
 
 def is_idle(name: str, value: object) -> bool:

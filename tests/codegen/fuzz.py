@@ -42,7 +42,7 @@ WORDS = (
     "x y grad x_t np. kernels. Array Index Mask Scalar int[] int[2] ? * ** / // % @ + - == < <= != ( ) [ ] { } , : ; -> = . .. "
     "... # ' \" \\ | > & ! %TAG --- ... - ? _ __ None True f( x( x() slice(None) Ellipsis inf nan 1e999 1j -1 0 0.5 if else and or "
     "not in is lambda: for yield await *x **x x.shape x.ndim x.dtype x.T x[0] x[::-1] x[::10**18] grad_y where( sum( reshape( "
-    "else: else:x x: {n} {axes} ranks 1..3 op doc args ref unlike factor alias numpy namespace operator variants view domain dtype shape forward inplace placed composite let dy/dx linear "
+    "else: else:x x: {n} {axes} ranks 1..3 op doc args ref unlike factor cast pair alias numpy namespace operator variants view domain dtype shape forward inplace placed composite let dy/dx linear "
     "multilinear nondifferentiable vjp jvp samples family about defaults ops presets true false any float real int bool "
     "broadcast(x) reduce(x) (..., n) (_, 1) y, z float[] str='a' class self out state \t \u00e9 \u03c0 \ufeff \x00 \x85 \u2028 \r \r\n"
 ).split(" ")

@@ -155,6 +155,52 @@ def test_alpha_multiplies_what_is_added():
         gs.multiply(x, b, alpha=2)
 
 
+def test_a_dtype_is_that_of_what_goes_in():
+    x = gs.tensor(X, requires_grad=True)
+    for name in ("softmax", "log_softmax", "softmin"):
+        function = getattr(gs.nn.functional, name)
+        found = function(x, dim=-1, dtype=gs.float32)
+        assert found.dtype == gs.float32 and np.array_equal(found.detach(), function(x.detach().astype("float32"), -1))
+        assert gs.autograd.grad(found.square().sum(), x)[0].dtype == gs.float64
+    assert x.softmax(0, dtype=gs.float32).dtype == x.log_softmax(0, dtype=gs.float32).dtype == x.norm(dtype=gs.float32).dtype == gs.float32
+    for name in ("norm", "vector_norm", "matrix_norm"):
+        assert getattr(gs.linalg, name)(x, dtype=gs.float32).dtype == gs.float32
+    assert {op.name for op in PUBLIC if "dtype" in parameters_of(op) and not any(name == "dtype" for name, *_ in op.arguments)} > {
+        "softmax", "log_softmax", "softmin", "norm", "vector_norm", "matrix_norm", "array_norm"}  # fmt: skip
+
+
+def test_a_tensor_in_the_place_of_an_axis_is_the_second_of_two():
+    x, b = (gs.tensor(value, requires_grad=True) for value in (X, X[::-1] + 0.25))
+    for name, pair in (("max", gs.maximum), ("min", gs.minimum)):
+        wanted = pair(x, b)
+        for found in (getattr(gs, name)(x, b), getattr(x, name)(b), getattr(gs, name)(x, gs.tensor(0.5))):
+            assert found.shape == x.shape
+        assert np.array_equal(getattr(gs, name)(x, b).detach(), wanted.detach())
+        slopes = [gs.autograd.grad(value.square().sum(), (x, b)) for value in (getattr(x, name)(b), wanted)]
+        assert all(map(np.array_equal, *slopes))
+        assert getattr(gs, name)(x, 1).shape == (2,) and getattr(np, name)(x, axis=0).shape == (3,)
+    assert np.array_equal(gs.vmap(gs.max)(x.detach(), b.detach()), np.maximum(X, X[::-1] + 0.25))
+
+
+def test_activations_write_into_what_they_are_given():
+    found = {op.name for op in PUBLIC if "inplace" in parameters_of(op)}
+    assert {"relu", "relu6", "elu", "selu", "celu", "leaky_relu", "hardtanh", "hardsigmoid", "hardswish", "silu", "mish", "threshold"} <= found
+    assert all(op.namespace == "nn" and "inplace" in op.variants for op in PUBLIC if op.name in found)
+    for op in PUBLIC:
+        if op.name in found:
+            rest = {"threshold": (0.5, 2.0)}.get(op.name, ())
+            start = -X if op.name == "log1mexp" else X - 1
+            x, base = gs.tensor(start, requires_grad=True), gs.tensor(start, requires_grad=True)
+            inner = x * 1
+            function = function_of(op)
+            written = function(inner, *rest, inplace=True)
+            assert written is inner and np.array_equal(inner.detach(), function(base * 1, *rest, inplace=False).detach()), op.name
+            slopes = gs.autograd.grad(written.sum(), x)[0], gs.autograd.grad(function(base, *rest).sum(), base)[0]
+            np.testing.assert_allclose(*slopes, rtol=1e-12, err_msg=op.name)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'inplace'; write the name with a final underscore"):
+        gs.nn.functional.dropout(x, inplace=True)
+
+
 def test_what_is_made_like_a_tensor_may_be_a_leaf():
     """`requires_grad=` of every function that takes the shape and dtype of an array and none of its numbers."""
     x = gs.tensor(X, requires_grad=True)

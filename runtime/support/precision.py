@@ -1,0 +1,183 @@
+"""What programs say of how PyTorch should compute: in which precision, in which layout, the same from run to run.
+
+Owns the names, so that such programs need no other lines here: what is so already says nothing, and half precision is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .devices import cuda
+
+__all__ = [
+    "GradScaler", "amp", "are_deterministic_algorithms_enabled", "autocast", "channels_last", "channels_last_3d",
+    "contiguous_format", "get_float32_matmul_precision", "is_autocast_enabled", "preserve_format", "set_float32_matmul_precision",
+    "use_deterministic_algorithms",
+]  # fmt: skip
+
+# Layouts, as a `memory_format=` names them: a layout is NumPy's to choose, and no value depends on it.
+preserve_format, contiguous_format, channels_last, channels_last_3d = (
+    "preserve_format", "contiguous_format", "channels_last", "channels_last_3d",
+)  # fmt: skip
+PRECISIONS = ("highest", "high", "medium")
+
+
+def _enabled(name: str, device_type: str, enabled: bool) -> bool:
+    """Whether half precision is wanted where there could be any: on another device there is none, as PyTorch says without one."""
+    if enabled and str(device_type) != "cpu":
+        warnings.warn(f"{name} is enabled for {str(device_type)!r}, but there is no such device.  Disabling.", stacklevel=4)
+    return bool(enabled) and str(device_type) == "cpu"
+
+
+class autocast:
+    """A block, or a function, that says whether PyTorch may compute in half precision.
+
+    Parameters
+    ----------
+    device_type : str
+        On another one than "cpu" nothing is changed, with a warning where it is enabled.
+    dtype : dtype, optional
+    enabled : bool
+    cache_enabled : bool, optional
+
+    Raises
+    ------
+    RuntimeError
+        Where it is enabled on "cpu": products in half precision are not there.
+    """
+
+    def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
+        if _enabled("autocast", device_type, enabled):
+            raise RuntimeError("autocast: nothing is computed in half precision here; write enabled=False, or leave it out, "
+                               "and module.to(gs.float32) for single precision")  # fmt: skip
+
+    def __enter__(self) -> autocast:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        pass
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        return called
+
+
+class GradScaler:
+    """The scale of losses in half precision, which is 1.
+
+    Parameters
+    ----------
+    device : str
+        On another one than "cpu" nothing is scaled, with a warning where it is enabled.
+    init_scale, growth_factor, backoff_factor, growth_interval
+        Nothing.
+    enabled : bool
+
+    Raises
+    ------
+    RuntimeError
+        Where it is enabled on "cpu": there are no gradients in half precision that would underflow.
+    """
+
+    def __init__(self, device: str = "cuda", init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+                 growth_interval: int = 2000, enabled: bool = True) -> None:  # fmt: skip
+        if _enabled("GradScaler", device, enabled):
+            raise RuntimeError("GradScaler: nothing is computed in half precision here; write enabled=False, or leave it out")
+
+    def scale(self, outputs: Any) -> Any:
+        """The outputs themselves."""
+        return outputs
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Nothing."""
+
+    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """A step of the optimiser."""
+        return optimizer.step(*args, **kwargs)
+
+    def update(self, new_scale: Any = None) -> None:
+        """Nothing."""
+
+    def get_scale(self) -> float:
+        """1.0."""
+        return 1.0
+
+    def is_enabled(self) -> bool:
+        """False."""
+        return False
+
+    def state_dict(self) -> dict[str, Any]:
+        """An empty dict."""
+        return {}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Nothing."""
+
+
+class amp:
+    """PyTorch's namespace of half precision: `gs.amp.autocast`, `gs.amp.GradScaler`."""
+
+    autocast, GradScaler = autocast, GradScaler
+
+
+class _OfAbsent:
+    """`gs.cuda.amp`, whose names are those of `gs.amp` without a device."""
+
+    autocast, GradScaler = functools.partial(autocast, "cuda"), functools.partial(GradScaler, "cuda")
+
+
+vars(cuda)["amp"] = _OfAbsent()
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """False."""
+    return False
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Nothing: products of single precision are of single precision.
+
+    Parameters
+    ----------
+    precision : {"highest", "high", "medium"}
+        How much less PyTorch may take.
+    """
+    if precision not in PRECISIONS:
+        raise ValueError(f"set_float32_matmul_precision: precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
+
+
+def get_float32_matmul_precision() -> str:
+    """How precise products of single precision are.
+
+    Returns
+    -------
+    str
+        "highest".
+    """
+    return PRECISIONS[0]
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Nothing: results are the same from run to run.
+
+    Parameters
+    ----------
+    mode, warn_only : bool
+    """
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """Whether results are the same from run to run.
+
+    Returns
+    -------
+    bool
+        True.
+    """
+    return True
