@@ -13,7 +13,7 @@ from gradspec.distributed import DistributedDataParallel, Join, ZeroRedundancyOp
 from gradspec.distributed.buckets import buckets_of
 from tests.asked import each
 
-from .ranks import Net, X, Y, made, on_threads, train
+from .ranks import Net, X, Y, made, on_threads, train, train_normalised
 
 
 @each("count", [1, 2, 4])
@@ -63,27 +63,8 @@ def test_batch_norm_of_all_ranks_is_that_of_the_whole_batch(count, size):
 
 
 def test_a_run_with_batch_norm_of_all_ranks_is_that_of_one_process():
-    rng = np.random.default_rng(1)
-    x, y = rng.normal(size=(4, 8, 3)), rng.normal(size=(4, 8, 1))
-
-    def run(comm=None):
-        rank, size = (0, 1) if comm is None else (comm.Get_rank(), comm.Get_size())
-        net = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Tanh(), nn.Linear(5, 1))
-        own = np.random.default_rng(2)
-        with gs.no_grad():
-            for p in net.parameters():
-                p.copy_(own.normal(size=p.shape))
-        model = net if comm is None else DistributedDataParallel(gs.distributed.SyncBatchNorm.convert_sync_batchnorm(net, comm), comm)
-        optimizer = gs.optim.SGD(net.parameters(), lr=0.1)
-        for rows, target in zip(x, y):
-            part = slice(rank * 8 // size, (rank + 1) * 8 // size)
-            optimizer.zero_grad()
-            ((model(gs.asarray(rows[part])) - target[part]) ** 2).mean().backward()
-            optimizer.step()
-        return [np.asarray(value) for value in net.state_dict().values()]
-
-    wanted = run()
-    for found in on_threads(2, run):
+    wanted = train_normalised()
+    for found in on_threads(2, train_normalised):
         for item, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(item, other, rtol=1e-9)
 
