@@ -6,7 +6,7 @@ from typing import Any
 from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
-from .optimizer import Optimizer, as_given, as_real, check_betas
+from .optimizer import Optimizer, as_given, as_real, check_betas, decayed
 
 
 class Adam(Optimizer):
@@ -26,10 +26,11 @@ class Adam(Optimizer):
         Divide by the largest second moment so far.
     maximize : bool
         Climb instead of descending.
+    decoupled_weight_decay : bool
+        Take the penalty off the parameter itself, as `AdamW` does.
     """
 
     elementwise = True
-    decoupled_weight_decay = False
 
     def __init__(
         self,
@@ -41,9 +42,10 @@ class Adam(Optimizer):
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        decoupled_weight_decay: bool = False,
     ) -> None:
-        options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, {**options, "amsgrad": amsgrad, "maximize": maximize})
+        options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
+        super().__init__(params, {**options, "maximize": maximize, "decoupled_weight_decay": decoupled_weight_decay})
 
     def check_options(self, group: dict[str, Any]) -> None:
         super().check_options(group)
@@ -55,8 +57,7 @@ class Adam(Optimizer):
             state["step"] = ops.zeros((), dtype=float)
             for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 2 + bool(group["amsgrad"])]:
                 state[name] = ops.zeros(param.shape, dtype=param.dtype)
-        if decay and not self.decoupled_weight_decay:
-            grad = grad + decay * param
+        grad = decayed(param, grad, group)
 
         count = state["step"]
         count += 1
@@ -73,7 +74,7 @@ class Adam(Optimizer):
         step = mean / (ops.sqrt(square) / root + group["eps"])
         step *= rate
         step = as_given(step, param)
-        if decay and self.decoupled_weight_decay:
+        if decay and group["decoupled_weight_decay"]:
             step += lr * decay * param
         return step
 
@@ -97,8 +98,6 @@ class AdamW(Adam):
         Climb instead of descending.
     """
 
-    decoupled_weight_decay = True
-
     def __init__(
         self,
         params: Iterable[Tensor] | Iterable[dict[str, Any]],
@@ -110,4 +109,4 @@ class AdamW(Adam):
         *,
         maximize: bool = False,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True)

@@ -6,9 +6,9 @@ every graph that saved the old value, and a trace of the step holds no number th
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import wraps
 from itertools import chain
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,8 +22,34 @@ from .vectors import Vectors
 
 Hook = Callable[..., Any]
 HOOKS = ("step before", "step behind", "state before", "state behind", "loading before", "loading behind")
-KEPT: WeakKeyDictionary["Optimizer", dict[int, Vectors]] = WeakKeyDictionary()  # no part of an optimiser: copies have their own
 EVERYWHERE: tuple[dict[int, Hook], dict[int, Hook]] = ({}, {})  # of the steps of all optimisers
+
+
+# What only says how PyTorch computes a step: the values that change nothing here, and why another one is refused.
+WAYS: dict[str, tuple[tuple[bool | None, ...], str]] = {
+    "foreach": ((None, False, True), ""), "fused": ((None, False, True), ""),
+    "capturable": ((None, False), "there is no device to capture on; gs.compile records a step as it is"),
+    "differentiable": ((None, False), "steps are not recorded; for derivatives of steps compute on tensors: "
+                                      "param - lr * gs.autograd.grad(loss, param, create_graph=True)[0]"),
+}  # fmt: skip
+
+
+def without_ways(init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor, which takes what only says how PyTorch computes a step, and refuses what it cannot do."""
+
+    @wraps(init)
+    def begin(self: "Optimizer", *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **said(kwargs, type(self).__name__))
+
+    return begin
+
+
+def said(options: dict[str, Any], name: str) -> dict[str, Any]:
+    """The options but for those of `WAYS`."""
+    for way, (idle, reason) in WAYS.items():
+        if options.get(way) not in idle:
+            raise ValueError(f"{name}: {way}={options[way]!r} is not supported: {reason or 'it is None, False or True'}")
+    return {option: value for option, value in options.items() if option not in WAYS}
 
 
 class Optimizer:
@@ -48,6 +74,11 @@ class Optimizer:
     shorter: tuple[str, ...] = ()  # what has the parameter's dtype and another shape
     elementwise = False  # whether the `update` of this class treats each number of a parameter by itself
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls) and cls.__module__.startswith(__package__):
+            cls.__init__ = without_ways(cls.__init__)  # type: ignore[method-assign]
+
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
         if isinstance(params, (Tensor, dict, set)):
             raise TypeError(
@@ -64,6 +95,15 @@ class Optimizer:
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
+    @property
+    def _vectors(self) -> dict[int, Vectors]:
+        """The vectors that small parameters of a group are moved as."""
+        return vars(self).setdefault("_moved_together", {})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles have: they make vectors of their own."""
+        return {name: value for name, value in vars(self).items() if name != "_moved_together"}
+
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Optimise more parameters, with options of their own.
 
@@ -76,6 +116,7 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, got {type(param_group).__name__}")
         if "params" not in param_group:
             raise ValueError(f"param_group has no 'params', only {', '.join(map(repr, param_group)) or 'nothing'}")
+        param_group = said(param_group, type(self).__name__)
         if unknown := set(param_group) - {"params", "param_names"} - set(self.defaults):
             raise ValueError(f"{type(self).__name__} has no option {', '.join(map(repr, sorted(unknown)))}")
         params = param_group["params"]
@@ -151,7 +192,7 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         with no_grad():
-            together = KEPT.setdefault(self, {}) if self._is_elementwise() else None
+            together = self._vectors if self._is_elementwise() else None
             for number, group in enumerate(self.param_groups):
                 params = [param for param in group["params"] if not self._has_moved_rows(param, group) and param.grad is not None]
                 if together is not None:
@@ -233,7 +274,8 @@ class Optimizer:
             raise ValueError(f"loaded state dict has {len(theirs)} parameter groups, the optimizer has {len(ours)}")
         if ours != theirs:
             raise ValueError(f"loaded state dict has groups of {theirs} parameters, the optimizer has groups of {ours}")
-        groups = [{**theirs, "params": ours["params"]} for ours, theirs in zip(self.param_groups, saved["param_groups"])]
+        pairs = zip(self.param_groups, saved["param_groups"])
+        groups = [{**self.defaults, **theirs, "params": ours["params"]} for ours, theirs in pairs]
         for group in groups:
             self.check_options(group)
         parameters = dict(
@@ -246,6 +288,8 @@ class Optimizer:
         for number, values in saved["state"].items():
             param = parameters[number]
             for name, value in values.items():
+                if hasattr(value, "__array__") and not isinstance(value, Tensor):  # as PyTorch's tensors have
+                    value = np.asarray(value)
                 if name in self.numbers and isinstance(value, (int, float, np.ndarray, Tensor)):  # a Python number in older files
                     values[name] = asarray(value, dtype=float)
                 elif isinstance(value, (np.ndarray, Tensor)):

@@ -1,6 +1,7 @@
 """Optimisers and schedules beside PyTorch's: 100 steps on the same gradients, each option, states, hooks, averages of models."""
 
 import copy
+import inspect
 import math
 import pickle
 
@@ -27,7 +28,7 @@ MOMENTS = [{}, {"betas": (0.7, 0.9), "eps": 1e-3}, {"weight_decay": 0.1}, {"maxi
 OPTIONS = {
     "SGD": [{"lr": 0.1}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.3}, {"momentum": 0.8, "nesterov": True}, {"weight_decay": 0.1},
             {"maximize": True}],
-    "Adam": [*MOMENTS, {"amsgrad": True}],
+    "Adam": [*MOMENTS, {"amsgrad": True}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
     "AdamW": [*MOMENTS, {"amsgrad": True}],
     "NAdam": [*MOMENTS, {"momentum_decay": 0.1}, {"weight_decay": 0.1, "decoupled_weight_decay": True}],
     "RAdam": [*MOMENTS, {"weight_decay": 0.1, "decoupled_weight_decay": True}, {"betas": (0.9, 0.5)}],
@@ -38,7 +39,7 @@ OPTIONS = {
     "ASGD": [{}, {"lambd": 0.1, "alpha": 0.5}, {"t0": 20}, {"weight_decay": 0.1}, {"maximize": True}],
     "Rprop": [{}, {"etas": (0.3, 1.5)}, {"step_sizes": (1e-3, 0.1)}, {"maximize": True}],
     "Adafactor": [{}, {"lr": 0.1, "beta2_decay": -0.5}, {"eps": (1e-3, 1e-2)}, {"d": 2.0}, {"weight_decay": 0.1}, {"maximize": True}],
-    "Muon": [{}, {"nesterov": False, "momentum": 0.5}, {"weight_decay": 0.0, "adjust_lr_fn": "match_rms_adamw"}, {"ns_steps": 2}],
+    "Muon": [{}, {"nesterov": False, "momentum": 0.5}, {"weight_decay": 0.0, "adjust_lr_fn": "match_rms_adamw"}, {"ns_steps": 2}, {"eps": 0.5, "ns_coefficients": (3.0, -4.0, 2.0)}],
 }  # fmt: skip
 CASES = [(name, options) for name, each_options in OPTIONS.items() for options in each_options]
 COMPLEX = ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adadelta", "Adagrad", "RMSprop", "Rprop"]
@@ -77,6 +78,66 @@ def test_a_hundred_steps_are_pytorchs(torch, monkeypatch, name, options):
     assert ours.keys() == theirs.keys()
     for key, value in theirs.items():
         np.testing.assert_allclose(ours[key], value, rtol=1e-8, atol=1e-11, err_msg=str(key))
+
+
+LEFT = {"LBFGS", "SparseAdam", "Optimizer"}  # test_lbfgs_is_pytorchs, test_sparse_adam
+WAYS = {"foreach", "fused", "capturable", "differentiable"}
+
+
+def test_each_option_of_each_optimiser_is_asked(torch):
+    classes = {name: value for name, value in vars(torch.optim).items() if isinstance(value, type)}
+    assert classes.keys() - LEFT == OPTIONS.keys()
+    for name, each_options in OPTIONS.items():
+        known = inspect.signature(classes[name]).parameters.keys() - {"params", *WAYS}
+        asked = {option for options in each_options for option in options} | {"lr"}  # of which the groups have two
+        assert known - asked == set(), name
+        assert known <= inspect.signature(getattr(gs.optim, name)).parameters.keys()
+
+
+@each("name", [*OPTIONS, "LBFGS", "SparseAdam"])
+def test_ways_to_compute_a_step_change_nothing_or_are_refused(name):
+    make, w = getattr(gs.optim, name), gs.ones((2, 2), requires_grad=True)
+    for options in ({"foreach": True}, {"fused": False, "foreach": None}, {"fused": True, "capturable": False, "differentiable": False}):
+        assert make([w], **options).param_groups[0].keys().isdisjoint(WAYS)
+    if name != "LBFGS":
+        assert make([{"params": [w], "fused": True}]).param_groups[0].keys().isdisjoint(WAYS)
+    with pytest.raises(ValueError, match=f"{name}: capturable=True is not supported: there is no device to capture on"):
+        make([w], capturable=True)
+    with pytest.raises(ValueError, match=f"{name}: differentiable=True is not supported: steps are not recorded"):
+        make([w], differentiable=True)
+    assert inspect.signature(make).parameters.keys().isdisjoint(WAYS)
+
+
+@each(("name", "options"), [(name, options[-1]) for name, options in OPTIONS.items()])
+def test_states_go_to_pytorch_and_come_back(torch, monkeypatch, name, options):
+    """A run that goes on in the other library, and goes on here again, is the run of one library."""
+    monkeypatch.setattr(torch.Tensor, "bfloat16", lambda self: self.clone())
+    rng = np.random.default_rng(0)
+    start, gradients = rng.normal(size=(3, 4)), rng.normal(size=(9, 3, 4))
+
+    def begun(library, values):
+        w = library.tensor(values, requires_grad=True)
+        return w, getattr(library.optim, name)([w], **options)
+
+    def stepped(library, w, optimizer, some):
+        for gradient in some:
+            w.grad = library.tensor(gradient)
+            optimizer.step()
+        return w.detach().numpy().copy()
+
+    w, whole = begun(torch, start)
+    wanted = stepped(torch, w, whole, gradients)
+    here, ours = begun(gs, start)
+    values = stepped(gs, here, ours, gradients[:3])
+    state = ours.state_dict()
+    state["state"] = {i: {key: torch.tensor(np.asarray(value)) if isinstance(value, gs.Tensor) else value for key, value in held.items()}
+                      for i, held in state["state"].items()}  # fmt: skip
+    there, theirs = begun(torch, values)
+    theirs.load_state_dict({**state, "param_groups": [{**theirs.state_dict()["param_groups"][0], **state["param_groups"][0]}]})
+    values = stepped(torch, there, theirs, gradients[3:6])
+    again, last = begun(gs, values)
+    last.load_state_dict(theirs.state_dict())
+    np.testing.assert_allclose(stepped(gs, again, last, gradients[6:]), wanted, rtol=1e-9, atol=1e-11)
 
 
 @each("name", COMPLEX)
