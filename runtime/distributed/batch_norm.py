@@ -56,7 +56,7 @@ class SyncBatchNorm(nn.SyncBatchNorm):
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
         track_running_stats: bool = True, process_group: Any = None, device: Any = None, dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, None, device, dtype, bias=bias)
         self.process_group = world(process_group)
 
     def forward(self, x: gs.Tensor) -> gs.Tensor:

@@ -15,7 +15,7 @@ from ..core.operand import asarray
 from ..generated import ops
 from ..generated.tensor import Tensor
 from ..support.hints import answering
-from .lookup import taken
+from .lookup import embedding
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt
@@ -31,6 +31,10 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
     sparse: bool = False,
+    *,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
 ) -> Tensor:
     """Sums, means or maxima of the rows of `weight` that make a bag.
 
@@ -48,8 +52,10 @@ def embedding_bag(
         Whether the last of `offsets` is where the last bag ends.
     padding_idx : int, optional
         An index that does not count.
-    sparse : bool
+    sparse, max_norm, norm_type
         As of `embedding`.
+    scale_grad_by_freq : bool
+        Whether the gradient of a row is divided by how often its index stands in `indices`; not where `mode` is 'max'.
 
     Returns
     -------
@@ -66,6 +72,8 @@ def embedding_bag(
         raise ValueError(f"embedding_bag: mode must be 'mean', 'sum' or 'max', got {mode!r}")
     if per_sample_weights is not None and mode != "sum":
         raise ValueError("embedding_bag: per_sample_weights are for mode='sum'")
+    if scale_grad_by_freq and mode == "max":
+        raise ValueError("embedding_bag: does not support scaling the gradient by the frequency if mode is 'max'")
     weight, places = asarray(weight), asarray(indices).detach().numpy()
     if places.dtype.kind not in "iu" or places.ndim not in (1, 2):
         raise TypeError("embedding_bag: indices must be integers in rows, or a vector of them")
@@ -84,7 +92,9 @@ def embedding_bag(
         padding_idx %= weight.shape[0]
     kept = np.flatnonzero(places != padding_idx) if padding_idx is not None else np.arange(places.size)
     places, bag = places[kept], bag[kept]
-    rows = taken(places, weight, sparse)
+    if max_norm is not None:
+        embedding(indices, weight.detach(), None, max_norm, norm_type)  # which shortens the rows
+    rows = embedding(places, weight, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
     if mode == "max":
         most = ops.index_reduce(ops.full((count, weight.shape[1]), -np.inf, dtype=rows.dtype), 0, bag, rows, "amax")
         return ops.where(np.isin(np.arange(count), bag)[:, None], most, 0.0)

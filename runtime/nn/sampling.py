@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # for checkers alone: it is slow to import
 
 @answering
 def gumbel_softmax(
-    x: Tensor | npt.ArrayLike, tau: float = 1.0, hard: bool = False, axis: int = -1, *, generator: Any = None
+    x: Tensor | npt.ArrayLike, tau: float = 1.0, hard: bool = False, axis: int = -1, *, eps: float = 1e-10, generator: Any = None
 ) -> Tensor:
     """A differentiable draw of one of the classes whose logits are `x`: softmax of (x + Gumbel noise) / tau.
 
@@ -32,6 +32,8 @@ def gumbel_softmax(
         Whether the result is 1 for the class drawn and 0 for the others; its derivative is that of the soft one.
     axis : int
         Axis along which the classes lie.
+    eps : float
+        Nothing, as in PyTorch.
     generator : numpy.random.Generator or int, optional
         Where the random numbers come from, or a seed.
 

@@ -94,6 +94,7 @@ ROWS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("ZeroPad2d", "(1, 2, 0, -1)", ((1, 2, 4, 5),)), ("ReflectionPad1d", "(1, 2)", ((2, 4),)),
     ("Embedding", "5, 3", (I(5, 2, 4),)), ("Embedding", "5, 3, padding_idx=1, scale_grad_by_freq=True", (I(5, 2, 4),)),
     ("Embedding", "5, 3, max_norm=1.0", (I(5, 2, 4),)),
+    ("EmbeddingBag", "5, 3, max_norm=0.5, mode='sum'", (I(5, 2, 4),)),
     ("EmbeddingBag", "5, 3", (I(5, 2, 4),)), ("EmbeddingBag", "5, 3, mode='sum', padding_idx=1", (I(5, 6), np.array([0, 2]))),
     ("EmbeddingBag", "5, 3, mode='max', include_last_offset=True", (I(5, 6), np.array([0, 2, 6]))),
     ("RNN", "3, 4", ((5, 2, 3),)), ("RNN", "3, 4, 2, 'relu', bidirectional=True, bias=False", ((5, 2, 3), (4, 2, 4))),

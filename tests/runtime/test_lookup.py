@@ -63,3 +63,16 @@ def test_tables_of_a_vmap():
     tables = gs.asarray(np.random.default_rng(0).normal(size=(2, 4, 3)))
     slope = gs.grad(lambda w: (gs.nn.embedding(INDICES, w, padding_idx=1, scale_grad_by_freq=True) ** 2).sum())
     np.testing.assert_allclose(gs.vmap(slope)(tables).numpy(), gs.stack([slope(w) for w in tables]).numpy())
+
+
+def test_bags_divide_gradients_by_how_often_an_index_stands_there():
+    """PyTorch's, on the CPU, divides by the counts of other rows."""
+    places, weight = [[3, 1, 4], [2, 2, 2]], gs.tensor(np.ones((5, 2)), requires_grad=True)
+    layer = gs.nn.EmbeddingBag(5, 2, mode="sum", scale_grad_by_freq=True, _weight=weight.detach())
+    function = gs.nn.embedding_bag(places, weight, mode="sum", scale_grad_by_freq=True)
+    for found, leaf in ((function, weight), (layer(gs.asarray(places)), layer.weight)):
+        assert np.array_equal(found.detach(), gs.nn.embedding_bag(places, weight.detach(), mode="sum"))
+        (slope,) = gs.autograd.grad((found * [[1.0], [5.0]]).sum(), leaf)
+        assert slope[:, 0].tolist() == [0, 1, 5, 1, 1]
+    with pytest.raises(ValueError, match="does not support scaling the gradient by the frequency if mode is 'max'"):
+        gs.nn.embedding_bag(places, weight, mode="max", scale_grad_by_freq=True)

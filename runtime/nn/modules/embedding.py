@@ -147,19 +147,18 @@ class EmbeddingBag(_Rows):
         include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if scale_grad_by_freq:
-            raise ValueError("EmbeddingBag: scale_grad_by_freq is not there yet; sum what Embedding gives")
-        self._build(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, False, sparse, _weight, device, dtype)
+        self._build(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, _weight, device, dtype
+        )
         self.mode, self.include_last_offset = mode, include_last_offset
 
     def forward(
         self, indices: gs.Tensor, offsets: gs.Tensor | None = None, per_sample_weights: gs.Tensor | None = None
     ) -> gs.Tensor:
-        if self.max_norm is not None:
-            F.embedding(indices, self.weight.detach(), None, self.max_norm, self.norm_type)  # which shortens the rows
         return F.embedding_bag(
-            indices, self.weight, offsets, self.mode, per_sample_weights, self.include_last_offset, self.padding_idx, self.sparse
-        )
+            indices, self.weight, offsets, self.mode, per_sample_weights, self.include_last_offset, self.padding_idx, self.sparse,
+            max_norm=self.max_norm, norm_type=self.norm_type, scale_grad_by_freq=self.scale_grad_by_freq,
+        )  # fmt: skip
 
     def extra_repr(self) -> str:
         return f"{self._shown()}, mode={self.mode!r}" + (

@@ -135,6 +135,14 @@ class BatchNorm3d(BatchNorm):
 class SyncBatchNorm(BatchNorm):
     """Batch norm of one process, of any number of axes; that of many ranks is `gs.distributed.SyncBatchNorm`."""
 
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, process_group: None = None, device: Any = None, dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        if process_group is not None:
+            raise TypeError("SyncBatchNorm: this one is of one process; write gs.distributed.SyncBatchNorm for many")
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
     def _check_input_dim(self, x: gs.Tensor) -> None:
         if x.ndim < 2:
             raise ValueError(f"expected at least 2D input (got {x.ndim}D input)")
