@@ -134,8 +134,8 @@ def capture(
     taken = Captured()
     for item in given:
         array = array_held(item)
-        value = witness.memory.known(array)
-        taken.inputs.append(witness.memory.enter(array, "input") if value is None else value)
+        value = witness.met.known(array)
+        taken.inputs.append(witness.met.enter(array, "input") if value is None else value)
     states = [state_of(item) for item in given]
     try:
         witness.start()  # here, for an interrupt may come as soon as it is done
@@ -173,7 +173,7 @@ def state_of(item: Any) -> tuple:
 
 def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple], there: set[int]) -> None:
     """Look for what the call has changed, go backward from its results, and put all steps in a line."""
-    memory = witness.memory
+    memory = witness.met
     if as_generator(None, "compile", "generator") is not witness.default:
         raise Unfit("the call seeds the default generator, which a replay would not do; seed it outside")
     places = {id(item): number for number, item in reversed(list(enumerate(given)))}
@@ -258,8 +258,8 @@ def go_backward(taken: Captured, witness: Witness, given: list[Any], outs: list[
     from ..core.operand import asarray
 
     cotangents = [np.ones(out.shape, out.dtype) for out in outs]
-    taken.cotangents = [witness.memory.enter(array, "input") for array in cotangents]
-    taken.differentiated = [witness.memory.known(array_of(out)) for out in outs]
+    taken.cotangents = [witness.met.enter(array, "input") for array in cotangents]
+    taken.differentiated = [witness.met.known(array_of(out)) for out in outs]
     tensors = [asarray(array) for array in cotangents]
     witness.step("made", BACKWARD, (), NOWHERE)
     try:

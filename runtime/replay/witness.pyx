@@ -102,7 +102,7 @@ cdef class Witness(Recorder):
         for kind, item in told:
             if kind.startswith("Index"):
                 for array in arrays_in(item):
-                    value = self.memory.known(array)
+                    value = self.met.known(array)
                     if value is not None and value.kind != "constant":
                         self.root.add(Call("made", GUARD, (value, array.tobytes()), self.line_at(event)))
                         self.placed.add(look.memory)
@@ -122,7 +122,7 @@ cdef class Witness(Recorder):
         if event.error is not None:
             return
         self.loose.update(self.watched.changes())
-        for way in self.watched.strangers(self.memory, {id(item) for _, item in self.holdings.tensors}):
+        for way in self.watched.strangers(self.met, {id(item) for _, item in self.holdings.tensors}):
             raise Unfit(f"the callback at {place(event.line)} holds {way}, an array of this call: give it as an argument")
         for item in (*leaves_of(event.inputs[1:]), *self.watched.numbers):
             if type(item) in (int, float, complex) and repr(abs(item)) not in self.numbers or (
@@ -208,14 +208,14 @@ cdef class Witness(Recorder):
         array = held(event.inputs[0])
         if array is None or event.name == "shape":
             return
-        if self.memory.known(array) is None and self.memory.block(array) is None:
+        if self.met.known(array) is None and self.met.block(array) is None:
             return  # numbers that were made here
         self.step("made", GUARD, (self.value(array, event), array.tobytes()), event)
 
     cpdef made(self, Event event):
         Recorder.made(self, event)
         array = held(event.outputs)
-        if self.memory.known(array) is None:
+        if self.met.known(array) is None:
             self.made_here.add(key_of(array))
             if not self.is_inside() and np.asarray(array).dtype.kind in "fc":
                 self.doubt_array(array, event)
@@ -227,10 +227,10 @@ cdef class Witness(Recorder):
                 return
 
     cpdef Value value(self, ndarray array, object event):
-        cdef Value value = self.memory.known(array)
+        cdef Value value = self.met.known(array)
         if value is not None:
             return value
-        known = self.memory.block(array) is not None
+        known = self.met.block(array) is not None
         value = Recorder.value(self, array, event)
         if not known and not self.is_inside() and key_of(array) not in self.made_here and not np.isin(array, (0, 1)).all():
             self.doubtful.append((array.copy(), event.line))

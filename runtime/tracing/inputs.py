@@ -53,7 +53,7 @@ class Inputs:
             if array is not None:
                 self.enter(array, parameter, path)
             elif held_generator(leaf) is not None:
-                source = self.recorder.memory.source(held_generator(leaf), name_of(parameter, path))
+                source = self.recorder.met.source(held_generator(leaf), name_of(parameter, path))
                 source.path = source.path or parameter + path
             elif leaf is None or isinstance(leaf, (bool, int, float, complex, str)) and leaf == leaf:  # NaN is equal to nothing
                 self.fixed.append((parameter + path, literal(leaf)))
@@ -61,7 +61,7 @@ class Inputs:
                               for leaf, array in zip(leaves, arrays)])  # fmt: skip
 
     def enter(self, array: np.ndarray, parameter: str, path: str) -> None:
-        memory = self.recorder.memory
+        memory = self.recorder.met
         value = memory.known(array)
         if value is not None or memory.block(array) is not None:
             self.recorder.notes.append(f"{parameter}{path} shares memory with another input, and has to where the program is run")

@@ -220,7 +220,20 @@ def other_leaves(tree, names):
 cpdef list renamed(list lines, dict names):
     """The instructions with some values in the place of others."""
     cdef Instruction line
-    return [line.replaced(other_values(line.given, names), other_values(line.outputs, names)) for line in lines]
+    return [line.replaced(other_values(line.given, names), other_values(line.outputs, names)) if uses_any(line, names) else line
+            for line in lines]
+
+
+cdef bint uses_any(Instruction line, dict values) except -1:
+    """Whether an instruction reads or makes some values."""
+    cdef Value value
+    for value in line.read:
+        if value in values:
+            return True
+    for value in line.made:
+        if value in values:
+            return True
+    return False
 
 
 # What passes ask.

@@ -15,7 +15,7 @@ cdef class Call:
     cdef int add(self, Call part) except -1
 
 cdef class Recorder(Listener):
-    cdef public Memory memory
+    cdef public Memory met      # what arrays have been met: `memory` would ask for events of memory
     cdef readonly Call root
     cdef Call open              # that runs
     cdef public list notes

@@ -79,7 +79,7 @@ cdef class Recorder(Listener):
     by_operator = True
 
     def __init__(self, Memory values):
-        self.memory = values
+        self.met = values
         self.root = self.open = Call("program", "")
         self.notes, self.failure, self.lines = [], None, {}
 
@@ -162,7 +162,7 @@ cdef class Recorder(Listener):
         elif event.kind == "draw":
             generator = held_generator(event.outputs)
             if event.inputs[0] is None or held_generator(event.inputs[0]) is not None:
-                self.drawn(self.memory.source(generator))
+                self.drawn(self.met.source(generator))
         elif event.kind == "left":
             self.left(event)
 
@@ -208,7 +208,7 @@ cdef class Recorder(Listener):
     cpdef made(self, Event event):
         """A tensor without an operator: a copy of values, or new numbers."""
         data, array = event.inputs[0], held(event.outputs)
-        if self.memory.known(array) is not None:
+        if self.met.known(array) is not None:
             return
         if not any([self.is_known(part) for part in arrays_in(data)]):
             return  # numbers: a constant when it is used
@@ -220,10 +220,10 @@ cdef class Recorder(Listener):
         call.outputs = self.result(event.outputs, call)
 
     def is_known(self, ndarray array):
-        return self.memory.known(array) is not None or self.memory.block(array) is not None
+        return self.met.known(array) is not None or self.met.block(array) is not None
 
     cpdef left(self, Event event):
-        value = self.memory.known(held(event.inputs[0]))
+        value = self.met.known(held(event.inputs[0]))
         own = self.is_inside() if value is None else value.kind != "constant"  # what is not known yet may be an operator's result
         if not own:
             return
@@ -257,21 +257,21 @@ cdef class Recorder(Listener):
         if item is None or type(item) in (int, float, bool, str):
             return item
         generator = held_generator(item)
-        return item if generator is None else self.memory.source(generator)
+        return item if generator is None else self.met.source(generator)
 
     cpdef Value value(self, ndarray array, object event):
         """The value that an array is: known, another look at memory that is known, or a constant."""
-        cdef Value value = self.memory.known(array), constant
+        cdef Value value = self.met.known(array), constant
         cdef tuple block
         if value is not None:
             return value
-        block = self.memory.block(array)
+        block = self.met.block(array)
         if block is not None:
             return self.looked_at(array, <Value> block[1], <ndarray> block[2], event)
         owner = owner_of(array)
         if owner.dtype.kind not in "fciub" or owner.nbytes > 4 * array.nbytes + 4096:
             owner = array
-        constant = self.memory.enter(owner, "constant")
+        constant = self.met.enter(owner, "constant")
         constant.data, constant.line, constant.hosts = copied(owner), event.line, calls_around(self.open)
         constant.inner = self.open.name if self.is_inside() else None
         if key_of(owner) == key_of(array):
@@ -298,7 +298,7 @@ cdef class Recorder(Listener):
         offset = (array.__array_interface__["data"][0] - start) // size
         strides = tuple([stride // size for stride in (<object> array).strides])
         call = self.step("made", "as_strided", (whole, (<object> array).shape, strides, offset), event)
-        value = self.memory.enter(array, "result")
+        value = self.met.enter(array, "result")
         value.definer = call
         call.outputs = value
         return value
@@ -309,9 +309,9 @@ cdef class Recorder(Listener):
         array = (<TensorBase> item).array if is_tensor(item) else held(item)
         if array is None:
             return item
-        value = self.memory.known(<ndarray> array)
+        value = self.met.known(<ndarray> array)
         if value is None:
-            value = self.memory.enter(<ndarray> array, "result")
+            value = self.met.enter(<ndarray> array, "result")
             value.definer = call
         elif value.hosts and call in value.hosts:  # a tangent of the operator has read its result before it ended
             value.kind, value.definer, value.data, value.hosts = "result", call, None, ()

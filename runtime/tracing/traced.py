@@ -282,7 +282,7 @@ class Ending:
         array = held(item)
         if array is None:
             return item
-        if self.recorder.memory.known(array) is None and self.recorder.memory.block(array) is None:
+        if self.recorder.met.known(array) is None and self.recorder.met.block(array) is None:
             self.recorder.notes.append("a result was computed by no operator: it stands here as it was")
         return self.recorder.value(array, self)
 
