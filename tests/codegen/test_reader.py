@@ -112,6 +112,15 @@ def test_further_samples_and_examples_follow_those_of_the_entry():
     assert str(op.examples[1].value.location) == "samples/tested.yaml:7:13"
 
 
+def test_an_entry_shows_three_samples_at_most(small):
+    shown = TANH.replace("one", "\n  - only\n" + "\n".join(f"  - f(x({n}))" for n in (2, 5, 6)))
+    assert len(small.read(shown).ops["tanh"].samples) == 3
+    assert small.refusal("read", shown + "  - f(x(7))\n") == """\
+derivatives.yaml:21:5: error: tanh: samples: more than 3: those that explain the entry least stand in samples/tested.yaml
+  - f(x(7))
+    ^"""
+
+
 def test_further_samples_may_be_the_only_ones():
     spec = read_text(HEADER + TANH.replace("  samples: one\n", ""), further={"samples/tested.yaml": FURTHER})
     assert len(spec.ops["tanh"].samples) == 2
