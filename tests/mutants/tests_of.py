@@ -16,7 +16,6 @@ ELSEWHERE = {
     "codegen/skeleton.py": ["tests/codegen/test_cli.py"],
     "codegen/spec/calls.py": ["tests/codegen/test_reader.py", "tests/codegen/test_given.py"],
     "codegen/spec/documents.py": ["tests/codegen/test_hostile.py"],
-    "codegen/spec/elementwise.py": ["tests/codegen/test_programs.py"],
     "codegen/spec/entry.py": ["tests/codegen/test_reader.py"],
     "codegen/spec/limits.py": ["tests/codegen/test_hostile.py"],
     "codegen/spec/model.py": ["tests/codegen/test_reader.py", "tests/codegen/test_signature.py"],
