@@ -40,6 +40,14 @@ ENTRIES = """\
   composite: sin(a) * cos(b)
   samples: two
 
+- op: masked(Mask m, x) -> y
+  doc: A partial of an argument beside a mask.
+  shape: m, x -> broadcast(m, x)
+  forward: np.where(m, np.sin(x), 0)
+  dy/dx: cos(x)
+  samples:
+  - f(mask(3, 4), x(4))
+
 - op: stated(x) -> y
   doc: A partial of a kernel of ours, with a value.
   shape: x -> x
@@ -64,6 +72,7 @@ ENTRIES = """\
     ("by_two", True, True),
     ("conj", False, True),  # linear
     ("cos", True, True),
+    ("masked", False, True),
     ("matmul", False, True),
     ("stated", True, True),
     ("sum", False, True),
