@@ -49,7 +49,7 @@ def _checked(source: str, file: str) -> Iterator[yaml.Node]:
 
 def _quick(source: str, file: str) -> list[yaml.Node] | None:
     """All documents by libyaml; None where PyYAML lacks it, and where something is wrong, which PyYAML says in its own words."""
-    if not yaml.__with_libyaml__:
+    if not yaml.__with_libyaml__ or "\t" in source:  # tabs, of which libyaml takes more
         return None
     loader, nodes = _Quick(source, file), []
     try:
