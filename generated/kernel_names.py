@@ -105,7 +105,7 @@ PYTHON = {
         "index_add", "index_add_", "last_written", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_extreme", "take_along_axis_backward", "take_backward", "takes_part",
     ),
     "joining.joining": (
-        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "roll", "split_copies",
+        "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad", "pad_backward", "repeat_backward", "roll", "split", "split_copies",
     ),
     "loops.strides": (
         "as_strided", "as_strided_backward", "own_layout", "view", "view_as_complex", "view_as_real", "windows", "windows_backward",

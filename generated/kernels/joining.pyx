@@ -167,7 +167,7 @@ cdef object forward__cycle(object length, object shape):
 
 cdef object forward_split(object x, object sections, object axis):
     try:
-        return as_array(np.split(x, sections, axis))
+        return as_array(kernels.split(x, sections, axis))
     except Exception as error_:
         raise explain(error_, "split", x=x, sections=sections, axis=axis) from None
 

