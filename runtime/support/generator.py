@@ -4,7 +4,8 @@ Owns the default generator, which all threads share, and the values that users m
 """
 
 import functools
-from _thread import allocate_lock  # `threading` is imported by programs that have threads
+import os
+from _thread import RLock  # `threading` is imported by programs that have threads
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +20,8 @@ class Holder:
 
 
 _default: "np.random.Generator | None" = None  # made when it is first asked for
-_making = allocate_lock()
+_making = RLock()
+_held: list[Any] = []  # by a fork
 
 
 @functools.cache
@@ -29,6 +31,24 @@ def numpy_random() -> Any:
     `np.random` is not for that: NumPy binds the name late, and of two threads that ask at once one may end in a recursion.
     """
     return import_module("numpy.random")
+
+
+def _wait_for_draws() -> None:
+    """Hold the default generator while the process is forked: in the child nobody would let go of what another thread holds."""
+    _making.acquire()
+    if _default is not None:
+        _default.bit_generator.lock.acquire()
+        _held.append(_default.bit_generator.lock)
+
+
+def _go_on() -> None:
+    while _held:
+        _held.pop().release()
+    _making.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait_for_draws, after_in_parent=_go_on, after_in_child=_go_on)
 
 
 def manual_seed(seed: int) -> "np.random.Generator":

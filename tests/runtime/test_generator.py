@@ -1,5 +1,6 @@
 """generator: the default, its seed, and what may be passed in its place."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -56,3 +57,36 @@ def test_refusals_that_know_more():
         as_generator(np.random.PCG64(0), "dropout", "generator")
     with pytest.raises(ValueError, match=r"^dropout: argument 'generator' is a seed and must not be negative, got -1"):
         as_generator(-1, "dropout", "generator")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_draws_whoever_drew_when_it_was_forked():
+    program = """
+import os, signal, threading
+import gradspec as gs
+
+gs.manual_seed(0)
+done, drawn = threading.Event(), threading.Event()
+
+def draw():
+    while not done.is_set():
+        gs.randn(200000)
+        drawn.set()
+
+thread = threading.Thread(target=draw)
+thread.start()
+drawn.wait()
+for _ in range(8):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)  # which ends a child that waits
+        gs.randn(3)
+        gs.manual_seed(1)
+        os._exit(int(gs.randn(2).shape != (2,)))
+    assert os.waitpid(child, 0)[1] == 0
+done.set()
+thread.join()
+print("drawn")
+"""
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=100)
+    assert found.stdout == "drawn\n", found.stderr
