@@ -97,6 +97,9 @@ def call(case, argument, junk):
     return found
 
 
+PAIRED = {("max", "axis"): "maximum", ("min", "axis"): "minimum"}  # a tensor is the second of two arrays there, as in PyTorch
+
+
 def mistaken(case, argument, type_, name):
     """What is wrong with how the operator takes one piece of junk."""
     op, error = case.op, call(case, argument, JUNK[name]())
@@ -105,6 +108,8 @@ def mistaken(case, argument, type_, name):
         return "accepted" if must_refuse(type_, name) and not alone else None
     if in_place_only(op) and "leaf Variable" in str(error):
         return None  # a leaf is no junk, but is not to be written to
+    if (op.name, argument) in PAIRED and isinstance(JUNK[name](), gs.Tensor):
+        return None if PAIRED[op.name, argument] in str(error) else f"does not name the operator of two: {error!r}"
     if op.name not in str(error) or (argument not in str(error) and "the first argument" not in str(error)):
         return f"does not say where: {error!r}"
     if not isinstance(error, (TypeError, ValueError, IndexError, OverflowError, MemoryError)):
