@@ -1113,7 +1113,7 @@ def moe_routing(torch, nn, F, draw, fill):
             weights = F.softmax(weights, dim=1, dtype=torch.float64).to(x.dtype)
             results = torch.zeros_like(x)
             for i, expert in enumerate(self.experts):
-                batch_idx, nth = (selected == i).nonzero(as_tuple=True)
+                batch_idx, nth = torch.nonzero(selected == i, as_tuple=True)
                 results[batch_idx] += weights[batch_idx, nth, None] * expert(x[batch_idx])
             probs = F.softmax(logits, dim=-1).mean(0)
             load = F.one_hot(selected, len(self.experts)).sum((0, 1)) / selected.numel()

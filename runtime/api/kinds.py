@@ -36,7 +36,7 @@ class _Kind(type):
         return isinstance(value, TensorBase) and value.dtype == cls.dtype
 
 
-def _kind(name: str, dtype: str) -> Any:
+def _kind(name: str, dtype: str) -> _Kind:
     text = f"A tensor of {dtype}: of data, or of lengths of axes."
     return _Kind(name, (), {"dtype": dtype, "__module__": __name__, "__doc__": text})
 
