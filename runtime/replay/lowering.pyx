@@ -15,9 +15,10 @@ from .capture import GUARD, Unfit
 from .forwards import forward_from
 from .gathering import gathered, scratched
 from .late import is_steady, last_call
+from .lodging import lodged
 from .loops import loop_from, rows_from
 from .moves import pieces_of
-from .planning import Lifetimes, planned, released
+from .planning import Lifetimes, by_size, planned, released
 from .steps cimport Slot, Step
 from .steps import Loop, Sum
 from .sums import sum_from
@@ -71,21 +72,23 @@ cdef class Lowered:
     def arrange(self):
         """Put large loops together, in the way that takes less memory, and give each slot its place."""
         steps, places = self.steps, [slot.place for slot in self.slots]
-        lives, joined = self.arranged(steps, places, False), self.memory
+        pieces, joined = self.arranged(steps, places, False), self.memory
         if self.steps is not steps:
-            lives = self.arranged(steps, places, True)
+            pieces = self.arranged(steps, places, True)
             if self.memory >= joined:
-                lives = self.arranged(steps, places, False)
-        self.steps = released(self.slots, self.steps, self.results, lives)
+                pieces = self.arranged(steps, places, False)
+        self.steps, staying = lodged(self.slots, self.steps, pieces)
+        if len(staying) < len(pieces):
+            self.memory = by_size(staying, self.memory)
+        self.steps = released(self.slots, self.steps, self.results, Lifetimes(self.slots, self.steps))
 
     def arranged(self, list steps, list places, bint sparing):
-        """One of these ways; the lifetimes."""
+        """One of these ways; the pieces of memory that it takes."""
         for slot, place in zip(self.slots, places):
             slot.place = place
         self.steps = scratched(self.slots, gathered(self.slots, steps, sparing))
-        lives = Lifetimes(self.slots, self.steps)
-        self.memory = planned(self.slots, self.steps, lives)
-        return lives
+        self.memory, pieces = planned(self.slots, self.steps, Lifetimes(self.slots, self.steps))
+        return pieces
 
     # Memory.
 

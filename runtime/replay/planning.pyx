@@ -105,8 +105,8 @@ def planned(list slots, list steps, Lifetimes lives):
 
     Returns
     -------
-    int
-        Bytes of all together.
+    int, list of Piece
+        Bytes of all together, and the pieces of memory that slots take over from one another.
     """
     cdef Py_ssize_t number, place
     cdef Holes holes = Holes()
@@ -140,17 +140,19 @@ def planned(list slots, list steps, Lifetimes lives):
         for place in dying.pop(number, ()):
             slot = slots[place]
             holes.give(slot.offset, slot.bytes)
-    return min(holes.memory, by_size(list(dict.fromkeys(pieces.values())), holes.memory))
+    found = list(dict.fromkeys(pieces.values()))
+    return min(holes.memory, by_size(found, holes.memory)), found
 
 
 cdef class Piece:
     """Memory of slots that take it over from one another, from the first step that uses it to the last."""
 
-    cdef Py_ssize_t first, last, bytes, start
-    cdef list slots
+    cdef readonly Py_ssize_t first, last, bytes
+    cdef Py_ssize_t start
+    cdef readonly list slots
 
 
-cdef Py_ssize_t by_size(list pieces, Py_ssize_t most) except -1:
+cpdef Py_ssize_t by_size(list pieces, Py_ssize_t most) except -1:
     """Give pieces their places, the largest first, each in the smallest gap between those that live at the same time.
 
     Returns

@@ -41,7 +41,7 @@ def test_a_loss_that_is_logged_is_no_guard(capsys):
     assert [bits(loss) for loss in logged[0]] == [bits(loss) for loss in logged[1]]
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12 and lines[::2] == lines[1::2] and lines[0].endswith("of a batch")
-    assert replays(compiled) and "append(v" in str(compiled.program)
+    assert replays(compiled) and "append(y" in str(compiled.program)
 
 
 def test_what_a_callback_keeps_is_written_to_by_nobody():

@@ -1,0 +1,108 @@
+"""Lodging: values that are over before a result is made lie in the result's memory.
+
+Owns which do.  A result is new memory at each call, and stands empty until the step that makes it.  Where the plan needs most,
+the largest value that fits into a large result, and is over by then, moves there, until nothing that is alive there fits; the
+memory of the result is then taken at the beginning.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from .steps import Slot, Step, root_of
+
+LARGE = 1 << 15  # bytes of a result that is worth it
+MANY = 256  # pieces of memory among which it is not looked for
+
+
+def lodged(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tuple[list[Step], list[Any]]:
+    """Have values lie in the memory of results.
+
+    Parameters
+    ----------
+    slots : list of Slot
+        Those of values that move become looks at a result, and so do the looks at them.
+    steps : list of Step
+    pieces : list of Piece
+        What is planned, with the first and the last step that uses it.
+
+    Returns
+    -------
+    list of Step, list of Piece
+        The steps, with allocations of these results first, and the pieces that stay.
+    """
+    hosts = hosts_in(slots, steps)
+    if not hosts or len(pieces) > MANY:
+        return steps, pieces
+    guests: dict[int, list[Any]] = {}
+    staying = list(pieces)
+    while staying:
+        busiest = most_at(staying, len(steps))
+        alive = [piece for piece in staying if piece.first <= busiest <= piece.last]
+        found = next(((host, piece) for piece in sorted(alive, key=lambda piece: -piece.bytes) for host, begins in hosts.items()
+                      if fits(piece, slots[host], begins, guests.get(host, ()))), None)  # fmt: skip
+        if found is None:
+            break
+        host, piece = found
+        guests.setdefault(host, []).append(piece)
+        staying.remove(piece)
+    if not guests:
+        return steps, pieces
+    for host, moved in guests.items():
+        move(slots, host, moved)
+    early = [step for step in steps if step.kind == "allocate" and step.writes[0] in guests]
+    return [*early, *(step for step in steps if step not in early)], staying
+
+
+def hosts_in(slots: list[Slot], steps: list[Step]) -> dict[int, int]:
+    """Large results, with the step that is the first to use each, or the beginning of its group."""
+    found: dict[int, int] = {}
+    begins = end = -1
+    for number, step in enumerate(steps):
+        if step.kind == "blocks":
+            begins, end = number, number + step.given.loops
+        if step.kind == "allocate":
+            continue
+        for place in (*step.reads, *step.writes):
+            root = root_of(slots, place)
+            if slots[root].place == "fresh" and slots[root].bytes >= LARGE:
+                found.setdefault(root, begins if number <= end else number)
+    return found
+
+
+def most_at(pieces: list[Any], count: int) -> int:
+    """The step at which most is alive."""
+    change = [0] * (count + 1)
+    for piece in pieces:
+        change[piece.first] += piece.bytes
+        change[piece.last + 1] -= piece.bytes
+    now, most, place = 0, -1, 0
+    for number in range(count):
+        now += change[number]
+        if now > most:
+            most, place = now, number
+    return place
+
+
+def fits(piece: Any, host: Slot, begins: int, guests: Any) -> bool:
+    """Whether a piece may lie in a result that is made from some step on, beside other guests."""
+    if piece.last >= begins or any(slot.place != "planned" or size_of(slot) > size_of(host) for slot in piece.slots):
+        return False
+    return all(piece.last < other.first or other.last < piece.first for other in guests)
+
+
+def size_of(slot: Slot) -> int:
+    """Bytes of a slot's array, of which a plan takes some more."""
+    return slot.dtype.itemsize * prod(slot.shape)
+
+
+def move(slots: list[Slot], host: int, moved: list[Any]) -> None:
+    """Make looks at a result of all slots of some pieces."""
+    own = {id(slot) for piece in moved for slot in piece.slots}
+    places = {place for place, slot in enumerate(slots) if id(slot) in own}
+    for slot in slots:
+        if id(slot) in own:
+            slot.place, slot.root, slot.offset = "look", host, 0
+        elif slot.place == "look" and slot.root in places:
+            slot.root = host
