@@ -87,11 +87,8 @@ class Run:
     def closed(self) -> list[Step]:
         """All of it, in order; the next run is empty."""
         loops = self.loops if self.sum is None else [*self.loops, self.sum]
-        steps = [*self.before, *loops]
-        if loops:
-            head = Step("blocks", Blocks(len(loops), loops[0].given.size, 0), "blocks", None)
-            steps = [*self.before, head, *loops]
-        steps += self.waiting
+        head = [Step("blocks", Blocks(len(loops), loops[0].given.size, 0), "blocks", None)] if loops else []
+        steps = [*self.before, *head, *loops, *self.waiting]
         self.begin()
         return steps
 
