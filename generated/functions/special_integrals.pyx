@@ -7,11 +7,18 @@ functions among them; all of them need SciPy.
 
 from gradspec.support.dispatch import ops
 
-from gradspec.kernels.program.by_name cimport Forward2, Forward8, load_forward
+from gradspec.core.forward_ad cimport plus
+from gradspec.engine.input_buffer cimport conj_of, plus_array
+from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward4, Forward5, Forward6, Forward8, load_forward
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.node cimport Node, Wanted
 from gradspec.saved.saved_variable cimport saved_array, saved_tensor
 
+cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward2 forward_round = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "round", 2)
+cdef Forward1 forward_sinc = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sinc", 1)
+cdef Forward1 forward_sqrt = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "sqrt", 1)
+cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
 cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
@@ -19,7 +26,213 @@ cdef Forward8 forward__carlson_integral = <Forward8> load_forward(
     "gradspec.generated.kernels.special_integrals", "_carlson_integral", 8
 )
 cdef Forward2 forward_expn = <Forward2> load_forward("gradspec.generated.kernels.special_integrals", "expn", 2)
+cdef Forward4 forward__hyp0f1_derivative = <Forward4> load_forward(
+    "gradspec.generated.kernels.special_integrals", "_hyp0f1_derivative", 4
+)
+cdef Forward6 forward__hyp1f1_derivative = <Forward6> load_forward(
+    "gradspec.generated.kernels.special_integrals", "_hyp1f1_derivative", 6
+)
+cdef Forward8 forward__hyp2f1_derivative = <Forward8> load_forward(
+    "gradspec.generated.kernels.special_integrals", "_hyp2f1_derivative", 8
+)
+cdef Forward6 forward__hyperu_derivative = <Forward6> load_forward(
+    "gradspec.generated.kernels.special_integrals", "_hyperu_derivative", 6
+)
 cdef Forward2 forward__log1p_ratio = <Forward2> load_forward("gradspec.generated.kernels.special_integrals", "_log1p_ratio", 2)
+cdef Forward2 forward__sinhc_derivative = <Forward2> load_forward(
+    "gradspec.generated.kernels.special_integrals", "_sinhc_derivative", 2
+)
+cdef Forward5 forward__struve_derivative = <Forward5> load_forward(
+    "gradspec.generated.kernels.special_integrals", "_struve_derivative", 5
+)
+
+
+cdef Program agm_grad_a = Program("grad, y, a, given_3 -> grad_a", """
+    grad_a = multiply(grad, multiply(divide(multiply(multiply(y, y), a), 3.141592653589793), given_3))""")
+cdef Program agm_grad_b = Program("grad, y, b, given_3 -> grad_b", """
+    grad_b = multiply(grad, multiply(divide(multiply(multiply(y, y), b), 3.141592653589793), given_3))""")
+
+cdef class AgmBackward(Node):
+    """agm(a, b) -> y
+
+    dy/da = y * y * a / pi * _carlson_integral(0.0, a * a, b * b, 1.0, 1, 3, 1, 0)
+    dy/db = y * y * b / pi * _carlson_integral(0.0, a * a, b * b, 1.0, 1, 1, 3, 0)
+    """
+    saves = ("y", "a", "b")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = agm_grad_a.run(
+                (grad, y, a, forward__carlson_integral(0.0, forward_multiply(a, a), forward_multiply(b, b), 1.0, 1, 3, 1, 0))
+            )
+        if wanted_ & 2:
+            grad_b = agm_grad_b.run(
+                (grad, y, b, forward__carlson_integral(0.0, forward_multiply(a, a), forward_multiply(b, b), 1.0, 1, 1, 3, 0))
+            )
+        return grad_a, grad_b
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        if wanted_ & 1:
+            grad_a = grad * (y * y * a / 3.141592653589793 * ops._carlson_integral(0.0, a * a, b * b, 1.0, 1, 3, 1, 0))
+        if wanted_ & 2:
+            grad_b = grad * (y * y * b / 3.141592653589793 * ops._carlson_integral(0.0, a * a, b * b, 1.0, 1, 1, 3, 0))
+        return grad_a, grad_b
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_a, self.saved_b = True, None, None, None
+
+
+cdef Program airy_grad_x = Program("grad_aip, x, ai -> grad_x", "grad_x = multiply(grad_aip, conj(multiply(x, ai)))")
+cdef Program airy_grad_x_2 = Program("grad_bip, x, bi -> grad_x", "grad_x = multiply(grad_bip, conj(multiply(x, bi)))")
+
+cdef class AiryBackward(Node):
+    """airy(x) -> ai, aip, bi, bip
+
+    dai/dx = aip
+    daip/dx = x * ai
+    dbi/dx = bip
+    dbip/dx = x * bi
+    """
+    saves = ("aip", "x", "ai", "bip", "bi")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_ai, grad_aip, grad_bi, grad_bip = grad
+        if grad_ai is not None:
+            aip = saved_array(self, self.saved_aip, self.version_aip, "aip")
+        if grad_aip is not None or grad_bip is not None:
+            x = saved_array(self, self.saved_x, self.version_x, "x")
+        if grad_aip is not None:
+            ai = saved_array(self, self.saved_ai, self.version_ai, "ai")
+        if grad_bi is not None:
+            bip = saved_array(self, self.saved_bip, self.version_bip, "bip")
+        if grad_bip is not None:
+            bi = saved_array(self, self.saved_bi, self.version_bi, "bi")
+        grad_x = None if grad_ai is None else forward_multiply(grad_ai, forward_conj(aip))
+        if grad_aip is not None:
+            grad_x = plus_array(grad_x, airy_grad_x.run((grad_aip, x, ai)))
+        if grad_bi is not None:
+            grad_x = plus_array(grad_x, forward_multiply(grad_bi, forward_conj(bip)))
+        if grad_bip is not None:
+            grad_x = plus_array(grad_x, airy_grad_x_2.run((grad_bip, x, bi)))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_ai, grad_aip, grad_bi, grad_bip = grad
+        if grad_ai is not None:
+            aip = saved_tensor(self, self.saved_aip, self.version_aip, "aip")
+        if grad_aip is not None or grad_bip is not None:
+            x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if grad_aip is not None:
+            ai = saved_tensor(self, self.saved_ai, self.version_ai, "ai")
+        if grad_bi is not None:
+            bip = saved_tensor(self, self.saved_bip, self.version_bip, "bip")
+        if grad_bip is not None:
+            bi = saved_tensor(self, self.saved_bi, self.version_bi, "bi")
+        grad_x = None if grad_ai is None else grad_ai * conj_of(aip)
+        if grad_aip is not None:
+            grad_x = plus(grad_x, grad_aip * conj_of(x * ai))
+        if grad_bi is not None:
+            grad_x = plus(grad_x, grad_bi * conj_of(bip))
+        if grad_bip is not None:
+            grad_x = plus(grad_x, grad_bip * conj_of(x * bi))
+        return grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_aip, self.saved_x, self.saved_ai, self.saved_bip, self.saved_bi = (
+            True, None, None, None, None, None
+        )
+
+
+cdef Program airye_decay = Program("x -> decay", "decay = where(greater(x, 0), sqrt(where(greater(x, 0), x, 1)), 0)")
+cdef Program airye_grad_x = Program("grad_ai, aip, growth, ai -> grad_x", """
+    grad_x = multiply(grad_ai, add(aip, multiply(growth, ai)))""")
+cdef Program airye_grad_x_2 = Program("grad_aip, x, ai, growth, aip -> grad_x", """
+    grad_x = multiply(grad_aip, add(multiply(x, ai), multiply(growth, aip)))""")
+cdef Program airye_grad_x_3 = Program("grad_bi, bip, decay, bi -> grad_x", """
+    grad_x = multiply(grad_bi, subtract(bip, multiply(decay, bi)))""")
+cdef Program airye_grad_x_4 = Program("grad_bip, x, bi, decay, bip -> grad_x", """
+    grad_x = multiply(grad_bip, subtract(multiply(x, bi), multiply(decay, bip)))""")
+
+cdef class AiryeBackward(Node):
+    """airye(x) -> ai, aip, bi, bip
+
+    dai/dx = aip + growth * ai
+    daip/dx = x * ai + growth * aip
+    dbi/dx = bip - decay * bi
+    dbip/dx = x * bi - decay * bip
+    where growth = sqrt(x)
+    where decay = where(x > 0, sqrt(where(x > 0, x, 1)), 0)
+    """
+    saves = ("x", "aip", "ai", "bip", "bi")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_ai, grad_aip, grad_bi, grad_bip = grad
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if grad_ai is not None or grad_aip is not None:
+            aip = saved_array(self, self.saved_aip, self.version_aip, "aip")
+            ai = saved_array(self, self.saved_ai, self.version_ai, "ai")
+        if grad_bi is not None or grad_bip is not None:
+            bip = saved_array(self, self.saved_bip, self.version_bip, "bip")
+            bi = saved_array(self, self.saved_bi, self.version_bi, "bi")
+        if grad_ai is not None or grad_aip is not None:
+            growth = forward_sqrt(x)
+        if grad_bi is not None or grad_bip is not None:
+            decay = airye_decay.run((x,))
+        grad_x = None if grad_ai is None else airye_grad_x.run((grad_ai, aip, growth, ai))
+        if grad_aip is not None:
+            grad_x = plus_array(grad_x, airye_grad_x_2.run((grad_aip, x, ai, growth, aip)))
+        if grad_bi is not None:
+            grad_x = plus_array(grad_x, airye_grad_x_3.run((grad_bi, bip, decay, bi)))
+        if grad_bip is not None:
+            grad_x = plus_array(grad_x, airye_grad_x_4.run((grad_bip, x, bi, decay, bip)))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_ai, grad_aip, grad_bi, grad_bip = grad
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if grad_ai is not None or grad_aip is not None:
+            aip = saved_tensor(self, self.saved_aip, self.version_aip, "aip")
+            ai = saved_tensor(self, self.saved_ai, self.version_ai, "ai")
+        if grad_bi is not None or grad_bip is not None:
+            bip = saved_tensor(self, self.saved_bip, self.version_bip, "bip")
+            bi = saved_tensor(self, self.saved_bi, self.version_bi, "bi")
+        if grad_ai is not None or grad_aip is not None:
+            growth = ops.sqrt(x)
+        if grad_bi is not None or grad_bip is not None:
+            decay = ops.where(x > 0, ops.sqrt(ops.where(x > 0, x, 1)), 0)
+        grad_x = None if grad_ai is None else grad_ai * (aip + growth * ai)
+        if grad_aip is not None:
+            grad_x = plus(grad_x, grad_aip * (x * ai + growth * aip))
+        if grad_bi is not None:
+            grad_x = plus(grad_x, grad_bi * (bip - decay * bi))
+        if grad_bip is not None:
+            grad_x = plus(grad_x, grad_bip * (x * bi - decay * bip))
+        return grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_aip, self.saved_ai, self.saved_bip, self.saved_bi = (
+            True, None, None, None, None, None
+        )
 
 
 cdef Program carlson_integral_grad_x = Program("grad, given_1, given_2 -> grad_x", """
@@ -115,6 +328,191 @@ cdef class EllipeBackward(Node):
         self.released, self.saved_m = True, None
 
 
+cdef Program ellipeinc_grad_phi = Program("grad, m, phi -> grad_phi", """
+    grad_phi = multiply(grad, sqrt(subtract(1, multiply(m, square(sin(phi))))))""")
+cdef Program ellipeinc_s = Program("phi, turns -> s", "s = sin(subtract(phi, multiply(turns, 3.141592653589793)))")
+cdef Program ellipeinc_k = Program("turns, m -> k", "k = where(equal(turns, 0), 0, m)")
+cdef Program ellipeinc_grad_m = Program("grad, s, given_2, turns, given_4 -> grad_m", """
+    grad_m = multiply(grad, subtract(divide(multiply(negative(multiply(multiply(s, s), s)), given_2), 4),
+        divide(multiply(turns, given_4), 2)))""")
+cdef Program ellipeinc_grad_m_2 = Program("phi -> grad_m", "grad_m = square(cos(phi))")
+cdef Program ellipeinc_grad_m_3 = Program("m, s -> grad_m", "grad_m = subtract(1, multiply(multiply(m, s), s))")
+
+cdef class EllipeincBackward(Node):
+    """ellipeinc(phi, m) -> y
+
+    dy/dphi = sqrt(1 - m * square(sin(phi)))
+    dy/dm = -(s * s * s) * _carlson_integral(square(cos(phi)), 1 - m * s * s, 1.0, 1.0, 1, 1, 3, 0) / 4 - turns *
+      _carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 1, 3, 0) / 2
+    where turns = round(phi / pi)
+    where s = sin(phi - turns * pi)
+    where k = where(turns == 0, 0, m)
+    """
+    saves = ("m", "phi")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_phi = grad_m = None
+        m = saved_array(self, self.saved_m, self.version_m, "m")
+        phi = saved_array(self, self.saved_phi, self.version_phi, "phi")
+        if wanted_ & 1:
+            grad_phi = ellipeinc_grad_phi.run((grad, m, phi))
+        if wanted_ & 2:
+            turns = forward_round(forward_divide(phi, 3.141592653589793), 0)
+            s = ellipeinc_s.run((phi, turns))
+            k = ellipeinc_k.run((turns, m))
+            grad_m = ellipeinc_grad_m.run(
+                (
+                    grad, s,
+                    forward__carlson_integral(
+                        ellipeinc_grad_m_2.run((phi,)), ellipeinc_grad_m_3.run((m, s)), 1.0, 1.0, 1, 1, 3, 0
+                    ), turns, forward__carlson_integral(0.0, forward_subtract(1, k), 1.0, 1.0, 1, 1, 3, 0)
+                )
+            )
+        return grad_phi, grad_m
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_phi = grad_m = None
+        m = saved_tensor(self, self.saved_m, self.version_m, "m")
+        phi = saved_tensor(self, self.saved_phi, self.version_phi, "phi")
+        if wanted_ & 1:
+            grad_phi = grad * ops.sqrt(1 - m * ops.square(ops.sin(phi)))
+        if wanted_ & 2:
+            turns = ops.round(phi / 3.141592653589793)
+            s = ops.sin(phi - turns * 3.141592653589793)
+            k = ops.where(turns == 0, 0, m)
+            grad_m = (
+                grad
+                * (
+                    -(s * s * s) * ops._carlson_integral(ops.square(ops.cos(phi)), 1 - m * s * s, 1.0, 1.0, 1, 1, 3, 0) / 4
+                    - turns * ops._carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 1, 3, 0) / 2
+                )
+            )
+        return grad_phi, grad_m
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_m, self.saved_phi = True, None, None
+
+
+cdef Program ellipj_grad_u = Program("grad_sn, cn, dn -> grad_u", "grad_u = multiply(grad_sn, multiply(cn, dn))")
+cdef Program ellipj_grad_u_2 = Program("grad_cn, sn, dn -> grad_u", "grad_u = multiply(grad_cn, multiply(negative(sn), dn))")
+cdef Program ellipj_grad_u_3 = Program("grad_dn, m, sn, cn -> grad_u", """
+    grad_u = multiply(grad_dn, multiply(multiply(negative(m), sn), cn))""")
+cdef Program ellipj_s = Program("ph, turns -> s", "s = sin(subtract(ph, multiply(turns, 3.141592653589793)))")
+cdef Program ellipj_k = Program("m, turns -> k", "k = multiply(m, minimum(absolute(turns), 1))")
+cdef Program ellipj_turned = Program("dn, s, given_2, turns, given_4 -> turned", """
+    around = divide(multiply(turns, given_4), 2)
+    turned = multiply(negative(dn), add(divide(multiply(multiply(multiply(s, s), s), given_2), 4), around))""")
+cdef Program ellipj_turned_2 = Program("m, s -> turned", "turned = subtract(1, multiply(multiply(m, s), s))")
+cdef Program ellipj_grad_m = Program("grad_sn, cn, turned -> grad_m", "grad_m = multiply(grad_sn, multiply(cn, turned))")
+cdef Program ellipj_grad_m_2 = Program("grad_cn, sn, turned -> grad_m", """
+    grad_m = multiply(grad_cn, multiply(negative(sn), turned))""")
+cdef Program ellipj_grad_m_3 = Program("grad_dn, sn, m, cn, turned, dn -> grad_m", """
+    grad_m = multiply(grad_dn, divide(negative(add(multiply(sn, sn), multiply(multiply(multiply(multiply(2, m), sn), cn),
+        turned))), multiply(2, dn)))""")
+
+cdef class EllipjBackward(Node):
+    """ellipj(u, m) -> sn, cn, dn, ph
+
+    dsn/du = cn * dn
+    dsn/dm = cn * turned
+    dcn/du = -sn * dn
+    dcn/dm = -sn * turned
+    ddn/du = -m * sn * cn
+    ddn/dm = -(sn * sn + 2 * m * sn * cn * turned) / (2 * dn)
+    dph/du = dn
+    dph/dm = turned
+    where turns = round(ph / pi)
+    where s = sin(ph - turns * pi)
+    where k = m * minimum(abs(turns), 1)
+    where around = turns * _carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 3, 1, 0) / 2
+    where turned = -dn * (s * s * s * _carlson_integral(cn * cn, 1.0, 1 - m * s * s, 1.0, 1, 1, 3, 0) / 4 + around)
+    """
+    saves = ("cn", "dn", "sn", "m", "ph")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_sn, grad_cn, grad_dn, grad_ph = grad
+        grad_u = grad_m = None
+        cn = saved_array(self, self.saved_cn, self.version_cn, "cn")
+        dn = saved_array(self, self.saved_dn, self.version_dn, "dn")
+        if grad_cn is not None or grad_dn is not None:
+            sn = saved_array(self, self.saved_sn, self.version_sn, "sn")
+        m = saved_array(self, self.saved_m, self.version_m, "m")
+        if wanted_ & 1:
+            grad_u = None if grad_sn is None else ellipj_grad_u.run((grad_sn, cn, dn))
+            if grad_cn is not None:
+                grad_u = plus_array(grad_u, ellipj_grad_u_2.run((grad_cn, sn, dn)))
+            if grad_dn is not None:
+                grad_u = plus_array(grad_u, ellipj_grad_u_3.run((grad_dn, m, sn, cn)))
+            if grad_ph is not None:
+                grad_u = plus_array(grad_u, forward_multiply(grad_ph, dn))
+        if wanted_ & 2:
+            ph = saved_array(self, self.saved_ph, self.version_ph, "ph")
+            turns = forward_round(forward_divide(ph, 3.141592653589793), 0)
+            s = ellipj_s.run((ph, turns))
+            k = ellipj_k.run((m, turns))
+            turned = ellipj_turned.run(
+                (
+                    dn, s,
+                    forward__carlson_integral(forward_multiply(cn, cn), 1.0, ellipj_turned_2.run((m, s)), 1.0, 1, 1, 3, 0),
+                    turns, forward__carlson_integral(0.0, forward_subtract(1, k), 1.0, 1.0, 1, 3, 1, 0)
+                )
+            )
+            grad_m = None if grad_sn is None else ellipj_grad_m.run((grad_sn, cn, turned))
+            if grad_cn is not None:
+                grad_m = plus_array(grad_m, ellipj_grad_m_2.run((grad_cn, sn, turned)))
+            if grad_dn is not None:
+                grad_m = plus_array(grad_m, ellipj_grad_m_3.run((grad_dn, sn, m, cn, turned, dn)))
+            if grad_ph is not None:
+                grad_m = plus_array(grad_m, forward_multiply(grad_ph, turned))
+        return grad_u, grad_m
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_sn, grad_cn, grad_dn, grad_ph = grad
+        grad_u = grad_m = None
+        cn = saved_tensor(self, self.saved_cn, self.version_cn, "cn")
+        dn = saved_tensor(self, self.saved_dn, self.version_dn, "dn")
+        if grad_cn is not None or grad_dn is not None:
+            sn = saved_tensor(self, self.saved_sn, self.version_sn, "sn")
+        m = saved_tensor(self, self.saved_m, self.version_m, "m")
+        if wanted_ & 1:
+            grad_u = None if grad_sn is None else grad_sn * (cn * dn)
+            if grad_cn is not None:
+                grad_u = plus(grad_u, grad_cn * (-sn * dn))
+            if grad_dn is not None:
+                grad_u = plus(grad_u, grad_dn * (-m * sn * cn))
+            if grad_ph is not None:
+                grad_u = plus(grad_u, grad_ph * dn)
+        if wanted_ & 2:
+            ph = saved_tensor(self, self.saved_ph, self.version_ph, "ph")
+            turns = ops.round(ph / 3.141592653589793)
+            s = ops.sin(ph - turns * 3.141592653589793)
+            k = m * ops.minimum(ops.absolute(turns), 1)
+            around = turns * ops._carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 3, 1, 0) / 2
+            turned = -dn * (s * s * s * ops._carlson_integral(cn * cn, 1.0, 1 - m * s * s, 1.0, 1, 1, 3, 0) / 4 + around)
+            grad_m = None if grad_sn is None else grad_sn * (cn * turned)
+            if grad_cn is not None:
+                grad_m = plus(grad_m, grad_cn * (-sn * turned))
+            if grad_dn is not None:
+                grad_m = plus(grad_m, grad_dn * (-(sn * sn + 2 * m * sn * cn * turned) / (2 * dn)))
+            if grad_ph is not None:
+                grad_m = plus(grad_m, grad_ph * turned)
+        return grad_u, grad_m
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_cn, self.saved_dn, self.saved_sn, self.saved_m, self.saved_ph = (
+            True, None, None, None, None, None
+        )
+
+
 cdef Program ellipk_grad_m = Program("grad, given_1 -> grad_m", "grad_m = multiply(grad, divide(given_1, 4))")
 
 cdef class EllipkBackward(Node):
@@ -139,6 +537,77 @@ cdef class EllipkBackward(Node):
         self.released, self.saved_m = True, None
 
 
+cdef Program ellipkinc_grad_phi = Program("grad, m, phi -> grad_phi", """
+    grad_phi = divide(grad, sqrt(subtract(1, multiply(m, square(sin(phi))))))""")
+cdef Program ellipkinc_s = Program("phi, turns -> s", "s = sin(subtract(phi, multiply(turns, 3.141592653589793)))")
+cdef Program ellipkinc_k = Program("turns, m -> k", "k = where(equal(turns, 0), 0, m)")
+cdef Program ellipkinc_grad_m = Program("grad, s, given_2, turns, given_4 -> grad_m", """
+    grad_m = multiply(grad, add(divide(multiply(multiply(multiply(s, s), s), given_2), 4), divide(multiply(turns, given_4),
+        2)))""")
+cdef Program ellipkinc_grad_m_2 = Program("phi -> grad_m", "grad_m = square(cos(phi))")
+cdef Program ellipkinc_grad_m_3 = Program("m, s -> grad_m", "grad_m = subtract(1, multiply(multiply(m, s), s))")
+
+cdef class EllipkincBackward(Node):
+    """ellipkinc(phi, m) -> y
+
+    dy/dphi = 1 / sqrt(1 - m * square(sin(phi)))
+    dy/dm = s * s * s * _carlson_integral(square(cos(phi)), 1.0, 1 - m * s * s, 1.0, 1, 1, 3, 0) / 4 + turns *
+      _carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 3, 1, 0) / 2
+    where turns = round(phi / pi)
+    where s = sin(phi - turns * pi)
+    where k = where(turns == 0, 0, m)
+    """
+    saves = ("m", "phi")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_phi = grad_m = None
+        m = saved_array(self, self.saved_m, self.version_m, "m")
+        phi = saved_array(self, self.saved_phi, self.version_phi, "phi")
+        if wanted_ & 1:
+            grad_phi = ellipkinc_grad_phi.run((grad, m, phi))
+        if wanted_ & 2:
+            turns = forward_round(forward_divide(phi, 3.141592653589793), 0)
+            s = ellipkinc_s.run((phi, turns))
+            k = ellipkinc_k.run((turns, m))
+            grad_m = ellipkinc_grad_m.run(
+                (
+                    grad, s,
+                    forward__carlson_integral(
+                        ellipkinc_grad_m_2.run((phi,)), 1.0, ellipkinc_grad_m_3.run((m, s)), 1.0, 1, 1, 3, 0
+                    ), turns, forward__carlson_integral(0.0, forward_subtract(1, k), 1.0, 1.0, 1, 3, 1, 0)
+                )
+            )
+        return grad_phi, grad_m
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_phi = grad_m = None
+        m = saved_tensor(self, self.saved_m, self.version_m, "m")
+        phi = saved_tensor(self, self.saved_phi, self.version_phi, "phi")
+        if wanted_ & 1:
+            grad_phi = grad / ops.sqrt(1 - m * ops.square(ops.sin(phi)))
+        if wanted_ & 2:
+            turns = ops.round(phi / 3.141592653589793)
+            s = ops.sin(phi - turns * 3.141592653589793)
+            k = ops.where(turns == 0, 0, m)
+            grad_m = (
+                grad
+                * (
+                    s * s * s * ops._carlson_integral(ops.square(ops.cos(phi)), 1.0, 1 - m * s * s, 1.0, 1, 1, 3, 0) / 4
+                    + turns * ops._carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 3, 1, 0) / 2
+                )
+            )
+        return grad_phi, grad_m
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_m, self.saved_phi = True, None, None
+
+
 cdef Program ellipkm1_grad_p = Program("grad, given_1 -> grad_p", "grad_p = multiply(grad, divide(negative(given_1), 4))")
 
 cdef class Ellipkm1Backward(Node):
@@ -161,6 +630,99 @@ cdef class Ellipkm1Backward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_p = True, None
+
+
+cdef Program elliprc_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, divide(negative(given_1), 4))")
+cdef Program elliprc_grad_y = Program("grad, given_1 -> grad_y", "grad_y = multiply(grad, divide(negative(given_1), 2))")
+
+cdef class ElliprcBackward(Node):
+    """elliprc(x, y) -> v
+
+    dv/dx = -_carlson_integral(x, y, 1.0, 1.0, 3, 2, 0, 0) / 4
+    dv/dy = -_carlson_integral(x, y, 1.0, 1.0, 1, 4, 0, 0) / 2
+    """
+    saves = ("x", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_y = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 1:
+            grad_x = elliprc_grad_x.run((grad, forward__carlson_integral(x, y, 1.0, 1.0, 3, 2, 0, 0)))
+        if wanted_ & 2:
+            grad_y = elliprc_grad_y.run((grad, forward__carlson_integral(x, y, 1.0, 1.0, 1, 4, 0, 0)))
+        return grad_x, grad_y
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_y = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        if wanted_ & 1:
+            grad_x = grad * (-ops._carlson_integral(x, y, 1.0, 1.0, 3, 2, 0, 0) / 4)
+        if wanted_ & 2:
+            grad_y = grad * (-ops._carlson_integral(x, y, 1.0, 1.0, 1, 4, 0, 0) / 2)
+        return grad_x, grad_y
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y = True, None, None
+
+
+cdef Program elliprd_grad_x = Program("grad, given_1 -> grad_x", """
+    grad_x = multiply(grad, divide(multiply(negative(given_1), 3), 4))""")
+cdef Program elliprd_grad_y = Program("grad, given_1 -> grad_y", """
+    grad_y = multiply(grad, divide(multiply(negative(given_1), 3), 4))""")
+cdef Program elliprd_grad_z = Program("grad, given_1 -> grad_z", """
+    grad_z = multiply(grad, divide(multiply(negative(given_1), 9), 4))""")
+
+cdef class ElliprdBackward(Node):
+    """elliprd(x, y, z) -> v
+
+    dv/dx = -_carlson_integral(x, y, z, 1.0, 3, 1, 3, 0) * 3 / 4
+    dv/dy = -_carlson_integral(x, y, z, 1.0, 1, 3, 3, 0) * 3 / 4
+    dv/dz = -_carlson_integral(x, y, z, 1.0, 1, 1, 5, 0) * 9 / 4
+    """
+    saves = ("x", "y", "z")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_y = grad_z = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_x = elliprd_grad_x.run((grad, forward__carlson_integral(x, y, z, 1.0, 3, 1, 3, 0)))
+        if wanted_ & 2:
+            grad_y = elliprd_grad_y.run((grad, forward__carlson_integral(x, y, z, 1.0, 1, 3, 3, 0)))
+        if wanted_ & 4:
+            grad_z = elliprd_grad_z.run((grad, forward__carlson_integral(x, y, z, 1.0, 1, 1, 5, 0)))
+        return grad_x, grad_y, grad_z
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_y = grad_z = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_x = grad * (-ops._carlson_integral(x, y, z, 1.0, 3, 1, 3, 0) * 3 / 4)
+        if wanted_ & 2:
+            grad_y = grad * (-ops._carlson_integral(x, y, z, 1.0, 1, 3, 3, 0) * 3 / 4)
+        if wanted_ & 4:
+            grad_z = grad * (-ops._carlson_integral(x, y, z, 1.0, 1, 1, 5, 0) * 9 / 4)
+        return grad_x, grad_y, grad_z
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y, self.saved_z = True, None, None, None
 
 
 cdef Program elliprf_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, divide(negative(given_1), 4))")
@@ -212,6 +774,141 @@ cdef class ElliprfBackward(Node):
         self.released, self.saved_x, self.saved_y, self.saved_z = True, None, None, None
 
 
+cdef Program elliprg_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, divide(given_1, 8))")
+cdef Program elliprg_grad_y = Program("grad, given_1 -> grad_y", "grad_y = multiply(grad, divide(given_1, 8))")
+cdef Program elliprg_grad_z = Program("grad, given_1 -> grad_z", "grad_z = multiply(grad, divide(given_1, 8))")
+
+cdef class ElliprgBackward(Node):
+    """elliprg(x, y, z) -> v
+
+    dv/dx = _carlson_integral(x, y, z, 0.0, 3, 1, 1, -2) / 8
+    dv/dy = _carlson_integral(x, y, z, 0.0, 1, 3, 1, -2) / 8
+    dv/dz = _carlson_integral(x, y, z, 0.0, 1, 1, 3, -2) / 8
+    """
+    saves = ("x", "y", "z")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_y = grad_z = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_x = elliprg_grad_x.run((grad, forward__carlson_integral(x, y, z, 0.0, 3, 1, 1, -2)))
+        if wanted_ & 2:
+            grad_y = elliprg_grad_y.run((grad, forward__carlson_integral(x, y, z, 0.0, 1, 3, 1, -2)))
+        if wanted_ & 4:
+            grad_z = elliprg_grad_z.run((grad, forward__carlson_integral(x, y, z, 0.0, 1, 1, 3, -2)))
+        return grad_x, grad_y, grad_z
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_y = grad_z = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_x = grad * (ops._carlson_integral(x, y, z, 0.0, 3, 1, 1, -2) / 8)
+        if wanted_ & 2:
+            grad_y = grad * (ops._carlson_integral(x, y, z, 0.0, 1, 3, 1, -2) / 8)
+        if wanted_ & 4:
+            grad_z = grad * (ops._carlson_integral(x, y, z, 0.0, 1, 1, 3, -2) / 8)
+        return grad_x, grad_y, grad_z
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y, self.saved_z = True, None, None, None
+
+
+cdef Program elliprj_grad_x = Program("grad, given_1 -> grad_x", """
+    grad_x = multiply(grad, divide(multiply(negative(given_1), 3), 4))""")
+cdef Program elliprj_grad_y = Program("grad, given_1 -> grad_y", """
+    grad_y = multiply(grad, divide(multiply(negative(given_1), 3), 4))""")
+cdef Program elliprj_grad_z = Program("grad, given_1 -> grad_z", """
+    grad_z = multiply(grad, divide(multiply(negative(given_1), 3), 4))""")
+cdef Program elliprj_grad_p = Program("grad, given_1 -> grad_p", """
+    grad_p = multiply(grad, divide(multiply(negative(given_1), 3), 2))""")
+
+cdef class ElliprjBackward(Node):
+    """elliprj(x, y, z, p) -> v
+
+    dv/dx = -_carlson_integral(x, y, z, p, 3, 1, 1, 2) * 3 / 4
+    dv/dy = -_carlson_integral(x, y, z, p, 1, 3, 1, 2) * 3 / 4
+    dv/dz = -_carlson_integral(x, y, z, p, 1, 1, 3, 2) * 3 / 4
+    dv/dp = -_carlson_integral(x, y, z, p, 1, 1, 1, 4) * 3 / 2
+    """
+    saves = ("x", "y", "z", "p")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_y = grad_z = grad_p = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        p = saved_array(self, self.saved_p, self.version_p, "p")
+        if wanted_ & 1:
+            grad_x = elliprj_grad_x.run((grad, forward__carlson_integral(x, y, z, p, 3, 1, 1, 2)))
+        if wanted_ & 2:
+            grad_y = elliprj_grad_y.run((grad, forward__carlson_integral(x, y, z, p, 1, 3, 1, 2)))
+        if wanted_ & 4:
+            grad_z = elliprj_grad_z.run((grad, forward__carlson_integral(x, y, z, p, 1, 1, 3, 2)))
+        if wanted_ & 8:
+            grad_p = elliprj_grad_p.run((grad, forward__carlson_integral(x, y, z, p, 1, 1, 1, 4)))
+        return grad_x, grad_y, grad_z, grad_p
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_y = grad_z = grad_p = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        p = saved_tensor(self, self.saved_p, self.version_p, "p")
+        if wanted_ & 1:
+            grad_x = grad * (-ops._carlson_integral(x, y, z, p, 3, 1, 1, 2) * 3 / 4)
+        if wanted_ & 2:
+            grad_y = grad * (-ops._carlson_integral(x, y, z, p, 1, 3, 1, 2) * 3 / 4)
+        if wanted_ & 4:
+            grad_z = grad * (-ops._carlson_integral(x, y, z, p, 1, 1, 3, 2) * 3 / 4)
+        if wanted_ & 8:
+            grad_p = grad * (-ops._carlson_integral(x, y, z, p, 1, 1, 1, 4) * 3 / 2)
+        return grad_x, grad_y, grad_z, grad_p
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y, self.saved_z, self.saved_p = True, None, None, None, None
+
+
+cdef Program erfi_grad_z = Program("grad, z -> grad_z", """
+    grad_z = multiply(grad, multiply(1.1283791670955126, conj(exp(multiply(z, z)))))""")
+
+cdef class ErfiBackward(Node):
+    """erfi(z) -> y; dy/dz = 2 / sqrt(pi) * exp(z * z)"""
+    saves = ("z",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        return erfi_grad_z.run((grad, z))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        return grad * (1.1283791670955126 * conj_of(ops.exp(z * z)))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_z = True, None
+
+
 cdef Program expn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
 cdef Program expn_grad_x_2 = Program("grad, x -> grad_x", """
     grad_x = multiply(grad, divide(multiply(negative(exp(negative(x))), add(1, x)), multiply(x, x)))""")
@@ -242,6 +939,630 @@ cdef class ExpnBackward(Node):
         return True
 
     cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program fresnel_grad_x = Program("grad_s, x -> grad_x", """
+    grad_x = multiply(grad_s, sin(multiply(1.5707963267948966, multiply(x, x))))""")
+cdef Program fresnel_grad_x_2 = Program("grad_c, x -> grad_x", """
+    grad_x = multiply(grad_c, cos(multiply(1.5707963267948966, multiply(x, x))))""")
+
+cdef class FresnelBackward(Node):
+    """fresnel(x) -> s, c; ds/dx = sin(pi / 2 * (x * x)); dc/dx = cos(pi / 2 * (x * x))"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_s, grad_c = grad
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        grad_x = None if grad_s is None else fresnel_grad_x.run((grad_s, x))
+        if grad_c is not None:
+            grad_x = plus_array(grad_x, fresnel_grad_x_2.run((grad_c, x)))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_s, grad_c = grad
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        grad_x = None if grad_s is None else grad_s * ops.sin(1.5707963267948966 * (x * x))
+        if grad_c is not None:
+            grad_x = plus(grad_x, grad_c * ops.cos(1.5707963267948966 * (x * x)))
+        return grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class Hyp0f1Backward(Node):
+    """hyp0f1(v, z) -> y; dy/dv = _hyp0f1_derivative(v, z, 1, 0); dy/dz = _hyp0f1_derivative(v, z, 0, 1)"""
+    saves = ("v", "z")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_v = grad_z = None
+        v = saved_array(self, self.saved_v, self.version_v, "v")
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_v = forward_multiply(grad, forward__hyp0f1_derivative(v, z, 1, 0))
+        if wanted_ & 2:
+            grad_z = forward_multiply(grad, forward__hyp0f1_derivative(v, z, 0, 1))
+        return grad_v, grad_z
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_v = grad_z = None
+        v = saved_tensor(self, self.saved_v, self.version_v, "v")
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_v = grad * ops._hyp0f1_derivative(v, z, 1, 0)
+        if wanted_ & 2:
+            grad_z = grad * ops._hyp0f1_derivative(v, z, 0, 1)
+        return grad_v, grad_z
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_v, self.saved_z = True, None, None
+
+
+cdef class Hyp0f1DerivativeBackward(Node):
+    """_hyp0f1_derivative(v, z, int i, int n) -> y
+
+    dy/dv = _hyp0f1_derivative(v, z, i + 1, n)
+    dy/dz = _hyp0f1_derivative(v, z, i, n + 1)
+    """
+    saves = ("v", "z", "i", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_v = grad_z = None
+        v = saved_array(self, self.saved_v, self.version_v, "v")
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        i = self.saved_i
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_v = forward_multiply(grad, forward__hyp0f1_derivative(v, z, i + 1, n))
+        if wanted_ & 2:
+            grad_z = forward_multiply(grad, forward__hyp0f1_derivative(v, z, i, n + 1))
+        return grad_v, grad_z
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_v = grad_z = None
+        v = saved_tensor(self, self.saved_v, self.version_v, "v")
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        i = self.saved_i
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_v = grad * ops._hyp0f1_derivative(v, z, i + 1, n)
+        if wanted_ & 2:
+            grad_z = grad * ops._hyp0f1_derivative(v, z, i, n + 1)
+        return grad_v, grad_z
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_v, self.saved_z = True, None, None
+
+
+cdef class Hyp1f1Backward(Node):
+    """hyp1f1(a, b, x) -> y
+
+    dy/da = _hyp1f1_derivative(a, b, x, 1, 0, 0)
+    dy/db = _hyp1f1_derivative(a, b, x, 0, 1, 0)
+    dy/dx = _hyp1f1_derivative(a, b, x, 0, 0, 1)
+    """
+    saves = ("a", "b", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__hyp1f1_derivative(a, b, x, 1, 0, 0))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__hyp1f1_derivative(a, b, x, 0, 1, 0))
+        if wanted_ & 4:
+            grad_x = forward_multiply(grad, forward__hyp1f1_derivative(a, b, x, 0, 0, 1))
+        return grad_a, grad_b, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = grad * ops._hyp1f1_derivative(a, b, x, 1, 0, 0)
+        if wanted_ & 2:
+            grad_b = grad * ops._hyp1f1_derivative(a, b, x, 0, 1, 0)
+        if wanted_ & 4:
+            grad_x = grad * ops._hyp1f1_derivative(a, b, x, 0, 0, 1)
+        return grad_a, grad_b, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+
+
+cdef class Hyp1f1DerivativeBackward(Node):
+    """_hyp1f1_derivative(a, b, x, int i, int j, int n) -> y
+
+    dy/da = _hyp1f1_derivative(a, b, x, i + 1, j, n)
+    dy/db = _hyp1f1_derivative(a, b, x, i, j + 1, n)
+    dy/dx = _hyp1f1_derivative(a, b, x, i, j, n + 1)
+    """
+    saves = ("a", "b", "x", "i", "j", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        i = self.saved_i
+        j = self.saved_j
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__hyp1f1_derivative(a, b, x, i + 1, j, n))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__hyp1f1_derivative(a, b, x, i, j + 1, n))
+        if wanted_ & 4:
+            grad_x = forward_multiply(grad, forward__hyp1f1_derivative(a, b, x, i, j, n + 1))
+        return grad_a, grad_b, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        i = self.saved_i
+        j = self.saved_j
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = grad * ops._hyp1f1_derivative(a, b, x, i + 1, j, n)
+        if wanted_ & 2:
+            grad_b = grad * ops._hyp1f1_derivative(a, b, x, i, j + 1, n)
+        if wanted_ & 4:
+            grad_x = grad * ops._hyp1f1_derivative(a, b, x, i, j, n + 1)
+        return grad_a, grad_b, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+
+
+cdef class Hyp2f1Backward(Node):
+    """hyp2f1(a, b, c, z) -> y
+
+    dy/da = _hyp2f1_derivative(a, b, c, z, 1, 0, 0, 0)
+    dy/db = _hyp2f1_derivative(a, b, c, z, 0, 1, 0, 0)
+    dy/dc = _hyp2f1_derivative(a, b, c, z, 0, 0, 1, 0)
+    dy/dz = _hyp2f1_derivative(a, b, c, z, 0, 0, 0, 1)
+    """
+    saves = ("a", "b", "c", "z")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_c = grad_z = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        c = saved_array(self, self.saved_c, self.version_c, "c")
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, 1, 0, 0, 0))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, 0, 1, 0, 0))
+        if wanted_ & 4:
+            grad_c = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, 0, 0, 1, 0))
+        if wanted_ & 8:
+            grad_z = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, 0, 0, 0, 1))
+        return grad_a, grad_b, grad_c, grad_z
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_c = grad_z = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        c = saved_tensor(self, self.saved_c, self.version_c, "c")
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        if wanted_ & 1:
+            grad_a = grad * ops._hyp2f1_derivative(a, b, c, z, 1, 0, 0, 0)
+        if wanted_ & 2:
+            grad_b = grad * ops._hyp2f1_derivative(a, b, c, z, 0, 1, 0, 0)
+        if wanted_ & 4:
+            grad_c = grad * ops._hyp2f1_derivative(a, b, c, z, 0, 0, 1, 0)
+        if wanted_ & 8:
+            grad_z = grad * ops._hyp2f1_derivative(a, b, c, z, 0, 0, 0, 1)
+        return grad_a, grad_b, grad_c, grad_z
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_z = True, None, None, None, None
+
+
+cdef class Hyp2f1DerivativeBackward(Node):
+    """_hyp2f1_derivative(a, b, c, z, int i, int j, int k, int n) -> y
+
+    dy/da = _hyp2f1_derivative(a, b, c, z, i + 1, j, k, n)
+    dy/db = _hyp2f1_derivative(a, b, c, z, i, j + 1, k, n)
+    dy/dc = _hyp2f1_derivative(a, b, c, z, i, j, k + 1, n)
+    dy/dz = _hyp2f1_derivative(a, b, c, z, i, j, k, n + 1)
+    """
+    saves = ("a", "b", "c", "z", "i", "j", "k", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_c = grad_z = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        c = saved_array(self, self.saved_c, self.version_c, "c")
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        i = self.saved_i
+        j = self.saved_j
+        k = self.saved_k
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, i + 1, j, k, n))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, i, j + 1, k, n))
+        if wanted_ & 4:
+            grad_c = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, i, j, k + 1, n))
+        if wanted_ & 8:
+            grad_z = forward_multiply(grad, forward__hyp2f1_derivative(a, b, c, z, i, j, k, n + 1))
+        return grad_a, grad_b, grad_c, grad_z
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_c = grad_z = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        c = saved_tensor(self, self.saved_c, self.version_c, "c")
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        i = self.saved_i
+        j = self.saved_j
+        k = self.saved_k
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = grad * ops._hyp2f1_derivative(a, b, c, z, i + 1, j, k, n)
+        if wanted_ & 2:
+            grad_b = grad * ops._hyp2f1_derivative(a, b, c, z, i, j + 1, k, n)
+        if wanted_ & 4:
+            grad_c = grad * ops._hyp2f1_derivative(a, b, c, z, i, j, k + 1, n)
+        if wanted_ & 8:
+            grad_z = grad * ops._hyp2f1_derivative(a, b, c, z, i, j, k, n + 1)
+        return grad_a, grad_b, grad_c, grad_z
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_c, self.saved_z = True, None, None, None, None
+
+
+cdef class HyperuBackward(Node):
+    """hyperu(a, b, x) -> y
+
+    dy/da = _hyperu_derivative(a, b, x, 1, 0, 0)
+    dy/db = _hyperu_derivative(a, b, x, 0, 1, 0)
+    dy/dx = _hyperu_derivative(a, b, x, 0, 0, 1)
+    """
+    saves = ("a", "b", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__hyperu_derivative(a, b, x, 1, 0, 0))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__hyperu_derivative(a, b, x, 0, 1, 0))
+        if wanted_ & 4:
+            grad_x = forward_multiply(grad, forward__hyperu_derivative(a, b, x, 0, 0, 1))
+        return grad_a, grad_b, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_a = grad * ops._hyperu_derivative(a, b, x, 1, 0, 0)
+        if wanted_ & 2:
+            grad_b = grad * ops._hyperu_derivative(a, b, x, 0, 1, 0)
+        if wanted_ & 4:
+            grad_x = grad * ops._hyperu_derivative(a, b, x, 0, 0, 1)
+        return grad_a, grad_b, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+
+
+cdef class HyperuDerivativeBackward(Node):
+    """_hyperu_derivative(a, b, x, int i, int j, int n) -> y
+
+    dy/da = _hyperu_derivative(a, b, x, i + 1, j, n)
+    dy/db = _hyperu_derivative(a, b, x, i, j + 1, n)
+    dy/dx = _hyperu_derivative(a, b, x, i, j, n + 1)
+    """
+    saves = ("a", "b", "x", "i", "j", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        b = saved_array(self, self.saved_b, self.version_b, "b")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        i = self.saved_i
+        j = self.saved_j
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = forward_multiply(grad, forward__hyperu_derivative(a, b, x, i + 1, j, n))
+        if wanted_ & 2:
+            grad_b = forward_multiply(grad, forward__hyperu_derivative(a, b, x, i, j + 1, n))
+        if wanted_ & 4:
+            grad_x = forward_multiply(grad, forward__hyperu_derivative(a, b, x, i, j, n + 1))
+        return grad_a, grad_b, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_a = grad_b = grad_x = None
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        b = saved_tensor(self, self.saved_b, self.version_b, "b")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        i = self.saved_i
+        j = self.saved_j
+        n = self.saved_n
+        if wanted_ & 1:
+            grad_a = grad * ops._hyperu_derivative(a, b, x, i + 1, j, n)
+        if wanted_ & 2:
+            grad_b = grad * ops._hyperu_derivative(a, b, x, i, j + 1, n)
+        if wanted_ & 4:
+            grad_x = grad * ops._hyperu_derivative(a, b, x, i, j, n + 1)
+        return grad_a, grad_b, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_a, self.saved_b, self.saved_x = True, None, None, None
+
+
+cdef class Log1pRatioBackward(Node):
+    """_log1p_ratio(x, int n) -> y; dy/dx = _log1p_ratio(x, n + 1)"""
+    saves = ("x", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return forward_multiply(grad, forward__log1p_ratio(x, n + 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return grad * ops._log1p_ratio(x, n + 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class ModstruveBackward(Node):
+    """modstruve(v, x) -> y; dy/dv = _struve_derivative(v, x, 1, 0, 1); dy/dx = _struve_derivative(v, x, 0, 1, 1)"""
+    saves = ("v", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_v = grad_x = None
+        v = saved_array(self, self.saved_v, self.version_v, "v")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_v = forward_multiply(grad, forward__struve_derivative(v, x, 1, 0, 1))
+        if wanted_ & 2:
+            grad_x = forward_multiply(grad, forward__struve_derivative(v, x, 0, 1, 1))
+        return grad_v, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_v = grad_x = None
+        v = saved_tensor(self, self.saved_v, self.version_v, "v")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        if wanted_ & 1:
+            grad_v = grad * ops._struve_derivative(v, x, 1, 0, 1)
+        if wanted_ & 2:
+            grad_x = grad * ops._struve_derivative(v, x, 0, 1, 1)
+        return grad_v, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_v, self.saved_x = True, None, None
+
+
+cdef Program ndtri_exp_grad_y = Program("grad, y, x -> grad_y", """
+    grad_y = multiply(grad, multiply(2.5066282746310002, exp(add(y, divide(multiply(x, x), 2)))))""")
+
+cdef class NdtriExpBackward(Node):
+    """ndtri_exp(y) -> x; dx/dy = sqrt(2 * pi) * exp(y + x * x / 2)"""
+    saves = ("y", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return ndtri_exp_grad_y.run((grad, y, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * (2.5066282746310002 * ops.exp(y + x * x / 2))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_x = True, None, None
+
+
+cdef Program owens_t_grad_h = Program("grad, h, a -> grad_h", """
+    grad_h = multiply(grad, multiply(multiply(-0.19947114020071635, exp(multiply(negative(divide(h, 1.4142135623730951)),
+        divide(h, 1.4142135623730951)))), erf(divide(multiply(a, h), 1.4142135623730951))))""")
+cdef Program owens_t_grad_a = Program("grad, h, a -> grad_a", """
+    grad_a = multiply(grad, divide(multiply(0.15915494309189535, exp(divide(multiply(negative(multiply(h, h)), add(1,
+        multiply(a, a))), 2))), add(1, multiply(a, a))))""")
+
+cdef class OwensTBackward(Node):
+    """owens_t(h, a) -> y
+
+    dy/dh = -1 / sqrt(8 * pi) * _gauss(h / sqrt(2)) * erf(a * h / sqrt(2))
+    dy/da = 1 / (2 * pi) * exp(-(h * h) * (1 + a * a) / 2) / (1 + a * a)
+    """
+    saves = ("h", "a")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_h = grad_a = None
+        h = saved_array(self, self.saved_h, self.version_h, "h")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 1:
+            grad_h = owens_t_grad_h.run((grad, h, a))
+        if wanted_ & 2:
+            grad_a = owens_t_grad_a.run((grad, h, a))
+        return grad_h, grad_a
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_h = grad_a = None
+        h = saved_tensor(self, self.saved_h, self.version_h, "h")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
+        if wanted_ & 1:
+            grad_h = grad * (-0.19947114020071635 * ops._gauss(h / 1.4142135623730951) * ops.erf(a * h / 1.4142135623730951))
+        if wanted_ & 2:
+            grad_a = grad * (0.15915494309189535 * ops.exp(-(h * h) * (1 + a * a) / 2) / (1 + a * a))
+        return grad_h, grad_a
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_h, self.saved_a = True, None, None
+
+
+cdef Program shichi_grad_x = Program("grad_chi, x -> grad_x", "grad_x = multiply(grad_chi, divide(cosh(x), x))")
+
+cdef class ShichiBackward(Node):
+    """shichi(x) -> shi, chi; dshi/dx = _sinhc_derivative(x, 0); dchi/dx = cosh(x) / x"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_shi, grad_chi = grad
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        grad_x = None if grad_shi is None else forward_multiply(grad_shi, forward__sinhc_derivative(x, 0))
+        if grad_chi is not None:
+            grad_x = plus_array(grad_x, shichi_grad_x.run((grad_chi, x)))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_shi, grad_chi = grad
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        grad_x = None if grad_shi is None else grad_shi * ops._sinhc_derivative(x, 0)
+        if grad_chi is not None:
+            grad_x = plus(grad_x, grad_chi * (ops.cosh(x) / x))
+        return grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef class SinhcDerivativeBackward(Node):
+    """_sinhc_derivative(x, int n) -> y; dy/dx = _sinhc_derivative(x, n + 1)"""
+    saves = ("x", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return forward_multiply(grad, forward__sinhc_derivative(x, n + 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return grad * ops._sinhc_derivative(x, n + 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
+
+
+cdef Program sici_grad_x = Program("grad_ci, x -> grad_x", "grad_x = multiply(grad_ci, divide(cos(x), x))")
+
+cdef class SiciBackward(Node):
+    """sici(x) -> si, ci; dsi/dx = sinc(x / pi); dci/dx = cos(x) / x"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_si, grad_ci = grad
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        grad_x = None if grad_si is None else forward_multiply(grad_si, forward_sinc(forward_divide(x, 3.141592653589793)))
+        if grad_ci is not None:
+            grad_x = plus_array(grad_x, sici_grad_x.run((grad_ci, x)))
+        return grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_si, grad_ci = grad
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        grad_x = None if grad_si is None else grad_si * ops.sinc(x / 3.141592653589793)
+        if grad_ci is not None:
+            grad_x = plus(grad_x, grad_ci * (ops.cos(x) / x))
+        return grad_x
+
+    cdef bint takes_batch(self):
         return True
 
     cdef void release_variables(self):
@@ -283,19 +1604,29 @@ cdef class SpenceBackward(Node):
         self.released, self.saved_z = True, None
 
 
-cdef class Log1pRatioBackward(Node):
-    """_log1p_ratio(x, int n) -> y; dy/dx = _log1p_ratio(x, n + 1)"""
-    saves = ("x", "n")
+cdef class StruveBackward(Node):
+    """struve(v, x) -> y; dy/dv = _struve_derivative(v, x, 1, 0, -1); dy/dx = _struve_derivative(v, x, 0, 1, -1)"""
+    saves = ("v", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
+        grad_v = grad_x = None
+        v = saved_array(self, self.saved_v, self.version_v, "v")
         x = saved_array(self, self.saved_x, self.version_x, "x")
-        n = self.saved_n
-        return forward_multiply(grad, forward__log1p_ratio(x, n + 1))
+        if wanted_ & 1:
+            grad_v = forward_multiply(grad, forward__struve_derivative(v, x, 1, 0, -1))
+        if wanted_ & 2:
+            grad_x = forward_multiply(grad, forward__struve_derivative(v, x, 0, 1, -1))
+        return grad_v, grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_v = grad_x = None
+        v = saved_tensor(self, self.saved_v, self.version_v, "v")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        n = self.saved_n
-        return grad * ops._log1p_ratio(x, n + 1)
+        if wanted_ & 1:
+            grad_v = grad * ops._struve_derivative(v, x, 1, 0, -1)
+        if wanted_ & 2:
+            grad_x = grad * ops._struve_derivative(v, x, 0, 1, -1)
+        return grad_v, grad_x
 
     cdef bint takes_batch(self):
         return True
@@ -304,4 +1635,99 @@ cdef class Log1pRatioBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x = True, None
+        self.released, self.saved_v, self.saved_x = True, None, None
+
+
+cdef class StruveDerivativeBackward(Node):
+    """_struve_derivative(v, x, int i, int n, int sign) -> y
+
+    dy/dv = _struve_derivative(v, x, i + 1, n, sign)
+    dy/dx = _struve_derivative(v, x, i, n + 1, sign)
+    """
+    saves = ("v", "x", "i", "n", "sign")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_v = grad_x = None
+        v = saved_array(self, self.saved_v, self.version_v, "v")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        i = self.saved_i
+        n = self.saved_n
+        sign = self.saved_sign
+        if wanted_ & 1:
+            grad_v = forward_multiply(grad, forward__struve_derivative(v, x, i + 1, n, sign))
+        if wanted_ & 2:
+            grad_x = forward_multiply(grad, forward__struve_derivative(v, x, i, n + 1, sign))
+        return grad_v, grad_x
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_v = grad_x = None
+        v = saved_tensor(self, self.saved_v, self.version_v, "v")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        i = self.saved_i
+        n = self.saved_n
+        sign = self.saved_sign
+        if wanted_ & 1:
+            grad_v = grad * ops._struve_derivative(v, x, i + 1, n, sign)
+        if wanted_ & 2:
+            grad_x = grad * ops._struve_derivative(v, x, i, n + 1, sign)
+        return grad_v, grad_x
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_v, self.saved_x = True, None, None
+
+
+cdef Program wofz_grad_z = Program("grad, given_1, z, w -> grad_z", """
+    grad_z = multiply(grad, conj(subtract(given_1, multiply(multiply(2, z), w))))""")
+
+cdef class WofzBackward(Node):
+    """wofz(z) -> w; dw/dz = 2j / sqrt(pi) - 2 * z * w"""
+    saves = ("z", "w")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        w = saved_array(self, self.saved_w, self.version_w, "w")
+        return wofz_grad_z.run((grad, 2j / 1.7724538509055159, z, w))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        w = saved_tensor(self, self.saved_w, self.version_w, "w")
+        return grad * conj_of(2j / 1.7724538509055159 - 2 * z * w)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_z, self.saved_w = True, None, None
+
+
+cdef Program wrightomega_grad_z = Program("grad, w -> grad_z", "grad_z = multiply(grad, conj(divide(w, add(1, w))))")
+
+cdef class WrightomegaBackward(Node):
+    """wrightomega(z) -> w; dw/dz = w / (1 + w)"""
+    saves = ("w",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        w = saved_array(self, self.saved_w, self.version_w, "w")
+        return wrightomega_grad_z.run((grad, w))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        w = saved_tensor(self, self.saved_w, self.version_w, "w")
+        return grad * conj_of(w / (1 + w))
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_w = True, None

@@ -6,24 +6,170 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 """
 
 from gradspec.support.dispatch import ops, register
+from gradspec.support.errors import explain
+from gradspec.generated.results import AiryResult, AiryeResult, EllipjResult, FresnelResult, ShichiResult, SiciResult
 from gradspec.generated.kernels.special_integrals cimport (
-    forward__carlson_integral, forward_ellipe, forward_ellipk, forward_ellipkm1, forward_elliprf, forward_expn,
-    forward_spence, forward__log1p_ratio,
+    forward_agm, forward_airy, forward_airye, forward__carlson_integral, forward_ellipe, forward_ellipeinc, forward_ellipj,
+    forward_ellipk, forward_ellipkinc, forward_ellipkm1, forward_elliprc, forward_elliprd, forward_elliprf, forward_elliprg,
+    forward_elliprj, forward_erfi, forward_expn, forward_fresnel, forward_hyp0f1, forward__hyp0f1_derivative,
+    forward_hyp1f1, forward__hyp1f1_derivative, forward_hyp2f1, forward__hyp2f1_derivative, forward_hyperu,
+    forward__hyperu_derivative, forward__log1p_ratio, forward_modstruve, forward_ndtri_exp, forward_owens_t, forward_shichi,
+    forward__sinhc_derivative, forward_sici, forward_spence, forward_struve, forward__struve_derivative,
+    forward_voigt_profile, forward_wofz, forward_wrightomega,
 )
 from gradspec.generated.functions.special_integrals cimport (
-    CarlsonIntegralBackward, EllipeBackward, EllipkBackward, Ellipkm1Backward, ElliprfBackward, ExpnBackward,
-    SpenceBackward, Log1pRatioBackward,
+    AgmBackward, AiryBackward, AiryeBackward, CarlsonIntegralBackward, EllipeBackward, EllipeincBackward, EllipjBackward,
+    EllipkBackward, EllipkincBackward, Ellipkm1Backward, ElliprcBackward, ElliprdBackward, ElliprfBackward, ElliprgBackward,
+    ElliprjBackward, ErfiBackward, ExpnBackward, FresnelBackward, Hyp0f1Backward, Hyp0f1DerivativeBackward, Hyp1f1Backward,
+    Hyp1f1DerivativeBackward, Hyp2f1Backward, Hyp2f1DerivativeBackward, HyperuBackward, HyperuDerivativeBackward,
+    Log1pRatioBackward, ModstruveBackward, NdtriExpBackward, OwensTBackward, ShichiBackward, SinhcDerivativeBackward,
+    SiciBackward, SpenceBackward, StruveBackward, StruveDerivativeBackward, WofzBackward, WrightomegaBackward,
 )
 from gradspec.core.arguments cimport as_int
-from gradspec.core.accumulate_grad cimport connect_all, connect_one, needs_grad, set_history
+from gradspec.core.accumulate_grad cimport connect_all, connect_one, connect_two, needs_grad, set_history
 from gradspec.core.events cimport is_heard, listened
 from gradspec.core.forward_ad cimport has_tangent, plus, push_whole
-from gradspec.core.grad_mode cimport DUAL, LISTENING, ThreadState, thread_state
+from gradspec.core.grad_mode cimport DUAL, LISTENING, MAPPED, ThreadState, thread_state
 from gradspec.saved.inplace cimport prepare_out, write_out
 from gradspec.support.hints cimport answer_calls
-from gradspec.core.operand cimport array_of, as_real_operand, wrap_forward
-from gradspec.saved.saved_variable cimport save_input
+from gradspec.core.operand cimport array_of, as_operand, as_real_operand, wrap_forward
+from gradspec.saved.saved_variable cimport save_input, save_output
 from gradspec.core.tensor cimport TensorBase
+
+
+cdef object op_agm(object a, object b):
+    cdef ThreadState* state_ = thread_state()
+    cdef AgmBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "agm", <void*> op_agm, (a, b))
+    a = as_real_operand(a, "agm", "a")
+    b = as_real_operand(b, "agm", "b")
+
+    if needs_grad(state_, a) or needs_grad(state_, b):
+        node_ = AgmBackward.__new__(AgmBackward)
+        connect_two(node_, state_, a, b)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+
+    y = wrap_forward(forward_agm(array_of(a), array_of(b)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+        node_.saved_y = save_output(y)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
+        push_whole(jvp_agm, jvp_agm, False, (y,), (a, b))
+    return y
+
+cdef tuple jvp_agm(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, a, b, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    y_t = (
+        None if a_t is None
+        else a_t * (y * y * a / 3.141592653589793 * ops._carlson_integral(0.0, a * a, b * b, 1.0, 1, 3, 1, 0))
+    )
+    if b_t is not None:
+        y_t = plus(y_t, b_t * (y * y * b / 3.141592653589793 * ops._carlson_integral(0.0, a * a, b * b, 1.0, 1, 1, 3, 0)))
+    return (y_t,)
+
+cdef object into_agm(object a, object b, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "agm.out", <void*> into_agm, (a, b, out))
+    target_ = prepare_out(out, (a, b), "agm")
+    return write_out(target_, op_agm(a, b), "agm")
+
+def agm(a, b, *, out=None):
+    """Arithmetic-geometric mean of positive numbers."""
+    if out is not None:
+        return into_agm(a, b, out)
+    return op_agm(a, b)
+
+
+cdef object op_airy(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef AiryBackward node_ = None
+    cdef TensorBase ai, aip, bi, bip
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "airy", <void*> op_airy, (x,))
+    x = as_operand(x, "airy", "x")
+
+    if needs_grad(state_, x):
+        node_ = AiryBackward.__new__(AiryBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    ai, aip, bi, bip = wrap_forward(forward_airy(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(4)
+        set_history(ai, node_, 0)
+        set_history(aip, node_, 1)
+        set_history(bi, node_, 2)
+        set_history(bip, node_, 3)
+        node_.saved_aip = save_output(aip)
+        node_.saved_ai = save_output(ai)
+        node_.saved_bip = save_output(bip)
+        node_.saved_bi = save_output(bi)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_airy, jvp_airy, False, (ai, aip, bi, bip), (x,))
+    return ai, aip, bi, bip
+
+cdef tuple jvp_airy(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, ai, aip, bi, bip = tangents_[0], inputs_[0], outputs_[0], outputs_[1], outputs_[2], outputs_[3]
+    ai_t = x_t * aip
+    aip_t = x_t * (x * ai)
+    bi_t = x_t * bip
+    bip_t = x_t * (x * bi)
+    return (ai_t, aip_t, bi_t, bip_t)
+
+def airy(x):
+    """Airy functions Ai and Bi, each with its derivative."""
+    return tuple.__new__(AiryResult, op_airy(x))
+
+
+cdef object op_airye(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef AiryeBackward node_ = None
+    cdef TensorBase ai, aip, bi, bip
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "airye", <void*> op_airye, (x,))
+    x = as_real_operand(x, "airye", "x")
+
+    if needs_grad(state_, x):
+        node_ = AiryeBackward.__new__(AiryeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    ai, aip, bi, bip = wrap_forward(forward_airye(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(4)
+        set_history(ai, node_, 0)
+        set_history(aip, node_, 1)
+        set_history(bi, node_, 2)
+        set_history(bip, node_, 3)
+        node_.saved_aip = save_output(aip)
+        node_.saved_ai = save_output(ai)
+        node_.saved_bip = save_output(bip)
+        node_.saved_bi = save_output(bi)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_airye, jvp_airye, False, (ai, aip, bi, bip), (x,))
+    return ai, aip, bi, bip
+
+cdef tuple jvp_airye(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, ai, aip, bi, bip = tangents_[0], inputs_[0], outputs_[0], outputs_[1], outputs_[2], outputs_[3]
+    growth = ops.sqrt(x)
+    ai_t = x_t * (aip + growth * ai)
+    aip_t = x_t * (x * ai + growth * aip)
+    decay = ops.where(x > 0, ops.sqrt(ops.where(x > 0, x, 1)), 0)
+    bi_t = x_t * (bip - decay * bi)
+    bip_t = x_t * (x * bi - decay * bip)
+    return (ai_t, aip_t, bi_t, bip_t)
+
+def airye(x):
+    """Airy functions and their derivatives, Ai and Ai' times exp(2/3 x**1.5), Bi and Bi' times its inverse; the first
+    two are NaN below 0, where the others are not scaled."""
+    return tuple.__new__(AiryeResult, op_airye(x))
 
 
 cdef object op__carlson_integral(object x, object y, object z, object p, object i, object j, object k, object l):
@@ -119,6 +265,119 @@ def ellipe(m, *, out=None):
     return op_ellipe(m)
 
 
+cdef object op_ellipeinc(object phi, object m):
+    cdef ThreadState* state_ = thread_state()
+    cdef EllipeincBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ellipeinc", <void*> op_ellipeinc, (phi, m))
+    phi = as_real_operand(phi, "ellipeinc", "phi")
+    m = as_real_operand(m, "ellipeinc", "m")
+
+    if needs_grad(state_, phi) or needs_grad(state_, m):
+        node_ = EllipeincBackward.__new__(EllipeincBackward)
+        connect_two(node_, state_, phi, m)
+        node_.saved_m = save_input(state_, m, &node_.version_m)
+        node_.saved_phi = save_input(state_, phi, &node_.version_phi)
+
+    y = wrap_forward(forward_ellipeinc(array_of(phi), array_of(m)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(phi) or has_tangent(m)):
+        push_whole(jvp_ellipeinc, jvp_ellipeinc, False, (y,), (phi, m))
+    return y
+
+cdef tuple jvp_ellipeinc(tuple outputs_, tuple inputs_, tuple tangents_):
+    phi_t, m_t, phi, m = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    if m_t is not None:
+        turns = ops.round(phi / 3.141592653589793)
+        s = ops.sin(phi - turns * 3.141592653589793)
+        k = ops.where(turns == 0, 0, m)
+    y_t = None if phi_t is None else phi_t * ops.sqrt(1 - m * ops.square(ops.sin(phi)))
+    if m_t is not None:
+        y_t = plus(
+            y_t,
+            m_t
+            * (
+                -(s * s * s) * ops._carlson_integral(ops.square(ops.cos(phi)), 1 - m * s * s, 1.0, 1.0, 1, 1, 3, 0) / 4
+                - turns * ops._carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 1, 3, 0) / 2
+            )
+        )
+    return (y_t,)
+
+cdef object into_ellipeinc(object phi, object m, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ellipeinc.out", <void*> into_ellipeinc, (phi, m, out))
+    target_ = prepare_out(out, (phi, m), "ellipeinc")
+    return write_out(target_, op_ellipeinc(phi, m), "ellipeinc")
+
+def ellipeinc(phi, m, *, out=None):
+    """Incomplete elliptic integral of the second kind."""
+    if out is not None:
+        return into_ellipeinc(phi, m, out)
+    return op_ellipeinc(phi, m)
+
+
+cdef object op_ellipj(object u, object m):
+    cdef ThreadState* state_ = thread_state()
+    cdef EllipjBackward node_ = None
+    cdef TensorBase sn, cn, dn, ph
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ellipj", <void*> op_ellipj, (u, m))
+    u = as_real_operand(u, "ellipj", "u")
+    m = as_real_operand(m, "ellipj", "m")
+
+    if needs_grad(state_, u) or needs_grad(state_, m):
+        node_ = EllipjBackward.__new__(EllipjBackward)
+        connect_two(node_, state_, u, m)
+        node_.saved_m = save_input(state_, m, &node_.version_m)
+
+    sn, cn, dn, ph = wrap_forward(forward_ellipj(array_of(u), array_of(m)))
+
+    if node_ is not None:
+        node_.set_outputs(4)
+        set_history(sn, node_, 0)
+        set_history(cn, node_, 1)
+        set_history(dn, node_, 2)
+        set_history(ph, node_, 3)
+        node_.saved_cn = save_output(cn)
+        node_.saved_dn = save_output(dn)
+        node_.saved_sn = save_output(sn)
+        if node_.needs(1):
+            node_.saved_ph = save_output(ph)
+    if state_.flags & DUAL and (has_tangent(u) or has_tangent(m)):
+        push_whole(jvp_ellipj, jvp_ellipj, False, (sn, cn, dn, ph), (u, m))
+    return sn, cn, dn, ph
+
+cdef tuple jvp_ellipj(tuple outputs_, tuple inputs_, tuple tangents_):
+    u_t, m_t, m, sn, cn, dn, ph = tangents_[0], tangents_[1], inputs_[1], outputs_[0], outputs_[1], outputs_[2], outputs_[3]
+    if m_t is not None:
+        turns = ops.round(ph / 3.141592653589793)
+        s = ops.sin(ph - turns * 3.141592653589793)
+        k = m * ops.minimum(ops.absolute(turns), 1)
+        around = turns * ops._carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 3, 1, 0) / 2
+        turned = -dn * (s * s * s * ops._carlson_integral(cn * cn, 1.0, 1 - m * s * s, 1.0, 1, 1, 3, 0) / 4 + around)
+    sn_t = None if u_t is None else u_t * (cn * dn)
+    if m_t is not None:
+        sn_t = plus(sn_t, m_t * (cn * turned))
+    cn_t = None if u_t is None else u_t * (-sn * dn)
+    if m_t is not None:
+        cn_t = plus(cn_t, m_t * (-sn * turned))
+    dn_t = None if u_t is None else u_t * (-m * sn * cn)
+    if m_t is not None:
+        dn_t = plus(dn_t, m_t * (-(sn * sn + 2 * m * sn * cn * turned) / (2 * dn)))
+    ph_t = None if u_t is None else u_t * dn
+    if m_t is not None:
+        ph_t = plus(ph_t, m_t * turned)
+    return (sn_t, cn_t, dn_t, ph_t)
+
+def ellipj(u, m):
+    """Jacobi's elliptic functions, and the amplitude."""
+    return tuple.__new__(EllipjResult, op_ellipj(u, m))
+
+
 cdef object op_ellipk(object m):
     cdef ThreadState* state_ = thread_state()
     cdef EllipkBackward node_ = None
@@ -158,6 +417,61 @@ def ellipk(m, *, out=None):
     return op_ellipk(m)
 
 
+cdef object op_ellipkinc(object phi, object m):
+    cdef ThreadState* state_ = thread_state()
+    cdef EllipkincBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ellipkinc", <void*> op_ellipkinc, (phi, m))
+    phi = as_real_operand(phi, "ellipkinc", "phi")
+    m = as_real_operand(m, "ellipkinc", "m")
+
+    if needs_grad(state_, phi) or needs_grad(state_, m):
+        node_ = EllipkincBackward.__new__(EllipkincBackward)
+        connect_two(node_, state_, phi, m)
+        node_.saved_m = save_input(state_, m, &node_.version_m)
+        node_.saved_phi = save_input(state_, phi, &node_.version_phi)
+
+    y = wrap_forward(forward_ellipkinc(array_of(phi), array_of(m)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(phi) or has_tangent(m)):
+        push_whole(jvp_ellipkinc, jvp_ellipkinc, False, (y,), (phi, m))
+    return y
+
+cdef tuple jvp_ellipkinc(tuple outputs_, tuple inputs_, tuple tangents_):
+    phi_t, m_t, phi, m = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    if m_t is not None:
+        turns = ops.round(phi / 3.141592653589793)
+        s = ops.sin(phi - turns * 3.141592653589793)
+        k = ops.where(turns == 0, 0, m)
+    y_t = None if phi_t is None else phi_t / ops.sqrt(1 - m * ops.square(ops.sin(phi)))
+    if m_t is not None:
+        y_t = plus(
+            y_t,
+            m_t
+            * (
+                s * s * s * ops._carlson_integral(ops.square(ops.cos(phi)), 1.0, 1 - m * s * s, 1.0, 1, 1, 3, 0) / 4
+                + turns * ops._carlson_integral(0.0, 1 - k, 1.0, 1.0, 1, 3, 1, 0) / 2
+            )
+        )
+    return (y_t,)
+
+cdef object into_ellipkinc(object phi, object m, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ellipkinc.out", <void*> into_ellipkinc, (phi, m, out))
+    target_ = prepare_out(out, (phi, m), "ellipkinc")
+    return write_out(target_, op_ellipkinc(phi, m), "ellipkinc")
+
+def ellipkinc(phi, m, *, out=None):
+    """Incomplete elliptic integral of the first kind."""
+    if out is not None:
+        return into_ellipkinc(phi, m, out)
+    return op_ellipkinc(phi, m)
+
+
 cdef object op_ellipkm1(object p):
     cdef ThreadState* state_ = thread_state()
     cdef Ellipkm1Backward node_ = None
@@ -195,6 +509,98 @@ def ellipkm1(p, *, out=None):
     if out is not None:
         return into_ellipkm1(p, out)
     return op_ellipkm1(p)
+
+
+cdef object op_elliprc(object x, object y):
+    cdef ThreadState* state_ = thread_state()
+    cdef ElliprcBackward node_ = None
+    cdef TensorBase v
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprc", <void*> op_elliprc, (x, y))
+    x = as_real_operand(x, "elliprc", "x")
+    y = as_real_operand(y, "elliprc", "y")
+
+    if needs_grad(state_, x) or needs_grad(state_, y):
+        node_ = ElliprcBackward.__new__(ElliprcBackward)
+        connect_two(node_, state_, x, y)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+
+    v = wrap_forward(forward_elliprc(array_of(x), array_of(y)))
+
+    if node_ is not None:
+        set_history(v, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(y)):
+        push_whole(jvp_elliprc, jvp_elliprc, False, (v,), (x, y))
+    return v
+
+cdef tuple jvp_elliprc(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y_t, x, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    v_t = None if x_t is None else x_t * (-ops._carlson_integral(x, y, 1.0, 1.0, 3, 2, 0, 0) / 4)
+    if y_t is not None:
+        v_t = plus(v_t, y_t * (-ops._carlson_integral(x, y, 1.0, 1.0, 1, 4, 0, 0) / 2))
+    return (v_t,)
+
+cdef object into_elliprc(object x, object y, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprc.out", <void*> into_elliprc, (x, y, out))
+    target_ = prepare_out(out, (x, y), "elliprc")
+    return write_out(target_, op_elliprc(x, y), "elliprc")
+
+def elliprc(x, y, *, out=None):
+    """Carlson's degenerate integral RC; below y = 0 its principal value, without a derivative."""
+    if out is not None:
+        return into_elliprc(x, y, out)
+    return op_elliprc(x, y)
+
+
+cdef object op_elliprd(object x, object y, object z):
+    cdef ThreadState* state_ = thread_state()
+    cdef ElliprdBackward node_ = None
+    cdef TensorBase v
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprd", <void*> op_elliprd, (x, y, z))
+    x = as_real_operand(x, "elliprd", "x")
+    y = as_real_operand(y, "elliprd", "y")
+    z = as_real_operand(z, "elliprd", "z")
+
+    if needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, z):
+        node_ = ElliprdBackward.__new__(ElliprdBackward)
+        connect_all(node_, state_, (x, y, z))
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+
+    v = wrap_forward(forward_elliprd(array_of(x), array_of(y), array_of(z)))
+
+    if node_ is not None:
+        set_history(v, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(y) or has_tangent(z)):
+        push_whole(jvp_elliprd, jvp_elliprd, False, (v,), (x, y, z))
+    return v
+
+cdef tuple jvp_elliprd(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y_t, z_t, x, y, z = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    v_t = None if x_t is None else x_t * (-ops._carlson_integral(x, y, z, 1.0, 3, 1, 3, 0) * 3 / 4)
+    if y_t is not None:
+        v_t = plus(v_t, y_t * (-ops._carlson_integral(x, y, z, 1.0, 1, 3, 3, 0) * 3 / 4))
+    if z_t is not None:
+        v_t = plus(v_t, z_t * (-ops._carlson_integral(x, y, z, 1.0, 1, 1, 5, 0) * 9 / 4))
+    return (v_t,)
+
+cdef object into_elliprd(object x, object y, object z, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprd.out", <void*> into_elliprd, (x, y, z, out))
+    target_ = prepare_out(out, (x, y, z), "elliprd")
+    return write_out(target_, op_elliprd(x, y, z), "elliprd")
+
+def elliprd(x, y, z, *, out=None):
+    """Carlson's degenerate symmetric integral RD."""
+    if out is not None:
+        return into_elliprd(x, y, z, out)
+    return op_elliprd(x, y, z)
 
 
 cdef object op_elliprf(object x, object y, object z):
@@ -245,6 +651,147 @@ def elliprf(x, y, z, *, out=None):
     return op_elliprf(x, y, z)
 
 
+cdef object op_elliprg(object x, object y, object z):
+    cdef ThreadState* state_ = thread_state()
+    cdef ElliprgBackward node_ = None
+    cdef TensorBase v
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprg", <void*> op_elliprg, (x, y, z))
+    x = as_real_operand(x, "elliprg", "x")
+    y = as_real_operand(y, "elliprg", "y")
+    z = as_real_operand(z, "elliprg", "z")
+
+    if needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, z):
+        node_ = ElliprgBackward.__new__(ElliprgBackward)
+        connect_all(node_, state_, (x, y, z))
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+
+    v = wrap_forward(forward_elliprg(array_of(x), array_of(y), array_of(z)))
+
+    if node_ is not None:
+        set_history(v, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(y) or has_tangent(z)):
+        push_whole(jvp_elliprg, jvp_elliprg, False, (v,), (x, y, z))
+    return v
+
+cdef tuple jvp_elliprg(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y_t, z_t, x, y, z = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    v_t = None if x_t is None else x_t * (ops._carlson_integral(x, y, z, 0.0, 3, 1, 1, -2) / 8)
+    if y_t is not None:
+        v_t = plus(v_t, y_t * (ops._carlson_integral(x, y, z, 0.0, 1, 3, 1, -2) / 8))
+    if z_t is not None:
+        v_t = plus(v_t, z_t * (ops._carlson_integral(x, y, z, 0.0, 1, 1, 3, -2) / 8))
+    return (v_t,)
+
+cdef object into_elliprg(object x, object y, object z, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprg.out", <void*> into_elliprg, (x, y, z, out))
+    target_ = prepare_out(out, (x, y, z), "elliprg")
+    return write_out(target_, op_elliprg(x, y, z), "elliprg")
+
+def elliprg(x, y, z, *, out=None):
+    """Carlson's completely symmetric integral RG."""
+    if out is not None:
+        return into_elliprg(x, y, z, out)
+    return op_elliprg(x, y, z)
+
+
+cdef object op_elliprj(object x, object y, object z, object p):
+    cdef ThreadState* state_ = thread_state()
+    cdef ElliprjBackward node_ = None
+    cdef TensorBase v
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprj", <void*> op_elliprj, (x, y, z, p))
+    x = as_real_operand(x, "elliprj", "x")
+    y = as_real_operand(y, "elliprj", "y")
+    z = as_real_operand(z, "elliprj", "z")
+    p = as_real_operand(p, "elliprj", "p")
+
+    if needs_grad(state_, x) or needs_grad(state_, y) or needs_grad(state_, z) or needs_grad(state_, p):
+        node_ = ElliprjBackward.__new__(ElliprjBackward)
+        connect_all(node_, state_, (x, y, z, p))
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+        node_.saved_p = save_input(state_, p, &node_.version_p)
+
+    v = wrap_forward(forward_elliprj(array_of(x), array_of(y), array_of(z), array_of(p)))
+
+    if node_ is not None:
+        set_history(v, node_, 0)
+    if state_.flags & DUAL and (has_tangent(x) or has_tangent(y) or has_tangent(z) or has_tangent(p)):
+        push_whole(jvp_elliprj, jvp_elliprj, False, (v,), (x, y, z, p))
+    return v
+
+cdef tuple jvp_elliprj(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, y_t, z_t, p_t, x, y, z, p = (
+        tangents_[0], tangents_[1], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    )
+    v_t = None if x_t is None else x_t * (-ops._carlson_integral(x, y, z, p, 3, 1, 1, 2) * 3 / 4)
+    if y_t is not None:
+        v_t = plus(v_t, y_t * (-ops._carlson_integral(x, y, z, p, 1, 3, 1, 2) * 3 / 4))
+    if z_t is not None:
+        v_t = plus(v_t, z_t * (-ops._carlson_integral(x, y, z, p, 1, 1, 3, 2) * 3 / 4))
+    if p_t is not None:
+        v_t = plus(v_t, p_t * (-ops._carlson_integral(x, y, z, p, 1, 1, 1, 4) * 3 / 2))
+    return (v_t,)
+
+cdef object into_elliprj(object x, object y, object z, object p, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "elliprj.out", <void*> into_elliprj, (x, y, z, p, out))
+    target_ = prepare_out(out, (x, y, z, p), "elliprj")
+    return write_out(target_, op_elliprj(x, y, z, p), "elliprj")
+
+def elliprj(x, y, z, p, *, out=None):
+    """Carlson's symmetric integral RJ; below p = 0 its principal value, without a derivative."""
+    if out is not None:
+        return into_elliprj(x, y, z, p, out)
+    return op_elliprj(x, y, z, p)
+
+
+cdef object op_erfi(object z):
+    cdef ThreadState* state_ = thread_state()
+    cdef ErfiBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfi", <void*> op_erfi, (z,))
+    z = as_operand(z, "erfi", "z")
+
+    if needs_grad(state_, z):
+        node_ = ErfiBackward.__new__(ErfiBackward)
+        connect_one(node_, state_, z)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+
+    y = wrap_forward(forward_erfi(array_of(z)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(z):
+        push_whole(jvp_erfi, jvp_erfi, False, (y,), (z,))
+    return y
+
+cdef tuple jvp_erfi(tuple outputs_, tuple inputs_, tuple tangents_):
+    z_t, z = tangents_[0], inputs_[0]
+    return (z_t * (1.1283791670955126 * ops.exp(z * z)),)
+
+cdef object into_erfi(object z, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "erfi.out", <void*> into_erfi, (z, out))
+    target_ = prepare_out(out, (z,), "erfi")
+    return write_out(target_, op_erfi(z), "erfi")
+
+def erfi(z, *, out=None):
+    """Imaginary error function, -i erf(i z)."""
+    if out is not None:
+        return into_erfi(z, out)
+    return op_erfi(z)
+
+
 cdef object op_expn(object n, object x):
     cdef ThreadState* state_ = thread_state()
     cdef ExpnBackward node_ = None
@@ -290,6 +837,634 @@ def expn(n, x, *, out=None):
     return op_expn(n, x)
 
 
+cdef object op_fresnel(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef FresnelBackward node_ = None
+    cdef TensorBase s, c
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "fresnel", <void*> op_fresnel, (x,))
+    x = as_real_operand(x, "fresnel", "x")
+
+    if needs_grad(state_, x):
+        node_ = FresnelBackward.__new__(FresnelBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    s, c = wrap_forward(forward_fresnel(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(s, node_, 0)
+        set_history(c, node_, 1)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_fresnel, jvp_fresnel, False, (s, c), (x,))
+    return s, c
+
+cdef tuple jvp_fresnel(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    s_t = x_t * ops.sin(1.5707963267948966 * (x * x))
+    c_t = x_t * ops.cos(1.5707963267948966 * (x * x))
+    return (s_t, c_t)
+
+def fresnel(x):
+    """Fresnel's integrals S and C, of sin and cos of pi t**2 / 2 from 0 to x."""
+    return tuple.__new__(FresnelResult, op_fresnel(x))
+
+
+cdef object op_hyp0f1(object v, object z):
+    cdef ThreadState* state_ = thread_state()
+    cdef Hyp0f1Backward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hyp0f1", <void*> op_hyp0f1, (v, z))
+    v = as_real_operand(v, "hyp0f1", "v")
+    z = as_real_operand(z, "hyp0f1", "z")
+
+    if needs_grad(state_, v) or needs_grad(state_, z):
+        node_ = Hyp0f1Backward.__new__(Hyp0f1Backward)
+        connect_two(node_, state_, v, z)
+        node_.saved_v = save_input(state_, v, &node_.version_v)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+
+    y = wrap_forward(forward_hyp0f1(array_of(v), array_of(z)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(v) or has_tangent(z)):
+        push_whole(jvp_hyp0f1, jvp_hyp0f1, False, (y,), (v, z))
+    return y
+
+cdef tuple jvp_hyp0f1(tuple outputs_, tuple inputs_, tuple tangents_):
+    v_t, z_t, v, z = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if v_t is None else v_t * ops._hyp0f1_derivative(v, z, 1, 0)
+    if z_t is not None:
+        y_t = plus(y_t, z_t * ops._hyp0f1_derivative(v, z, 0, 1))
+    return (y_t,)
+
+def hyp0f1(v, z):
+    """Confluent hypergeometric limit function."""
+    return op_hyp0f1(v, z)
+
+
+cdef object op__hyp0f1_derivative(object v, object z, object i, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef Hyp0f1DerivativeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_hyp0f1_derivative", <void*> op__hyp0f1_derivative, (v, z, i, n))
+    v = as_real_operand(v, "_hyp0f1_derivative", "v")
+    z = as_real_operand(z, "_hyp0f1_derivative", "z")
+    i = as_int(i, "_hyp0f1_derivative", "i")
+    n = as_int(n, "_hyp0f1_derivative", "n")
+
+    if needs_grad(state_, v) or needs_grad(state_, z):
+        node_ = Hyp0f1DerivativeBackward.__new__(Hyp0f1DerivativeBackward)
+        connect_two(node_, state_, v, z)
+        node_.saved_v = save_input(state_, v, &node_.version_v)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+        node_.saved_i = i
+        node_.saved_n = n
+
+    y = wrap_forward(forward__hyp0f1_derivative(array_of(v), array_of(z), i, n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(v) or has_tangent(z)):
+        push_whole(jvp__hyp0f1_derivative, jvp__hyp0f1_derivative, False, (y,), (v, z, i, n))
+    return y
+
+cdef tuple jvp__hyp0f1_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    v_t, z_t, v, z, i, n = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    y_t = None if v_t is None else v_t * ops._hyp0f1_derivative(v, z, i + 1, n)
+    if z_t is not None:
+        y_t = plus(y_t, z_t * ops._hyp0f1_derivative(v, z, i, n + 1))
+    return (y_t,)
+
+def _hyp0f1_derivative(v, z, i, n):
+    """Derivative `i` in `v` and `n` in `z` of hyp0f1, by differences in `v`; NaN where they do not settle."""
+    return op__hyp0f1_derivative(v, z, i, n)
+
+
+cdef object op_hyp1f1(object a, object b, object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef Hyp1f1Backward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hyp1f1", <void*> op_hyp1f1, (a, b, x))
+    a = as_real_operand(a, "hyp1f1", "a")
+    b = as_real_operand(b, "hyp1f1", "b")
+    x = as_real_operand(x, "hyp1f1", "x")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, x):
+        node_ = Hyp1f1Backward.__new__(Hyp1f1Backward)
+        connect_all(node_, state_, (a, b, x))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_hyp1f1(array_of(a), array_of(b), array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
+        push_whole(jvp_hyp1f1, jvp_hyp1f1, False, (y,), (a, b, x))
+    return y
+
+cdef tuple jvp_hyp1f1(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, x_t, a, b, x = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if a_t is None else a_t * ops._hyp1f1_derivative(a, b, x, 1, 0, 0)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._hyp1f1_derivative(a, b, x, 0, 1, 0))
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._hyp1f1_derivative(a, b, x, 0, 0, 1))
+    return (y_t,)
+
+def hyp1f1(a, b, x):
+    """Kummer's confluent hypergeometric function."""
+    return op_hyp1f1(a, b, x)
+
+
+cdef object op__hyp1f1_derivative(object a, object b, object x, object i, object j, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef Hyp1f1DerivativeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_hyp1f1_derivative", <void*> op__hyp1f1_derivative, (a, b, x, i, j, n))
+    a = as_real_operand(a, "_hyp1f1_derivative", "a")
+    b = as_real_operand(b, "_hyp1f1_derivative", "b")
+    x = as_real_operand(x, "_hyp1f1_derivative", "x")
+    i = as_int(i, "_hyp1f1_derivative", "i")
+    j = as_int(j, "_hyp1f1_derivative", "j")
+    n = as_int(n, "_hyp1f1_derivative", "n")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, x):
+        node_ = Hyp1f1DerivativeBackward.__new__(Hyp1f1DerivativeBackward)
+        connect_all(node_, state_, (a, b, x))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_i = i
+        node_.saved_j = j
+        node_.saved_n = n
+
+    y = wrap_forward(forward__hyp1f1_derivative(array_of(a), array_of(b), array_of(x), i, j, n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
+        push_whole(jvp__hyp1f1_derivative, jvp__hyp1f1_derivative, False, (y,), (a, b, x, i, j, n))
+    return y
+
+cdef tuple jvp__hyp1f1_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, x_t, a, b, x, i, j, n = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4], inputs_[5]
+    )
+    y_t = None if a_t is None else a_t * ops._hyp1f1_derivative(a, b, x, i + 1, j, n)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._hyp1f1_derivative(a, b, x, i, j + 1, n))
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._hyp1f1_derivative(a, b, x, i, j, n + 1))
+    return (y_t,)
+
+def _hyp1f1_derivative(a, b, x, i, j, n):
+    """Derivative `i` in `a`, `j` in `b` and `n` in `x` of hyp1f1, by differences in `a` and `b`; NaN where they do not
+    settle."""
+    return op__hyp1f1_derivative(a, b, x, i, j, n)
+
+
+cdef object op_hyp2f1(object a, object b, object c, object z):
+    cdef ThreadState* state_ = thread_state()
+    cdef Hyp2f1Backward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hyp2f1", <void*> op_hyp2f1, (a, b, c, z))
+    a = as_real_operand(a, "hyp2f1", "a")
+    b = as_real_operand(b, "hyp2f1", "b")
+    c = as_real_operand(c, "hyp2f1", "c")
+    z = as_real_operand(z, "hyp2f1", "z")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, c) or needs_grad(state_, z):
+        node_ = Hyp2f1Backward.__new__(Hyp2f1Backward)
+        connect_all(node_, state_, (a, b, c, z))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_c = save_input(state_, c, &node_.version_c)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+
+    y = wrap_forward(forward_hyp2f1(array_of(a), array_of(b), array_of(c), array_of(z)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(c) or has_tangent(z)):
+        push_whole(jvp_hyp2f1, jvp_hyp2f1, False, (y,), (a, b, c, z))
+    return y
+
+cdef tuple jvp_hyp2f1(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, c_t, z_t, a, b, c, z = (
+        tangents_[0], tangents_[1], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3]
+    )
+    y_t = None if a_t is None else a_t * ops._hyp2f1_derivative(a, b, c, z, 1, 0, 0, 0)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._hyp2f1_derivative(a, b, c, z, 0, 1, 0, 0))
+    if c_t is not None:
+        y_t = plus(y_t, c_t * ops._hyp2f1_derivative(a, b, c, z, 0, 0, 1, 0))
+    if z_t is not None:
+        y_t = plus(y_t, z_t * ops._hyp2f1_derivative(a, b, c, z, 0, 0, 0, 1))
+    return (y_t,)
+
+def hyp2f1(a, b, c, z):
+    """Gauss's hypergeometric function."""
+    return op_hyp2f1(a, b, c, z)
+
+
+cdef object op__hyp2f1_derivative(object a, object b, object c, object z, object i, object j, object k, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef Hyp2f1DerivativeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_hyp2f1_derivative", <void*> op__hyp2f1_derivative, (a, b, c, z, i, j, k, n))
+    a = as_real_operand(a, "_hyp2f1_derivative", "a")
+    b = as_real_operand(b, "_hyp2f1_derivative", "b")
+    c = as_real_operand(c, "_hyp2f1_derivative", "c")
+    z = as_real_operand(z, "_hyp2f1_derivative", "z")
+    i = as_int(i, "_hyp2f1_derivative", "i")
+    j = as_int(j, "_hyp2f1_derivative", "j")
+    k = as_int(k, "_hyp2f1_derivative", "k")
+    n = as_int(n, "_hyp2f1_derivative", "n")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, c) or needs_grad(state_, z):
+        node_ = Hyp2f1DerivativeBackward.__new__(Hyp2f1DerivativeBackward)
+        connect_all(node_, state_, (a, b, c, z))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_c = save_input(state_, c, &node_.version_c)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+        node_.saved_i = i
+        node_.saved_j = j
+        node_.saved_k = k
+        node_.saved_n = n
+
+    y = wrap_forward(forward__hyp2f1_derivative(array_of(a), array_of(b), array_of(c), array_of(z), i, j, k, n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(c) or has_tangent(z)):
+        push_whole(jvp__hyp2f1_derivative, jvp__hyp2f1_derivative, False, (y,), (a, b, c, z, i, j, k, n))
+    return y
+
+cdef tuple jvp__hyp2f1_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, c_t, z_t, a, b, c, z, i, j, k, n = (
+        tangents_[0], tangents_[1], tangents_[2], tangents_[3], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4],
+        inputs_[5], inputs_[6], inputs_[7]
+    )
+    y_t = None if a_t is None else a_t * ops._hyp2f1_derivative(a, b, c, z, i + 1, j, k, n)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._hyp2f1_derivative(a, b, c, z, i, j + 1, k, n))
+    if c_t is not None:
+        y_t = plus(y_t, c_t * ops._hyp2f1_derivative(a, b, c, z, i, j, k + 1, n))
+    if z_t is not None:
+        y_t = plus(y_t, z_t * ops._hyp2f1_derivative(a, b, c, z, i, j, k, n + 1))
+    return (y_t,)
+
+def _hyp2f1_derivative(a, b, c, z, i, j, k, n):
+    """Derivative `i` in `a`, `j` in `b`, `k` in `c` and `n` in `z` of hyp2f1, by differences in `a`, `b` and `c`; NaN
+    where they do not settle."""
+    return op__hyp2f1_derivative(a, b, c, z, i, j, k, n)
+
+
+cdef object op_hyperu(object a, object b, object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef HyperuBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "hyperu", <void*> op_hyperu, (a, b, x))
+    a = as_real_operand(a, "hyperu", "a")
+    b = as_real_operand(b, "hyperu", "b")
+    x = as_real_operand(x, "hyperu", "x")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, x):
+        node_ = HyperuBackward.__new__(HyperuBackward)
+        connect_all(node_, state_, (a, b, x))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_hyperu(array_of(a), array_of(b), array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
+        push_whole(jvp_hyperu, jvp_hyperu, False, (y,), (a, b, x))
+    return y
+
+cdef tuple jvp_hyperu(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, x_t, a, b, x = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    y_t = None if a_t is None else a_t * ops._hyperu_derivative(a, b, x, 1, 0, 0)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._hyperu_derivative(a, b, x, 0, 1, 0))
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._hyperu_derivative(a, b, x, 0, 0, 1))
+    return (y_t,)
+
+def hyperu(a, b, x):
+    """Tricomi's confluent hypergeometric function. SciPy's is off by up to 1e-6 where b is small, and so are the
+    derivatives."""
+    return op_hyperu(a, b, x)
+
+
+cdef object op__hyperu_derivative(object a, object b, object x, object i, object j, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef HyperuDerivativeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_hyperu_derivative", <void*> op__hyperu_derivative, (a, b, x, i, j, n))
+    a = as_real_operand(a, "_hyperu_derivative", "a")
+    b = as_real_operand(b, "_hyperu_derivative", "b")
+    x = as_real_operand(x, "_hyperu_derivative", "x")
+    i = as_int(i, "_hyperu_derivative", "i")
+    j = as_int(j, "_hyperu_derivative", "j")
+    n = as_int(n, "_hyperu_derivative", "n")
+
+    if needs_grad(state_, a) or needs_grad(state_, b) or needs_grad(state_, x):
+        node_ = HyperuDerivativeBackward.__new__(HyperuDerivativeBackward)
+        connect_all(node_, state_, (a, b, x))
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+        node_.saved_b = save_input(state_, b, &node_.version_b)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_i = i
+        node_.saved_j = j
+        node_.saved_n = n
+
+    y = wrap_forward(forward__hyperu_derivative(array_of(a), array_of(b), array_of(x), i, j, n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(a) or has_tangent(b) or has_tangent(x)):
+        push_whole(jvp__hyperu_derivative, jvp__hyperu_derivative, False, (y,), (a, b, x, i, j, n))
+    return y
+
+cdef tuple jvp__hyperu_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    a_t, b_t, x_t, a, b, x, i, j, n = (
+        tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4], inputs_[5]
+    )
+    y_t = None if a_t is None else a_t * ops._hyperu_derivative(a, b, x, i + 1, j, n)
+    if b_t is not None:
+        y_t = plus(y_t, b_t * ops._hyperu_derivative(a, b, x, i, j + 1, n))
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._hyperu_derivative(a, b, x, i, j, n + 1))
+    return (y_t,)
+
+def _hyperu_derivative(a, b, x, i, j, n):
+    """Derivative `i` in `a`, `j` in `b` and `n` in `x` of hyperu, by differences in `a` and `b`; NaN where they do not
+    settle."""
+    return op__hyperu_derivative(a, b, x, i, j, n)
+
+
+cdef object op__log1p_ratio(object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef Log1pRatioBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_log1p_ratio", <void*> op__log1p_ratio, (x, n))
+    x = as_real_operand(x, "_log1p_ratio", "x")
+    n = as_int(n, "_log1p_ratio", "n")
+
+    if needs_grad(state_, x):
+        node_ = Log1pRatioBackward.__new__(Log1pRatioBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__log1p_ratio(array_of(x), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__log1p_ratio, jvp__log1p_ratio, False, (y,), (x, n))
+    return y
+
+cdef tuple jvp__log1p_ratio(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops._log1p_ratio(x, n + 1),)
+
+def _log1p_ratio(x, n):
+    """Derivative `n` of log(1 + x) / x, 1 at 0."""
+    return op__log1p_ratio(x, n)
+
+
+cdef object op_modstruve(object v, object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef ModstruveBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "modstruve", <void*> op_modstruve, (v, x))
+    v = as_real_operand(v, "modstruve", "v")
+    x = as_real_operand(x, "modstruve", "x")
+
+    if needs_grad(state_, v) or needs_grad(state_, x):
+        node_ = ModstruveBackward.__new__(ModstruveBackward)
+        connect_two(node_, state_, v, x)
+        node_.saved_v = save_input(state_, v, &node_.version_v)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    y = wrap_forward(forward_modstruve(array_of(v), array_of(x)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(v) or has_tangent(x)):
+        push_whole(jvp_modstruve, jvp_modstruve, False, (y,), (v, x))
+    return y
+
+cdef tuple jvp_modstruve(tuple outputs_, tuple inputs_, tuple tangents_):
+    v_t, x_t, v, x = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if v_t is None else v_t * ops._struve_derivative(v, x, 1, 0, 1)
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._struve_derivative(v, x, 0, 1, 1))
+    return (y_t,)
+
+def modstruve(v, x):
+    """Modified Struve function."""
+    return op_modstruve(v, x)
+
+
+cdef object op_ndtri_exp(object y):
+    cdef ThreadState* state_ = thread_state()
+    cdef NdtriExpBackward node_ = None
+    cdef TensorBase x
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ndtri_exp", <void*> op_ndtri_exp, (y,))
+    y = as_real_operand(y, "ndtri_exp", "y")
+
+    if needs_grad(state_, y):
+        node_ = NdtriExpBackward.__new__(NdtriExpBackward)
+        connect_one(node_, state_, y)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
+
+    x = wrap_forward(forward_ndtri_exp(array_of(y)))
+
+    if node_ is not None:
+        set_history(x, node_, 0)
+        node_.saved_x = save_output(x)
+    if state_.flags & DUAL and has_tangent(y):
+        push_whole(jvp_ndtri_exp, jvp_ndtri_exp, False, (x,), (y,))
+    return x
+
+cdef tuple jvp_ndtri_exp(tuple outputs_, tuple inputs_, tuple tangents_):
+    y_t, y, x = tangents_[0], inputs_[0], outputs_[0]
+    return (y_t * (2.5066282746310002 * ops.exp(y + x * x / 2)),)
+
+cdef object into_ndtri_exp(object y, object out):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "ndtri_exp.out", <void*> into_ndtri_exp, (y, out))
+    target_ = prepare_out(out, (y,), "ndtri_exp")
+    return write_out(target_, op_ndtri_exp(y), "ndtri_exp")
+
+def ndtri_exp(y, *, out=None):
+    """Inverse of log_ndtr."""
+    if out is not None:
+        return into_ndtri_exp(y, out)
+    return op_ndtri_exp(y)
+
+
+cdef object op_owens_t(object h, object a):
+    cdef ThreadState* state_ = thread_state()
+    cdef OwensTBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "owens_t", <void*> op_owens_t, (h, a))
+    h = as_real_operand(h, "owens_t", "h")
+    a = as_real_operand(a, "owens_t", "a")
+
+    if needs_grad(state_, h) or needs_grad(state_, a):
+        node_ = OwensTBackward.__new__(OwensTBackward)
+        connect_two(node_, state_, h, a)
+        node_.saved_h = save_input(state_, h, &node_.version_h)
+        node_.saved_a = save_input(state_, a, &node_.version_a)
+
+    y = wrap_forward(forward_owens_t(array_of(h), array_of(a)))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(h) or has_tangent(a)):
+        push_whole(jvp_owens_t, jvp_owens_t, False, (y,), (h, a))
+    return y
+
+cdef tuple jvp_owens_t(tuple outputs_, tuple inputs_, tuple tangents_):
+    h_t, a_t, h, a = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = (
+        None if h_t is None
+        else h_t * (-0.19947114020071635 * ops._gauss(h / 1.4142135623730951) * ops.erf(a * h / 1.4142135623730951))
+    )
+    if a_t is not None:
+        y_t = plus(y_t, a_t * (0.15915494309189535 * ops.exp(-(h * h) * (1 + a * a) / 2) / (1 + a * a)))
+    return (y_t,)
+
+def owens_t(h, a):
+    """Owen's T function."""
+    return op_owens_t(h, a)
+
+
+cdef object op_shichi(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef ShichiBackward node_ = None
+    cdef TensorBase shi, chi
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "shichi", <void*> op_shichi, (x,))
+    x = as_real_operand(x, "shichi", "x")
+
+    if needs_grad(state_, x):
+        node_ = ShichiBackward.__new__(ShichiBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    shi, chi = wrap_forward(forward_shichi(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(shi, node_, 0)
+        set_history(chi, node_, 1)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_shichi, jvp_shichi, False, (shi, chi), (x,))
+    return shi, chi
+
+cdef tuple jvp_shichi(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    shi_t = x_t * ops._sinhc_derivative(x, 0)
+    chi_t = x_t * (ops.cosh(x) / x)
+    return (shi_t, chi_t)
+
+def shichi(x):
+    """Hyperbolic sine and cosine integral."""
+    return tuple.__new__(ShichiResult, op_shichi(x))
+
+
+cdef object op__sinhc_derivative(object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef SinhcDerivativeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_sinhc_derivative", <void*> op__sinhc_derivative, (x, n))
+    x = as_real_operand(x, "_sinhc_derivative", "x")
+    n = as_int(n, "_sinhc_derivative", "n")
+
+    if needs_grad(state_, x):
+        node_ = SinhcDerivativeBackward.__new__(SinhcDerivativeBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__sinhc_derivative(array_of(x), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__sinhc_derivative, jvp__sinhc_derivative, False, (y,), (x, n))
+    return y
+
+cdef tuple jvp__sinhc_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops._sinhc_derivative(x, n + 1),)
+
+def _sinhc_derivative(x, n):
+    """Derivative `n` of sinh(x) / x, 1 at 0."""
+    return op__sinhc_derivative(x, n)
+
+
+cdef object op_sici(object x):
+    cdef ThreadState* state_ = thread_state()
+    cdef SiciBackward node_ = None
+    cdef TensorBase si, ci
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "sici", <void*> op_sici, (x,))
+    x = as_real_operand(x, "sici", "x")
+
+    if needs_grad(state_, x):
+        node_ = SiciBackward.__new__(SiciBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+
+    si, ci = wrap_forward(forward_sici(array_of(x)))
+
+    if node_ is not None:
+        node_.set_outputs(2)
+        set_history(si, node_, 0)
+        set_history(ci, node_, 1)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp_sici, jvp_sici, False, (si, ci), (x,))
+    return si, ci
+
+cdef tuple jvp_sici(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x = tangents_[0], inputs_[0]
+    si_t = x_t * ops.sinc(x / 3.141592653589793)
+    ci_t = x_t * (ops.cos(x) / x)
+    return (si_t, ci_t)
+
+def sici(x):
+    """Sine and cosine integral."""
+    return tuple.__new__(SiciResult, op_sici(x))
+
+
 cdef object op_spence(object z):
     cdef ThreadState* state_ = thread_state()
     cdef SpenceBackward node_ = None
@@ -331,41 +1506,174 @@ def spence(z, *, out=None):
     return op_spence(z)
 
 
-cdef object op__log1p_ratio(object x, object n):
+cdef object op_struve(object v, object x):
     cdef ThreadState* state_ = thread_state()
-    cdef Log1pRatioBackward node_ = None
+    cdef StruveBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_log1p_ratio", <void*> op__log1p_ratio, (x, n))
-    x = as_real_operand(x, "_log1p_ratio", "x")
-    n = as_int(n, "_log1p_ratio", "n")
+        return listened(state_, "struve", <void*> op_struve, (v, x))
+    v = as_real_operand(v, "struve", "v")
+    x = as_real_operand(x, "struve", "x")
 
-    if needs_grad(state_, x):
-        node_ = Log1pRatioBackward.__new__(Log1pRatioBackward)
-        connect_one(node_, state_, x)
+    if needs_grad(state_, v) or needs_grad(state_, x):
+        node_ = StruveBackward.__new__(StruveBackward)
+        connect_two(node_, state_, v, x)
+        node_.saved_v = save_input(state_, v, &node_.version_v)
         node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_n = n
 
-    y = wrap_forward(forward__log1p_ratio(array_of(x), n))
+    y = wrap_forward(forward_struve(array_of(v), array_of(x)))
 
     if node_ is not None:
         set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp__log1p_ratio, jvp__log1p_ratio, False, (y,), (x, n))
+    if state_.flags & DUAL and (has_tangent(v) or has_tangent(x)):
+        push_whole(jvp_struve, jvp_struve, False, (y,), (v, x))
     return y
 
-cdef tuple jvp__log1p_ratio(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
-    return (x_t * ops._log1p_ratio(x, n + 1),)
+cdef tuple jvp_struve(tuple outputs_, tuple inputs_, tuple tangents_):
+    v_t, x_t, v, x = tangents_[0], tangents_[1], inputs_[0], inputs_[1]
+    y_t = None if v_t is None else v_t * ops._struve_derivative(v, x, 1, 0, -1)
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._struve_derivative(v, x, 0, 1, -1))
+    return (y_t,)
 
-def _log1p_ratio(x, n):
-    """Derivative `n` of log(1 + x) / x, 1 at 0."""
-    return op__log1p_ratio(x, n)
+def struve(v, x):
+    """Struve's function."""
+    return op_struve(v, x)
+
+
+cdef object op__struve_derivative(object v, object x, object i, object n, object sign):
+    cdef ThreadState* state_ = thread_state()
+    cdef StruveDerivativeBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_struve_derivative", <void*> op__struve_derivative, (v, x, i, n, sign))
+    v = as_real_operand(v, "_struve_derivative", "v")
+    x = as_real_operand(x, "_struve_derivative", "x")
+    i = as_int(i, "_struve_derivative", "i")
+    n = as_int(n, "_struve_derivative", "n")
+    sign = as_int(sign, "_struve_derivative", "sign")
+
+    if needs_grad(state_, v) or needs_grad(state_, x):
+        node_ = StruveDerivativeBackward.__new__(StruveDerivativeBackward)
+        connect_two(node_, state_, v, x)
+        node_.saved_v = save_input(state_, v, &node_.version_v)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_i = i
+        node_.saved_n = n
+        node_.saved_sign = sign
+
+    y = wrap_forward(forward__struve_derivative(array_of(v), array_of(x), i, n, sign))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and (has_tangent(v) or has_tangent(x)):
+        push_whole(jvp__struve_derivative, jvp__struve_derivative, False, (y,), (v, x, i, n, sign))
+    return y
+
+cdef tuple jvp__struve_derivative(tuple outputs_, tuple inputs_, tuple tangents_):
+    v_t, x_t, v, x, i, n, sign = tangents_[0], tangents_[1], inputs_[0], inputs_[1], inputs_[2], inputs_[3], inputs_[4]
+    y_t = None if v_t is None else v_t * ops._struve_derivative(v, x, i + 1, n, sign)
+    if x_t is not None:
+        y_t = plus(y_t, x_t * ops._struve_derivative(v, x, i, n + 1, sign))
+    return (y_t,)
+
+def _struve_derivative(v, x, i, n, sign):
+    """Derivative `i` in `v` and `n` in `x` of struve, or of modstruve where `sign` is 1, by differences in `v`; NaN
+    where they do not settle."""
+    return op__struve_derivative(v, x, i, n, sign)
+
+
+cdef object op_voigt_profile(object x, object sigma, object gamma):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "voigt_profile", <void*> op_voigt_profile, (x, sigma, gamma))
+    x = as_real_operand(x, "voigt_profile", "x")
+    sigma = as_real_operand(sigma, "voigt_profile", "sigma")
+    gamma = as_real_operand(gamma, "voigt_profile", "gamma")
+
+    try:
+        if needs_grad(state_, x) or needs_grad(state_, sigma) or needs_grad(state_, gamma) or state_.flags & (DUAL | MAPPED):
+            scale = sigma * 1.4142135623730951
+            return ops.real(ops.wofz(ops.complex(x / scale, gamma / scale))) / (scale * 1.7724538509055159)
+        return wrap_forward(forward_voigt_profile(array_of(x), array_of(sigma), array_of(gamma)))
+    except Exception as error_:
+        raise explain(error_, "voigt_profile", x=x, sigma=sigma, gamma=gamma) from None
+
+def voigt_profile(x, sigma, gamma):
+    """Voigt profile, a normal density convolved with Cauchy's."""
+    return op_voigt_profile(x, sigma, gamma)
+
+
+cdef object op_wofz(object z):
+    cdef ThreadState* state_ = thread_state()
+    cdef WofzBackward node_ = None
+    cdef TensorBase w
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "wofz", <void*> op_wofz, (z,))
+    z = as_operand(z, "wofz", "z")
+
+    if needs_grad(state_, z):
+        node_ = WofzBackward.__new__(WofzBackward)
+        connect_one(node_, state_, z)
+        node_.saved_z = save_input(state_, z, &node_.version_z)
+
+    w = wrap_forward(forward_wofz(array_of(z)))
+
+    if node_ is not None:
+        set_history(w, node_, 0)
+        node_.saved_w = save_output(w)
+    if state_.flags & DUAL and has_tangent(z):
+        push_whole(jvp_wofz, jvp_wofz, False, (w,), (z,))
+    return w
+
+cdef tuple jvp_wofz(tuple outputs_, tuple inputs_, tuple tangents_):
+    z_t, z, w = tangents_[0], inputs_[0], outputs_[0]
+    return (z_t * (2j / 1.7724538509055159 - 2 * z * w),)
+
+def wofz(z):
+    """Faddeeva's function, exp(-z**2) erfc(-i z)."""
+    return op_wofz(z)
+
+
+cdef object op_wrightomega(object z):
+    cdef ThreadState* state_ = thread_state()
+    cdef WrightomegaBackward node_ = None
+    cdef TensorBase w
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "wrightomega", <void*> op_wrightomega, (z,))
+    z = as_operand(z, "wrightomega", "z")
+
+    if needs_grad(state_, z):
+        node_ = WrightomegaBackward.__new__(WrightomegaBackward)
+        connect_one(node_, state_, z)
+
+    w = wrap_forward(forward_wrightomega(array_of(z)))
+
+    if node_ is not None:
+        set_history(w, node_, 0)
+        node_.saved_w = save_output(w)
+    if state_.flags & DUAL and has_tangent(z):
+        push_whole(jvp_wrightomega, jvp_wrightomega, False, (w,), (z,))
+    return w
+
+cdef tuple jvp_wrightomega(tuple outputs_, tuple inputs_, tuple tangents_):
+    z_t, w = tangents_[0], outputs_[0]
+    return (z_t * (w / (1 + w)),)
+
+def wrightomega(z):
+    """Wright's omega function, w + log(w) = z."""
+    return op_wrightomega(z)
 
 
 answer_calls()
 
 register({
-"_carlson_integral": _carlson_integral, "ellipe": ellipe, "ellipk": ellipk, "ellipkm1": ellipkm1, "elliprf": elliprf,
-    "expn": expn, "spence": spence, "_log1p_ratio": _log1p_ratio,
+"agm": agm, "airy": airy, "airye": airye, "_carlson_integral": _carlson_integral, "ellipe": ellipe, "ellipeinc":
+    ellipeinc, "ellipj": ellipj, "ellipk": ellipk, "ellipkinc": ellipkinc, "ellipkm1": ellipkm1, "elliprc": elliprc,
+    "elliprd": elliprd, "elliprf": elliprf, "elliprg": elliprg, "elliprj": elliprj, "erfi": erfi, "expn": expn, "fresnel":
+    fresnel, "hyp0f1": hyp0f1, "_hyp0f1_derivative": _hyp0f1_derivative, "hyp1f1": hyp1f1, "_hyp1f1_derivative":
+    _hyp1f1_derivative, "hyp2f1": hyp2f1, "_hyp2f1_derivative": _hyp2f1_derivative, "hyperu": hyperu, "_hyperu_derivative":
+    _hyperu_derivative, "_log1p_ratio": _log1p_ratio, "modstruve": modstruve, "ndtri_exp": ndtri_exp, "owens_t": owens_t,
+    "shichi": shichi, "_sinhc_derivative": _sinhc_derivative, "sici": sici, "spence": spence, "struve": struve,
+    "_struve_derivative": _struve_derivative, "voigt_profile": voigt_profile, "wofz": wofz, "wrightomega": wrightomega,
 })
