@@ -330,7 +330,7 @@ class Family:
     about: str
     ops: tuple[Op, ...]
     location: Location
-    small: bool = False  # what its operators do takes long beside their calls, whose code is compiled for size
+    small: bool = False  # what its operators do takes long beside their calls, whose code is compiled quickly
 
 
 @dataclass(frozen=True)
