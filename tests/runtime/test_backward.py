@@ -5,6 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function, GradientEdge, backward, get_gradient_edge, grad
+from gradspec.engine.backward import depends_on_others
 
 
 def leaf(*values):
@@ -298,3 +299,20 @@ def test_is_grads_batched():
         grad(y, x, gs.ones((2, 3)), is_grads_batched=True)
     with pytest.raises(RuntimeError, match="If `is_grads_batched=True`, we interpret the first dimension"):
         grad(y.sum(), x, gs.ones(()), is_grads_batched=True)
+
+
+def test_what_results_depend_on_is_found_at_any_depth():
+    """Along graphs of one node, of many, and where a node is met twice."""
+    own, other = leaf(1.0), leaf(2.0)
+    for depth in (1, 2, 5):
+        alone, mixed = own * 1.0, own * other
+        for _ in range(depth):
+            alone = gs.sin(alone) + alone
+        for _ in range(depth):
+            mixed = gs.sin(mixed) + mixed
+        assert not depends_on_others([alone], [own])
+        assert depends_on_others([alone], [])
+        assert depends_on_others([mixed], [own]) and depends_on_others([mixed], [other])
+        assert depends_on_others([alone, mixed], [own])
+        assert not depends_on_others([alone, mixed], [own, other])
+    assert depends_on_others([other], [own]) and not depends_on_others([own], [own])
