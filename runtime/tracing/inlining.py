@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import copy
+import keyword
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .definitions import FORWARDS, Module, Name, dotted, followed, missing, module
@@ -17,6 +18,7 @@ from .definitions import FORWARDS, Module, Name, dotted, followed, missing, modu
 RAW = "\0"  # begins a name that is text of the program, and none of the module whose expression it stands in
 WORD = re.compile(r"[\w.]+")
 PLACES = re.compile(r"ARGUMENT(\d+)(?:\(\))?|DEFINITION(\d+)(?!\d)")
+NAMED = re.compile(r"\bPLACE(\d+)\b")
 
 
 class Template(NamedTuple):
@@ -48,7 +50,24 @@ def template(name: str, given: tuple[tuple[str, bool], ...]) -> Template:
 
 def filled(form: Template, arguments: list[str], definitions: list[str]) -> str:
     """An expression with arguments and definitions in their places, and without the brackets that nothing needs."""
-    text = PLACES.sub(lambda place: arguments[int(place[1])] if place[1] else definitions[int(place[2])], form.text)
+    if any("PLACE" in text for text in (*arguments, *definitions)):
+        return _settled(form.text, tuple(arguments), tuple(definitions))
+    # What differs in names alone is settled once.
+    names: list[str] = []
+
+    def place(text: str) -> str:
+        if not text.isidentifier() or keyword.iskeyword(text):
+            return text
+        names.append(text)
+        return f"PLACE{len(names) - 1}"
+
+    settled = _settled(form.text, tuple(map(place, arguments)), tuple(map(place, definitions)))
+    return NAMED.sub(lambda found: names[int(found[1])], settled)
+
+
+@lru_cache(maxsize=4096)
+def _settled(form: str, arguments: tuple[str, ...], definitions: tuple[str, ...]) -> str:
+    text = PLACES.sub(lambda place: arguments[int(place[1])] if place[1] else definitions[int(place[2])], form)
     return ast.unparse(Settled().visit(ast.parse(text, mode="eval")))
 
 

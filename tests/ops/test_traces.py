@@ -41,22 +41,26 @@ def forward(case):
 
 
 def replayed(function, case):
-    """What is wrong with the replay of one sample, None where nothing is."""
+    """What is wrong with the replay of one sample, None where nothing is; the trace, and what the replay gave."""
     gs.manual_seed(1)
     try:
         wanted = function(*case.leaves(requires_grad=False))
     except Exception:  # no derivative, or no such call: what autograd refuses is not this test's affair
-        return "not callable"
+        return "not callable", None, None
     gs.manual_seed(1)
     taken = gs.trace(function, *case.leaves(requires_grad=False))
-    generators = {source.name: copy.deepcopy(source.state) for source in taken.sources}
     made = {value for line in taken.instructions for value in line.made}
     drawn = [value.inner for value in taken.constants if taken.sources and value.inner and value not in made]
     if drawn:
-        return f"draws nothing anew: it has a constant that {', '.join(drawn)} made"
-    found = taken.run(*case.leaves(requires_grad=False), **generators)
-    pairs = zip(flat(found), flat(wanted), strict=True)
-    return None if all(held(b) is None or same_bits(held(a), held(b)) for a, b in pairs) else f"other bits:\n{taken.python()}"
+        return f"draws nothing anew: it has a constant that {', '.join(drawn)} made", taken, None
+    found = flat(taken.run(*case.leaves(requires_grad=False), **drawers(taken)))
+    right = all(held(b) is None or same_bits(held(a), held(b)) for a, b in zip(found, flat(wanted), strict=True))
+    return None if right else f"other bits:\n{taken.python()}", taken, found
+
+
+def drawers(taken):
+    """Generators in the states in which the call found them."""
+    return {source.name: copy.deepcopy(source.state) for source in taken.sources}
 
 
 def draws(op):
@@ -97,19 +101,15 @@ def test_every_derivative_at_other_inputs():
 ULPS = 32  # of the largest number of a program
 
 
-def over_numpy(function, case):
+def over_numpy(taken, wanted, case):
     """What is wrong with the program over NumPy of one sample; None where it has the same bits, "close" where it is that."""
-    gs.manual_seed(1)
-    taken = gs.trace(function, *case.leaves(requires_grad=False), check=False)
-    generators = {source.name: copy.deepcopy(source.state) for source in taken.sources}
-    wanted = taken.run(*case.leaves(requires_grad=False), **copy.deepcopy(generators))
     text = taken.python(numpy=True)
     names = {}
     exec(compile(text, "<over NumPy>", "exec"), names)
     inputs = [gs.asarray(a).numpy() for a in case.leaves(requires_grad=False)]
     before = [a.copy() for a in inputs]
-    found = names["program"](*inputs, **generators)
-    pairs = [(a, held(b)) for a, b in zip(flat(found), flat(wanted), strict=True) if held(b) is not None]
+    found = names["program"](*inputs, **drawers(taken))
+    pairs = [(a, held(b)) for a, b in zip(flat(found), wanted, strict=True) if held(b) is not None]
     if "from gradspec" in text or "import gradspec" in text:
         return "needs gradspec"
     if any(type(a) is not np.ndarray or a.dtype != b.dtype or a.shape != b.shape for a, b in pairs):
@@ -124,33 +124,9 @@ def over_numpy(function, case):
 
 
 @pytest.mark.parametrize(("make", "dtypes"), [(plain, DOUBLE), (backward, REAL), (forward, REAL)])
-def test_every_sample_over_numpy(make, dtypes):
-    wrong, outcomes = [], []
-    for op in OPS:
-        if questions.chosen and op.name not in questions.chosen:
-            continue
-        for case in samples_of(op, dtypes):
-            if make is not plain and not case.places:
-                continue
-            gs.manual_seed(1)
-            try:
-                make(case)(*case.leaves(requires_grad=False))
-            except Exception:  # what autograd refuses, as below
-                continue
-            try:
-                with np.errstate(all="ignore"):
-                    outcomes.append(over_numpy(make(case), case))
-            except Exception as error:
-                outcomes.append(f"{type(error).__name__}: {error}")
-            if outcomes[-1] not in (None, "close"):
-                wrong.append(f"{op.name} {case.source} {case.dtype.__name__}: {outcomes[-1]}")
-    assert wrong == []
-    assert questions.chosen or (len(outcomes) > 2500 and outcomes.count(None) > 0.85 * len(outcomes))
-
-
-@pytest.mark.parametrize(("make", "dtypes"), [(plain, DOUBLE), (backward, REAL), (forward, REAL)])
 def test_every_sample_of_every_operator(make, dtypes):
-    wrong, asked, refused = [], 0, 0
+    """Each is traced once, for the replay and for the program over NumPy."""
+    wrong, asked, refused, programs = [], 0, 0, []
     for op in OPS:
         if questions.chosen and op.name not in questions.chosen:
             continue
@@ -158,12 +134,23 @@ def test_every_sample_of_every_operator(make, dtypes):
             if make is not plain and not case.places:
                 continue
             asked += 1
+            taken = found = None
             try:
-                outcome = replayed(make(case), case)
+                outcome, taken, found = replayed(make(case), case)
             except Exception as error:
                 outcome = f"{type(error).__name__}: {error}"
             refused += outcome == "not callable"
             if outcome not in (None, "not callable"):
                 wrong.append(f"{op.name} {case.source} {case.dtype.__name__}: {outcome}")
+            if found is None:
+                continue
+            try:
+                with np.errstate(all="ignore"):
+                    programs.append(over_numpy(taken, found, case))
+            except Exception as error:
+                programs.append(f"{type(error).__name__}: {error}")
+            if programs[-1] not in (None, "close"):
+                wrong.append(f"{op.name} {case.source} {case.dtype.__name__} over NumPy: {programs[-1]}")
     assert wrong == []
     assert questions.chosen or (asked > 2500 and refused < asked / 20)
+    assert questions.chosen or (len(programs) > 2500 and programs.count(None) > 0.85 * len(programs))
