@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.analysed import analysed
+from codegen.package import Package
 from codegen.rules.analyze import analyze
 from codegen.spec.formula import BINARY, COMPARISON, UNARY
 from codegen.spec.model import FORMS
@@ -16,6 +18,7 @@ from codegen.spec.reader import read
 from codegen.write.files import differing, render, write
 from codegen.write.layout import WIDTH
 from codegen.write.op_info import facts
+from codegen.write.programs import Elementwise
 from codegen.write.wrapper import OpText
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="module")
 def spec():
-    return analyze(read(ROOT / "derivatives.yaml"), ROOT)
+    return analysed(Package(ROOT))
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +51,12 @@ def test_only_changed_files_are_written(files, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_one_changed_entry_touches_one_family(files, tmp_path):
+def test_one_changed_entry_touches_one_family(spec, files, tmp_path):
     """So rendering is deterministic, too: all other files are the same when they are rendered again."""
     source = (ROOT / "derivatives.yaml").read_text()
     (tmp_path / "derivatives.yaml").write_text(source)
     for folder in ("runtime", "samples"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    spec = read(tmp_path / "derivatives.yaml")
     last = spec.families[-1]
     about = re.escape(f"family: {last.name}\nabout: {last.about}")
     (tmp_path / "derivatives.yaml").write_text(re.sub(about, f"family: {last.name}\nabout: Something else.", source))
@@ -109,10 +111,11 @@ def test_the_table_of_operators_holds_every_fact(spec, files):
     assert {record.package for record in names["OPS"]} == {"gradspec.generated"}
     table = {record.name: record._replace(package="")._asdict() for record in names["OPS"]}
     assert list(table) == list(spec.ops)
-    signatures = {name: op.signature for op in spec.ops.values() for name in (op.name, *op.aliases)}
+    spellings = spec.by_spelling
+    signatures, elementwise = {name: op.signature for name, op in spellings.items()}, Elementwise(spellings)
     for op in spec.ops.values():
         assert {key: value or None for key, value in table[op.name].items()} == {
-            key: value or None for key, value in (facts(OpText(op, signatures, spec.by_spelling)) | {"package": ""}).items()
+            key: value or None for key, value in (facts(OpText(op, signatures, spellings, elementwise)) | {"package": ""}).items()
         }
 
 

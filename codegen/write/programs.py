@@ -57,12 +57,10 @@ class Program:
 def inner_loops(op: Op) -> tuple[str, ...]:
     """`np, exp` where the forward is one call by inner loops, of the arguments as they are."""
     call = op.forward and op.forward.expression
-    given = [a.name for a in op.signature.arguments]
-    if (
-        isinstance(call, Foreign) and call.pointwise and not call.keywords and 0 < len(given) <= 3
-        and [a.name if isinstance(a, Name) else "" for a in call.arguments or ()] == given
-    ):  # fmt: skip
-        return (call.root, *call.path)
+    if isinstance(call, Foreign) and call.pointwise and not call.keywords and 0 < len(op.signature.arguments) <= 3:
+        given = [a.name for a in op.signature.arguments]
+        if [a.name if isinstance(a, Name) else "" for a in call.arguments or ()] == given:
+            return (call.root, *call.path)
     return tuple(op.loops.split(".")) if op.loops else ()
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.analysed import analysed
+from codegen.package import Package
 from codegen.rules.analyze import analyze
 from codegen.spec.reader import read_text
 from codegen.write.batches import Batches
@@ -72,7 +74,7 @@ def test_rules_for_rows(i, batches):
 
 
 def test_no_entry_states_what_follows_from_its_rules():
-    spec = analyze(read_text((ROOT / "derivatives.yaml").read_text()), ROOT)
+    spec = analysed(Package(ROOT))
     batches = Batches(Elementwise(spec.ops))
     stated = [op for op in spec.ops.values() if op.batched]
     assert stated and not [op.name for op in stated if batches.is_made_of_elements(op)]
