@@ -1,12 +1,12 @@
 """Groups of columns and rows: each element of a matrix can be read in a product, and the groups are few."""
 
 import numpy as np
-import pytest
 
 from gradspec.func.colouring import acyclic, both_ways, lone, orthogonal, star
 from gradspec.func.substitution import Substitution
+from tests.later import later
 
-sparse = pytest.importorskip("scipy.sparse")
+sparse = later("scipy.sparse", "SciPy is not installed")
 
 
 def pattern(array):

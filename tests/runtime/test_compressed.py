@@ -5,9 +5,10 @@ import pytest
 
 import gradspec as gs
 from gradspec.func import sparse_hessian, sparse_jacobian, sparse_plan
+from tests.later import later
 
-optimize = pytest.importorskip("scipy.optimize")
-sparse = pytest.importorskip("scipy.sparse")
+optimize = later("scipy.optimize", "SciPy is not installed")
+sparse = later("scipy.sparse", "SciPy is not installed")
 X = np.array([0.3, -0.7, 1.1, 0.4, -0.2])
 
 

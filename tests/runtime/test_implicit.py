@@ -6,9 +6,10 @@ import pytest
 import gradspec as gs
 from gradspec.batching.passes import is_mapped
 from gradspec.func import custom_linear_solve, custom_root, fixed_point, implicit
+from tests.later import later
 
 mpmath = pytest.importorskip("mpmath")
-optimize = pytest.importorskip("scipy.optimize")
+optimize = later("scipy.optimize", "SciPy is not installed")
 
 
 def differences(f, x, h=1e-4):

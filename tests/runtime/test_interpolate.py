@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.later import later
 
-theirs = pytest.importorskip("scipy.interpolate")
-spsolve = pytest.importorskip("scipy.sparse.linalg").spsolve
+theirs = later("scipy.interpolate", "SciPy is not installed")
+sparse_linalg = later("scipy.sparse.linalg")
 ours = gs.scipy.interpolate
 rng = np.random.default_rng(3)
 X = np.array([0.0, 0.7, 1.1, 2.0, 2.6, 3.5, 4.1])
@@ -33,7 +34,7 @@ def direction(array):
 def grid(o, points, values, method, **how):
     """SciPy's default solver stops at an error of 1e-6."""
     if o is theirs and method in ("cubic", "quintic"):
-        how["solver"] = spsolve
+        how["solver"] = sparse_linalg.spsolve
     return o.RegularGridInterpolator(points, values, method, **how)
 
 

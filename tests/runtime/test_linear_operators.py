@@ -5,8 +5,9 @@ import pytest
 
 import gradspec as gs
 from gradspec.func import fisher_operator, gauss_newton_operator, hessian_operator, jacobian_operator
+from tests.later import later
 
-linalg = pytest.importorskip("scipy.sparse.linalg")
+linalg = later("scipy.sparse.linalg", "SciPy is not installed")
 RANDOM = np.random.default_rng(0)
 A = RANDOM.normal(size=(7, 5))
 X = RANDOM.normal(size=5)

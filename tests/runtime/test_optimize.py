@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.later import later
 
-theirs = pytest.importorskip("scipy.optimize")
+theirs = later("scipy.optimize", "SciPy is not installed")
 ours = gs.scipy.optimize
 rng = np.random.default_rng(5)
 A = rng.normal(size=(7, 3)) + np.eye(7, 3)
@@ -37,7 +38,7 @@ def both(name, f):
     return name, lambda p: f(ours, p, gs), lambda p: f(theirs, p, np)
 
 
-def minimized(method, tol=1e-12, **more):
+def minimized(method, tol=1e-12, box=None, **more):
     def f(o, p, lib):
         known = o is ours or method not in (
             "Newton-CG",
@@ -46,9 +47,10 @@ def minimized(method, tol=1e-12, **more):
             "trust-exact",
             "trust-krylov",
         )  # without a gradient
-        return o.minimize(lambda x: bowl(x, p), [1.0, 0.1], method=method if known else "BFGS", tol=tol, **more).x
+        given = {**more, "bounds": theirs.Bounds(*box)} if box else more
+        return o.minimize(lambda x: bowl(x, p), [1.0, 0.1], method=method if known else "BFGS", tol=tol, **given).x
 
-    return both(f"minimize {method} {list(more)}", f)
+    return both(f"minimize {method} {list(more)}{' in a box' if box else ''}", f)
 
 
 def with_constraints(method, make, tol=1e-12):
@@ -135,7 +137,7 @@ CASES = [
     minimized("COBYQA", 1e-7),
     *(minimized(m, bounds=[(0.9, 2.0), (None, None)]) for m in ("L-BFGS-B", "TNC", "SLSQP")),
     minimized("trust-constr", 1e-11, bounds=[(0.9, 2.0), (None, None)]),
-    minimized("L-BFGS-B", bounds=theirs.Bounds([-1, -1], [5, 0.4])),
+    minimized("L-BFGS-B", box=([-1, -1], [5, 0.4])),
     *(with_constraints("SLSQP", c) for c in (on_a_line, outside_of_a_disc, between, linear_ones, slack_ones)),
     *(with_constraints("trust-constr", c, 1e-8) for c in (on_a_line, between)),
     *(scalars(m, 0.0, 3.0) for m in ("brentq", "brenth", "ridder", "bisect", "toms748")),

@@ -6,8 +6,9 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import grad, gradcheck, gradgradcheck
 from tests.asked import each
+from tests.later import later
 
-scipy_special = pytest.importorskip("scipy.special")
+scipy_special = later("scipy.special", "SciPy is not installed")
 
 SCIPY = {
     "chebyshev_polynomial_t": "eval_chebyt", "chebyshev_polynomial_u": "eval_chebyu", "hermite_polynomial_h": "eval_hermite",

@@ -6,8 +6,9 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import gradcheck, gradgradcheck
 from tests.asked import each
+from tests.later import later
 
-scipy_ndimage = pytest.importorskip("scipy.ndimage", reason="SciPy is not installed")
+scipy_ndimage = later("scipy.ndimage", "SciPy is not installed")
 ndimage = gs.scipy.ndimage
 
 RANDOM = np.random.default_rng(0)

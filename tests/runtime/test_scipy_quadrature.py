@@ -5,8 +5,9 @@ import pytest
 
 import gradspec as gs
 from tests.asked import each
+from tests.later import later
 
-scipy_integrate = pytest.importorskip("scipy.integrate", reason="SciPy is not installed")
+scipy_integrate = later("scipy.integrate", "SciPy is not installed")
 integrate = gs.scipy.integrate
 
 

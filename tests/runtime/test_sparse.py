@@ -6,8 +6,9 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import gradcheck, gradgradcheck
 from tests.asked import each
+from tests.later import later
 
-sp = pytest.importorskip("scipy.sparse")
+sp = later("scipy.sparse", "SciPy is not installed")
 
 RANDOM = np.random.default_rng(0)
 ROWS, COLUMNS = np.array([2, 0, 1, 0, 2, 0]), np.array([3, 1, 0, 1, 2, 0])  # (0, 1) is stored twice, not in order

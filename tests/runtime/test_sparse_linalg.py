@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.later import later
 
-theirs = pytest.importorskip("scipy.sparse")
-solvers = pytest.importorskip("scipy.sparse.linalg")
+theirs = later("scipy.sparse", "SciPy is not installed")
+solvers = later("scipy.sparse.linalg", "SciPy is not installed")
 ours = gs.scipy.sparse.linalg
 rng = np.random.default_rng(2)
 S = (lambda a: a @ a.T + 6 * np.eye(6))(rng.normal(size=(6, 6)))
