@@ -126,6 +126,7 @@ from .api.serialization import load as load
 from .api.serialization import save as save
 from .api.spectrum import istft as istft
 from .api.spectrum import stft as stft
+from .api.summation import einsum as einsum
 from .core.operand import asarray as asarray
 from .core.operand import tensor as tensor
 from .methods.array_tensor import ArrayTensor
@@ -1540,8 +1541,6 @@ def dist(a: Operand, b: Operand, p: _float = 2.0) -> Tensor:
     """The p-norm of a - b, as one vector."""
 def dot(a: Operand, b: Operand, *, out: Any = None) -> Tensor:
     """Sum over the last axis of `a` and the last but one of `b`, or its only one; 0-d operands multiply."""
-def einsum(subscripts: str, *operands: Operand | Sequence[Operand]) -> Tensor:
-    """Einstein summation, pair by pair in the order that takes the fewest multiplications; a view where axes change places only."""
 def inner(a: Operand, b: Operand) -> Tensor:
     """Sum over the last axis of both operands; 0-d operands multiply."""
 def kron(a: Operand, b: Operand) -> Tensor:
