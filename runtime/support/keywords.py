@@ -24,8 +24,8 @@ _RENAMED = {
     "LU_pivots": "pivots", "p": "ord d", "unbiased": "correction", "ddof": "correction", "correction": "ddof",
     "interpolation": "method", "weight": "weights", "split_sizes": "sizes", "indices_or_sections": "sections",
     "tensor_indices_or_sections": "sections", "stride": "strides", "storage_offset": "offset", "real": "a", "imag": "b",
-    "abs": "a", "angle": "b", "x": "a:mask", "y": "b:mask", "elements": "x", "test_elements": "test", "logits": "x", "train": "training",
-    "fill_value": "value", "num_samples": "n", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
+    "abs": "a", "angle": "b", "x": "a:mask", "y": "b:mask", "elements": "x", "test_elements": "test", "logits": "x",
+    "train": "training", "fill_value": "value", "num_samples": "n", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
 }  # fmt: skip
 RENAMED = {
     name: tuple(tuple(sys.intern(part) if part else None for part in meant.partition(":")[::2]) for meant in meanings.split())
