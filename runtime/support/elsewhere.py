@@ -30,7 +30,7 @@ ATTRIBUTES = {
 NAMES = {
     "not there yet; write gs.asarray of what numpy.random.default_rng(seed) draws: its parameters get no gradient": (
         "random.gamma random.beta random.f random.t random.categorical random.multivariate_normal "
-        "random.chisquare ball generalized_normal random.loggamma maxwell double_sided_maxwell rademacher weibull_min quasirandom"
+        "random.chisquare ball generalized_normal loggamma maxwell double_sided_maxwell rademacher weibull_min quasirandom"
     ),
     "write rng = gs.random.default_rng(seed), and rng.normal(0, 1, shape): a generator holds the state": (
         "random.split random.clone PRNGKey key key_data key_dtype key_impl wrap_key_data fold_in bits rng_bit_generator "
@@ -100,7 +100,7 @@ NAMES = {
         "half_cauchy half_normal independent inverse_gamma kumaraswamy lkj_cholesky log_normal logistic_normal "
         "lowrank_multivariate_normal mixture_same_family negative_binomial one_hot_categorical relaxed_bernoulli "
         "relaxed_categorical studentT transformed_distribution von_mises wishart continuous_bernoulli distribution "
-        "generalized_pareto fishersnedecor betabinom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
+        "generalized_pareto fishersnedecor betabinom binom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
         "rankdata sem truncnorm vonmises wrapcauchy categorical multivariate_normal"
     ),
     "write gs.scipy.integrate.odeint or gs.scipy.integrate.solve_ivp": "odeint solve_ivp integrate",

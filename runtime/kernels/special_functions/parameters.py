@@ -53,11 +53,7 @@ def hyp1f1_derivative(a, b, x, i, j, n):
     ndarray
         NaN where differences do not settle.
     """
-
-    def function(a, b, x):
-        return scipy_function("hyp1f1")(a + n, b + n, x) * (_rising(a, n) / _rising(b, n))
-
-    return _of_parameters(function, (a, b), x, (i, j))
+    return _of_parameters(lambda a, b, x: scipy_function("hyp1f1")(a + n, b + n, x) * (_rising(a, n) / _rising(b, n)), (a, b), x, (i, j))
 
 
 def hyp2f1_derivative(a, b, c, z, i, j, k, n):
@@ -97,11 +93,7 @@ def hyperu_derivative(a, b, x, i, j, n):
     ndarray
         NaN where differences do not settle.
     """
-
-    def function(a, b, x):
-        return scipy_function("hyperu")(a + n, b + n, x) * ((-1) ** n * _rising(a, n))
-
-    return _of_parameters(function, (a, b), x, (i, j))
+    return _of_parameters(lambda a, b, x: scipy_function("hyperu")(a + n, b + n, x) * ((-1) ** n * _rising(a, n)), (a, b), x, (i, j))
 
 
 def struve_derivative(v, x, i, n, sign):
