@@ -3054,28 +3054,6 @@ def _betainc_derivative(a, b, x, k, m, n):
 def betaln(a, b):
     return kernels.betaln(a, b)
 
-def binom(n, k):
-    return kernels.special('binom', n, k)
-
-def boxcox(x, lmbda):
-    return kernels.special('boxcox', x, lmbda)
-
-def boxcox1p(x, lmbda):
-    return kernels.special('boxcox1p', x, lmbda)
-
-def comb(N, k):
-    inside = (k >= 0) & (k <= N)
-    return where(inside, binom(where(inside, N, 1), where(inside, k, 0)), 0)
-
-def cosdg(x):
-    return kernels.special('cosdg', x)
-
-def cosm1(x):
-    return kernels.special('cosm1', x)
-
-def cotdg(x):
-    return kernels.special('cotdg', x)
-
 def dawsn(x):
     return kernels.special('dawsn', x)
 
@@ -3100,10 +3078,6 @@ def exprel(x):
 def _exprel_derivative(x, n):
     return kernels.exprel_derivative(x, n)
 
-def factorial(n):
-    below = n < 0
-    return where(below, 0, gamma(where(below, 0, n) + 1))
-
 def gamma(x):
     return kernels.special('gamma', x)
 
@@ -3122,9 +3096,6 @@ def gammaincinv(a, p):
 def gammasgn(x):
     return kernels.special('gammasgn', x)
 
-def huber(delta, r):
-    return kernels.special('huber', delta, r)
-
 def i0(x):
     return kernels.special('i0', x)
 
@@ -3136,12 +3107,6 @@ def i1(x):
 
 def i1e(x):
     return kernels.special('i1e', x)
-
-def inv_boxcox(y, lmbda):
-    return kernels.special('inv_boxcox', y, lmbda)
-
-def inv_boxcox1p(y, lmbda):
-    return kernels.special('inv_boxcox1p', y, lmbda)
 
 def iv(v, x):
     return kernels.bessel('iv', v, x)
@@ -3191,10 +3156,6 @@ def _kve_derivative(v, x, n):
 def log_ndtr(x):
     return kernels.special('log_ndtr', x)
 
-def loggamma(z):
-    below = z < 0
-    return where(below, math.nan, lgamma(where(below, 1, z)))
-
 def multigammaln(a, d):
     return (
         sum(lgamma(expand_dims(a, -1) - arange(d, dtype=formulas.float_dtype(np.result_type(a))) / 2), -1)
@@ -3207,18 +3168,8 @@ def ndtr(x):
 def ndtri(x):
     return kernels.special('ndtri', x)
 
-def perm(N, k):
-    inside = (k >= 0) & (k <= N)
-    return where(inside, poch(where(inside, N - k, 0) + 1, where(inside, k, 0)), 0)
-
 def poch(z, m):
     return kernels.special('poch', z, m)
-
-def powm1(x, y):
-    return kernels.special('powm1', x, y)
-
-def pseudo_huber(delta, r):
-    return kernels.special('pseudo_huber', delta, r)
 
 def rel_entr(a, b):
     return kernels.rel_entr(a, b)
@@ -3226,20 +3177,11 @@ def rel_entr(a, b):
 def rgamma(x):
     return kernels.special('rgamma', x)
 
-def sindg(x):
-    return kernels.special('sindg', x)
-
 def spherical_bessel_j0(x):
     return kernels.bessel('spherical_jn', 0, x)
 
-def spherical_in(n, x):
-    return kernels.special('spherical_in', n, x)
-
 def spherical_jn(n, x):
     return kernels.bessel('spherical_jn', n, x)
-
-def spherical_kn(n, x):
-    return kernels.special('spherical_kn', n, x)
 
 def spherical_yn(n, x):
     return kernels.bessel('spherical_yn', n, x)
@@ -3249,9 +3191,6 @@ def stdtr(df, t):
 
 def _stdtr_derivative(df, t, m, n):
     return kernels.stdtr_derivative(df, t, m, n)
-
-def tandg(x):
-    return kernels.special('tandg', x)
 
 def xlog1py(a, b):
     return kernels.special('xlog1py', a, b)
@@ -3271,19 +3210,7 @@ def zeta(s, q=1.0):
 def _zeta_slope(n, s, q):
     return kernels.zeta_slope(n, s, q)
 
-def zetac(x):
-    return kernels.special('zetac', x)
-
 # special_integrals
-
-def agm(a, b):
-    return kernels.special('agm', a, b)
-
-def airy(x):
-    return kernels.several('airy', x)
-
-def airye(x):
-    return kernels.several('airye', x)
 
 def _carlson_integral(x, y, z, p, i, j, k, l):
     return kernels.carlson_integral(x, y, z, p, i, j, k, l)
@@ -3291,163 +3218,23 @@ def _carlson_integral(x, y, z, p, i, j, k, l):
 def ellipe(m):
     return kernels.special('ellipe', m)
 
-def ellipeinc(phi, m):
-    return kernels.special('ellipeinc', phi, m)
-
-def ellipj(u, m):
-    return kernels.several('ellipj', u, m)
-
 def ellipk(m):
     return kernels.special('ellipk', m)
-
-def ellipkinc(phi, m):
-    return kernels.special('ellipkinc', phi, m)
 
 def ellipkm1(p):
     return kernels.special('ellipkm1', p)
 
-def elliprc(x, y):
-    return kernels.special('elliprc', x, y)
-
-def elliprd(x, y, z):
-    return kernels.special('elliprd', x, y, z)
-
 def elliprf(x, y, z):
     return kernels.special('elliprf', x, y, z)
-
-def elliprg(x, y, z):
-    return kernels.special('elliprg', x, y, z)
-
-def elliprj(x, y, z, p):
-    return kernels.special('elliprj', x, y, z, p)
-
-def erfi(z):
-    return kernels.special('erfi', z)
 
 def expn(n, x):
     return kernels.special('expn', n, x)
 
-def fresnel(x):
-    return kernels.several('fresnel', x)
-
-def hyp0f1(v, z):
-    return kernels.hyp0f1_derivative(v, z, 0, 0)
-
-def _hyp0f1_derivative(v, z, i, n):
-    return kernels.hyp0f1_derivative(v, z, i, n)
-
-def hyp1f1(a, b, x):
-    return kernels.hyp1f1_derivative(a, b, x, 0, 0, 0)
-
-def _hyp1f1_derivative(a, b, x, i, j, n):
-    return kernels.hyp1f1_derivative(a, b, x, i, j, n)
-
-def hyp2f1(a, b, c, z):
-    return kernels.hyp2f1_derivative(a, b, c, z, 0, 0, 0, 0)
-
-def _hyp2f1_derivative(a, b, c, z, i, j, k, n):
-    return kernels.hyp2f1_derivative(a, b, c, z, i, j, k, n)
-
-def hyperu(a, b, x):
-    return kernels.hyperu_derivative(a, b, x, 0, 0, 0)
-
-def _hyperu_derivative(a, b, x, i, j, n):
-    return kernels.hyperu_derivative(a, b, x, i, j, n)
-
-def _log1p_ratio(x, n):
-    return kernels.log1p_ratio_derivative(x, n)
-
-def modstruve(v, x):
-    return kernels.struve_derivative(v, x, 0, 0, 1)
-
-def ndtri_exp(y):
-    return kernels.special('ndtri_exp', y)
-
-def owens_t(h, a):
-    return kernels.special('owens_t', h, a)
-
-def shichi(x):
-    return kernels.several('shichi', x)
-
-def _sinhc_derivative(x, n):
-    return kernels.sinhc_derivative(x, n)
-
-def sici(x):
-    return kernels.several('sici', x)
-
 def spence(z):
     return kernels.special('spence', z)
 
-def struve(v, x):
-    return kernels.struve_derivative(v, x, 0, 0, -1)
-
-def _struve_derivative(v, x, i, n, sign):
-    return kernels.struve_derivative(v, x, i, n, sign)
-
-def voigt_profile(x, sigma, gamma):
-    scale = sigma * 1.4142135623730951
-    return real(wofz(complex(x / scale, gamma / scale))) / (scale * 1.7724538509055159)
-
-def wofz(z):
-    return kernels.wofz(z)
-
-def wrightomega(z):
-    return kernels.special('wrightomega', z)
-
-# special_distributions
-
-def betaincc(a, b, x):
-    return kernels.special('betaincc', a, b, x)
-
-def betainccinv(a, b, p):
-    return kernels.special_in_double('betainccinv', a, b, p)
-
-def betaincinv(a, b, p):
-    return kernels.special_in_double('betaincinv', a, b, p)
-
-def chdtr(v, x):
-    return gammainc(v / 2, x / 2)
-
-def chdtrc(v, x):
-    return gammaincc(v / 2, x / 2)
-
-def chdtri(v, p):
-    return 2 * gammainccinv(v / 2, p)
-
-def fdtr(dfn, dfd, x):
-    return betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))
-
-def fdtrc(dfn, dfd, x):
-    return betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
-
-def fdtri(dfn, dfd, p):
-    w = betainccinv(dfd / 2, dfn / 2, p)
-    return dfd * (1 - w) / (dfn * w)
-
-def gammainccinv(a, p):
-    return kernels.special('gammainccinv', a, p)
-
-def gdtr(a, b, x):
-    return gammainc(b, a * x)
-
-def gdtrc(a, b, x):
-    return gammaincc(b, a * x)
-
-def gdtrix(a, b, p):
-    return gammaincinv(b, p) / a
-
-def kolmogorov(y):
-    far = y > 0.8
-    little = y <= 0.02
-    k = arange(1.0, 8.0, dtype=formulas.float_dtype(np.result_type(y)))
-    high = expand_dims(where(far, y, 1), -1)
-    low = expand_dims(where(far | little, 0.5, y), -1)
-    right = sum((4 * (k % 2) - 2) * exp(-2 * square(k * high)), -1)
-    left = sum(exp(-1.2337005501361697 * square((2 * k - 1) / low)) / low, -1)
-    return where(far, right, where(little, 1, 1 - 2.5066282746310002 * left))
-
-def stdtrit(df, p):
-    return kernels.special_in_double('stdtrit', df, p)
+def _log1p_ratio(x, n):
+    return kernels.log1p_ratio_derivative(x, n)
 
 # random
 

@@ -160,9 +160,7 @@ from .docs import ops as _docs  # once the functions are there
 del _docs
 
 # Families without a function here, whose operators formulas call.
-from .variable_type import (
-    fourier, losses, mutation, pooling, recurrent, special, special_distributions, special_integrals,
-)
+from .variable_type import fourier, losses, mutation, pooling, recurrent, special, special_integrals
 
 namespaces = ("fft", "linalg",)  # modules of the package
 

@@ -104,27 +104,3 @@ class MaxPool3DWithIndicesResult(NamedTuple):
 class LstmCellResult(NamedTuple):
     h: Tensor
     c: Tensor
-class AiryResult(NamedTuple):
-    ai: Tensor
-    aip: Tensor
-    bi: Tensor
-    bip: Tensor
-class AiryeResult(NamedTuple):
-    ai: Tensor
-    aip: Tensor
-    bi: Tensor
-    bip: Tensor
-class EllipjResult(NamedTuple):
-    sn: Tensor
-    cn: Tensor
-    dn: Tensor
-    ph: Tensor
-class FresnelResult(NamedTuple):
-    s: Tensor
-    c: Tensor
-class ShichiResult(NamedTuple):
-    shi: Tensor
-    chi: Tensor
-class SiciResult(NamedTuple):
-    si: Tensor
-    ci: Tensor

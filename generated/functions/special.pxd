@@ -25,30 +25,6 @@ cdef class BetalnBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
 
-cdef class BinomBackward(Node):
-    cdef public object saved_y, saved_n, saved_k
-    cdef readonly uint32_t version_y, version_n, version_k
-
-cdef class BoxcoxBackward(Node):
-    cdef public object saved_x, saved_lmbda
-    cdef readonly uint32_t version_x, version_lmbda
-
-cdef class Boxcox1pBackward(Node):
-    cdef public object saved_lmbda, saved_x
-    cdef readonly uint32_t version_lmbda, version_x
-
-cdef class CosdgBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
-cdef class Cosm1Backward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
-cdef class CotdgBackward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
-
 cdef class DawsnBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -104,10 +80,6 @@ cdef class GammaincinvBackward(Node):
     cdef public object saved_a, saved_x
     cdef readonly uint32_t version_a, version_x
 
-cdef class HuberBackward(Node):
-    cdef public object saved_r, saved_delta
-    cdef readonly uint32_t version_r, version_delta
-
 cdef class I0Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -123,14 +95,6 @@ cdef class I1Backward(Node):
 cdef class I1eBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
-
-cdef class InvBoxcoxBackward(Node):
-    cdef public object saved_x, saved_lmbda, saved_y
-    cdef readonly uint32_t version_x, version_lmbda, version_y
-
-cdef class InvBoxcox1pBackward(Node):
-    cdef public object saved_x, saved_lmbda, saved_y
-    cdef readonly uint32_t version_x, version_lmbda, version_y
 
 cdef class IvBackward(Node):
     cdef public object saved_x
@@ -212,14 +176,6 @@ cdef class PochBackward(Node):
     cdef public object saved_z, saved_m, saved_y
     cdef readonly uint32_t version_z, version_m, version_y
 
-cdef class Powm1Backward(Node):
-    cdef public object saved_y, saved_x, saved_v
-    cdef readonly uint32_t version_y, version_x, version_v
-
-cdef class PseudoHuberBackward(Node):
-    cdef public object saved_r, saved_delta
-    cdef readonly uint32_t version_r, version_delta
-
 cdef class RelEntrBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
@@ -229,25 +185,11 @@ cdef class RgammaBackward(Node):
     cdef public object saved_x, saved_y
     cdef readonly uint32_t version_x, version_y
 
-cdef class SindgBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
 cdef class SphericalBesselJ0Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
 
-cdef class SphericalInBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-    cdef readonly object saved_n
-
 cdef class SphericalJnBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-    cdef readonly object saved_n
-
-cdef class SphericalKnBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_n
@@ -265,10 +207,6 @@ cdef class StdtrDerivativeBackward(Node):
     cdef public object saved_df, saved_t
     cdef readonly uint32_t version_df, version_t
     cdef readonly object saved_m, saved_n
-
-cdef class TandgBackward(Node):
-    cdef public object saved_y
-    cdef readonly uint32_t version_y
 
 cdef class Xlog1pyBackward(Node):
     cdef public object saved_b, saved_a
@@ -296,7 +234,3 @@ cdef class ZetaSlopeBackward(Node):
     cdef public object saved_s, saved_q
     cdef readonly uint32_t version_s, version_q
     cdef readonly object saved_n
-
-cdef class ZetacBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x

@@ -33,7 +33,6 @@ cdef Forward4 forward__beta_derivative = <Forward4> load_forward("gradspec.gener
 cdef Forward6 forward__betainc_derivative = <Forward6> load_forward(
     "gradspec.generated.kernels.special", "_betainc_derivative", 6
 )
-cdef Forward1 forward_cosdg = <Forward1> load_forward("gradspec.generated.kernels.special", "cosdg", 1)
 cdef Forward3 forward__digamma_gap = <Forward3> load_forward("gradspec.generated.kernels.special", "_digamma_gap", 3)
 cdef Forward2 forward__exprel_derivative = <Forward2> load_forward("gradspec.generated.kernels.special", "_exprel_derivative", 2)
 cdef Forward1 forward_gamma = <Forward1> load_forward("gradspec.generated.kernels.special", "gamma", 1)
@@ -51,10 +50,7 @@ cdef Forward1 forward_k0 = <Forward1> load_forward("gradspec.generated.kernels.s
 cdef Forward1 forward_k1 = <Forward1> load_forward("gradspec.generated.kernels.special", "k1", 1)
 cdef Forward2 forward_kv = <Forward2> load_forward("gradspec.generated.kernels.special", "kv", 2)
 cdef Forward3 forward__kve_derivative = <Forward3> load_forward("gradspec.generated.kernels.special", "_kve_derivative", 3)
-cdef Forward1 forward_sindg = <Forward1> load_forward("gradspec.generated.kernels.special", "sindg", 1)
-cdef Forward2 forward_spherical_in = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_in", 2)
 cdef Forward2 forward_spherical_jn = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_jn", 2)
-cdef Forward2 forward_spherical_kn = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_kn", 2)
 cdef Forward2 forward_spherical_yn = <Forward2> load_forward("gradspec.generated.kernels.special", "spherical_yn", 2)
 cdef Forward4 forward__stdtr_derivative = <Forward4> load_forward("gradspec.generated.kernels.special", "_stdtr_derivative", 4)
 cdef Forward1 forward_y0 = <Forward1> load_forward("gradspec.generated.kernels.special", "y0", 1)
@@ -62,7 +58,6 @@ cdef Forward1 forward_y1 = <Forward1> load_forward("gradspec.generated.kernels.s
 cdef Forward2 forward_yv = <Forward2> load_forward("gradspec.generated.kernels.special", "yv", 2)
 cdef Forward2 forward_zeta = <Forward2> load_forward("gradspec.generated.kernels.special", "zeta", 2)
 cdef Forward3 forward__zeta_slope = <Forward3> load_forward("gradspec.generated.kernels.special", "_zeta_slope", 3)
-cdef Forward2 forward__log1p_ratio = <Forward2> load_forward("gradspec.generated.kernels.special_integrals", "_log1p_ratio", 2)
 
 
 cdef class BetaBackward(Node):
@@ -269,214 +264,6 @@ cdef class BetalnBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
-
-
-cdef Program binom_grad_n = Program("grad, y, given_2, given_3 -> grad_n", """
-    grad_n = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
-cdef Program binom_grad_n_2 = Program("n, k -> grad_n", "grad_n = add(subtract(n, k), 1)")
-cdef Program binom_grad_k = Program("grad, y, given_2, given_3 -> grad_k", """
-    grad_k = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
-cdef Program binom_grad_k_2 = Program("n, k -> grad_k", "grad_k = add(subtract(n, k), 1)")
-
-cdef class BinomBackward(Node):
-    """binom(n, k) -> y
-
-    dy/dn = y * (digamma(n + 1) - digamma(n - k + 1))
-    dy/dk = y * (digamma(n - k + 1) - digamma(k + 1))
-    """
-    saves = ("y", "n", "k")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_n = grad_k = None
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        n = saved_array(self, self.saved_n, self.version_n, "n")
-        k = saved_array(self, self.saved_k, self.version_k, "k")
-        if wanted_ & 1:
-            grad_n = binom_grad_n.run((grad, y, forward_digamma(forward_add(n, 1)), forward_digamma(binom_grad_n_2.run((n, k)))))
-        if wanted_ & 2:
-            grad_k = binom_grad_k.run((grad, y, forward_digamma(binom_grad_k_2.run((n, k))), forward_digamma(forward_add(k, 1))))
-        return grad_n, grad_k
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_n = grad_k = None
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        n = saved_tensor(self, self.saved_n, self.version_n, "n")
-        k = saved_tensor(self, self.saved_k, self.version_k, "k")
-        if wanted_ & 1:
-            grad_n = grad * (y * (ops.digamma(n + 1) - ops.digamma(n - k + 1)))
-        if wanted_ & 2:
-            grad_k = grad * (y * (ops.digamma(n - k + 1) - ops.digamma(k + 1)))
-        return grad_n, grad_k
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_n, self.saved_k = True, None, None, None
-
-
-cdef Program boxcox_grad_x = Program("grad, x, lmbda -> grad_x", "grad_x = multiply(grad, pow(x, subtract(lmbda, 1)))")
-cdef Program boxcox_grad_lmbda = Program("grad, x, given_2 -> grad_lmbda", """
-    grad_lmbda = multiply(grad, multiply(square(log(x)), given_2))""")
-cdef Program boxcox_grad_lmbda_2 = Program("lmbda, x -> grad_lmbda", "grad_lmbda = multiply(lmbda, log(x))")
-
-cdef class BoxcoxBackward(Node):
-    """boxcox(x, lmbda) -> y
-
-    dy/dx = x ** (lmbda - 1)
-    dy/dlmbda = square(log(x)) * _exprel_derivative(lmbda * log(x), 1)
-    """
-    saves = ("x", "lmbda")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_x = grad_lmbda = None
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        if wanted_ & 1:
-            grad_x = boxcox_grad_x.run((grad, x, lmbda))
-        if wanted_ & 2:
-            grad_lmbda = boxcox_grad_lmbda.run((grad, x, forward__exprel_derivative(boxcox_grad_lmbda_2.run((lmbda, x)), 1)))
-        return grad_x, grad_lmbda
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_x = grad_lmbda = None
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        if wanted_ & 1:
-            grad_x = grad * x ** (lmbda - 1)
-        if wanted_ & 2:
-            grad_lmbda = grad * (ops.square(ops.log(x)) * ops._exprel_derivative(lmbda * ops.log(x), 1))
-        return grad_x, grad_lmbda
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_lmbda = True, None, None
-
-
-cdef Program boxcox1p_grad_x = Program("grad, lmbda, x -> grad_x", """
-    grad_x = multiply(grad, exp(multiply(subtract(lmbda, 1), log1p(x))))""")
-cdef Program boxcox1p_grad_lmbda = Program("grad, x, given_2 -> grad_lmbda", """
-    grad_lmbda = multiply(grad, multiply(square(log1p(x)), given_2))""")
-cdef Program boxcox1p_grad_lmbda_2 = Program("lmbda, x -> grad_lmbda", "grad_lmbda = multiply(lmbda, log1p(x))")
-
-cdef class Boxcox1pBackward(Node):
-    """boxcox1p(x, lmbda) -> y
-
-    dy/dx = exp((lmbda - 1) * log1p(x))
-    dy/dlmbda = square(log1p(x)) * _exprel_derivative(lmbda * log1p(x), 1)
-    """
-    saves = ("lmbda", "x")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_x = grad_lmbda = None
-        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        if wanted_ & 1:
-            grad_x = boxcox1p_grad_x.run((grad, lmbda, x))
-        if wanted_ & 2:
-            grad_lmbda = boxcox1p_grad_lmbda.run((grad, x, forward__exprel_derivative(boxcox1p_grad_lmbda_2.run((lmbda, x)), 1)))
-        return grad_x, grad_lmbda
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_x = grad_lmbda = None
-        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        if wanted_ & 1:
-            grad_x = grad * ops.exp((lmbda - 1) * ops.log1p(x))
-        if wanted_ & 2:
-            grad_lmbda = grad * (ops.square(ops.log1p(x)) * ops._exprel_derivative(lmbda * ops.log1p(x), 1))
-        return grad_x, grad_lmbda
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_lmbda, self.saved_x = True, None, None
-
-
-cdef Program cosdg_grad_x = Program("grad, given_1 -> grad_x", """
-    grad_x = multiply(grad, multiply(-0.017453292519943295, given_1))""")
-
-cdef class CosdgBackward(Node):
-    """cosdg(x) -> y; dy/dx = -pi / 180 * sindg(x)"""
-    saves = ("x",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return cosdg_grad_x.run((grad, forward_sindg(x)))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (-0.017453292519943295 * ops.sindg(x))
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
-
-
-cdef Program cosm1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, negative(sin(x)))")
-
-cdef class Cosm1Backward(Node):
-    """cosm1(x) -> y; dy/dx = -sin(x)"""
-    saves = ("x",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return cosm1_grad_x.run((grad, x))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * -ops.sin(x)
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
-
-
-cdef Program cotdg_grad_x = Program("grad, y -> grad_x", """
-    grad_x = multiply(grad, multiply(-0.017453292519943295, add(1, multiply(y, y))))""")
-
-cdef class CotdgBackward(Node):
-    """cotdg(x) -> y; dy/dx = -pi / 180 * (1 + y * y)"""
-    saves = ("y",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return cotdg_grad_x.run((grad, y))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (-0.017453292519943295 * (1 + y * y))
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_y = True, None
 
 
 cdef Program dawsn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, multiply(-0.8862269254527579, given_1))")
@@ -866,53 +653,6 @@ cdef class GammaincinvBackward(Node):
         self.released, self.saved_a, self.saved_x = True, None, None
 
 
-cdef Program huber_near = Program("r, delta -> near", "near = less_equal(absolute(r), delta)")
-cdef Program huber_grad_delta = Program("grad, near, r, delta -> grad_delta", """
-    grad_delta = multiply(grad, where(near, 0, subtract(absolute(r), delta)))""")
-cdef Program huber_grad_r = Program("grad, near, r, delta -> grad_r", """
-    grad_r = multiply(grad, where(near, r, multiply(delta, sign(r))))""")
-
-cdef class HuberBackward(Node):
-    """huber(delta, r) -> y
-
-    dy/ddelta = where(near, 0, abs(r) - delta)
-    dy/dr = where(near, r, delta * sign(r))
-    where near = abs(r) <= delta
-    """
-    saves = ("r", "delta")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_delta = grad_r = None
-        r = saved_array(self, self.saved_r, self.version_r, "r")
-        delta = saved_array(self, self.saved_delta, self.version_delta, "delta")
-        near = huber_near.run((r, delta))
-        if wanted_ & 1:
-            grad_delta = huber_grad_delta.run((grad, near, r, delta))
-        if wanted_ & 2:
-            grad_r = huber_grad_r.run((grad, near, r, delta))
-        return grad_delta, grad_r
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_delta = grad_r = None
-        r = saved_tensor(self, self.saved_r, self.version_r, "r")
-        delta = saved_tensor(self, self.saved_delta, self.version_delta, "delta")
-        near = ops.absolute(r) <= delta
-        if wanted_ & 1:
-            grad_delta = grad * ops.where(near, 0, ops.absolute(r) - delta)
-        if wanted_ & 2:
-            grad_r = grad * ops.where(near, r, delta * ops.sign(r))
-        return grad_delta, grad_r
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_r, self.saved_delta = True, None, None
-
-
 cdef class I0Backward(Node):
     """i0(x) -> y; dy/dx = i1(x)"""
     saves = ("x",)
@@ -1001,92 +741,6 @@ cdef class I1eBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
-
-
-cdef Program inv_boxcox_grad_y = Program("grad, x, lmbda, y -> grad_y", """
-    grad_y = multiply(grad, divide(x, add(1, multiply(lmbda, y))))""")
-cdef Program inv_boxcox_grad_lmbda = Program("grad, x, y, given_3 -> grad_lmbda", """
-    grad_lmbda = multiply(grad, multiply(multiply(x, square(y)), given_3))""")
-
-cdef class InvBoxcoxBackward(Node):
-    """inv_boxcox(y, lmbda) -> x; dx/dy = x / (1 + lmbda * y); dx/dlmbda = x * square(y) * _log1p_ratio(lmbda * y, 1)"""
-    saves = ("x", "lmbda", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_y = grad_lmbda = None
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_y = inv_boxcox_grad_y.run((grad, x, lmbda, y))
-        if wanted_ & 2:
-            grad_lmbda = inv_boxcox_grad_lmbda.run((grad, x, y, forward__log1p_ratio(forward_multiply(lmbda, y), 1)))
-        return grad_y, grad_lmbda
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_y = grad_lmbda = None
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_y = grad * (x / (1 + lmbda * y))
-        if wanted_ & 2:
-            grad_lmbda = grad * (x * ops.square(y) * ops._log1p_ratio(lmbda * y, 1))
-        return grad_y, grad_lmbda
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_lmbda, self.saved_y = True, None, None, None
-
-
-cdef Program inv_boxcox1p_grad_y = Program("grad, x, lmbda, y -> grad_y", """
-    grad_y = multiply(grad, divide(add(1, x), add(1, multiply(lmbda, y))))""")
-cdef Program inv_boxcox1p_grad_lmbda = Program("grad, x, y, given_3 -> grad_lmbda", """
-    grad_lmbda = multiply(grad, multiply(multiply(add(1, x), square(y)), given_3))""")
-
-cdef class InvBoxcox1pBackward(Node):
-    """inv_boxcox1p(y, lmbda) -> x
-
-    dx/dy = (1 + x) / (1 + lmbda * y)
-    dx/dlmbda = (1 + x) * square(y) * _log1p_ratio(lmbda * y, 1)
-    """
-    saves = ("x", "lmbda", "y")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_y = grad_lmbda = None
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_y = inv_boxcox1p_grad_y.run((grad, x, lmbda, y))
-        if wanted_ & 2:
-            grad_lmbda = inv_boxcox1p_grad_lmbda.run((grad, x, y, forward__log1p_ratio(forward_multiply(lmbda, y), 1)))
-        return grad_y, grad_lmbda
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_y = grad_lmbda = None
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        if wanted_ & 1:
-            grad_y = grad * ((1 + x) / (1 + lmbda * y))
-        if wanted_ & 2:
-            grad_lmbda = grad * ((1 + x) * ops.square(y) * ops._log1p_ratio(lmbda * y, 1))
-        return grad_y, grad_lmbda
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_lmbda, self.saved_y = True, None, None, None
 
 
 cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
@@ -1653,99 +1307,6 @@ cdef class PochBackward(Node):
         self.released, self.saved_z, self.saved_m, self.saved_y = True, None, None, None
 
 
-cdef Program powm1_grad_x = Program("grad, y, x -> grad_x", "grad_x = multiply(grad, multiply(y, pow(x, subtract(y, 1))))")
-cdef Program powm1_grad_y = Program("grad, v, x -> grad_y", "grad_y = multiply(grad, multiply(add(v, 1), log(x)))")
-
-cdef class Powm1Backward(Node):
-    """powm1(x, y) -> v; dv/dx = y * x ** (y - 1); dv/dy = (v + 1) * log(x)"""
-    saves = ("y", "x", "v")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_x = grad_y = None
-        if wanted_ & 1:
-            y = saved_array(self, self.saved_y, self.version_y, "y")
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        if wanted_ & 1:
-            grad_x = powm1_grad_x.run((grad, y, x))
-        if wanted_ & 2:
-            v = saved_array(self, self.saved_v, self.version_v, "v")
-            grad_y = powm1_grad_y.run((grad, v, x))
-        return grad_x, grad_y
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_x = grad_y = None
-        if wanted_ & 1:
-            y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        if wanted_ & 1:
-            grad_x = grad * (y * x ** (y - 1))
-        if wanted_ & 2:
-            v = saved_tensor(self, self.saved_v, self.version_v, "v")
-            grad_y = grad * ((v + 1) * ops.log(x))
-        return grad_x, grad_y
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_y, self.saved_x, self.saved_v = True, None, None, None
-
-
-cdef Program pseudo_huber_ratio = Program("r, delta -> ratio", "ratio = divide(r, where(equal(delta, 0), 1, delta))")
-cdef Program pseudo_huber_root = Program("ratio -> root", "root = sqrt(add(1, square(ratio)))")
-cdef Program pseudo_huber_grad_delta = Program("grad, delta, r, ratio, root -> grad_delta", """
-    grad_delta = multiply(grad, where(equal(delta, 0), absolute(r), divide(multiply(delta, square(divide(square(ratio),
-        add(root, 1)))), root)))""")
-cdef Program pseudo_huber_grad_r = Program("grad, delta, r, root -> grad_r", """
-    grad_r = multiply(grad, where(equal(delta, 0), 0, divide(r, root)))""")
-
-cdef class PseudoHuberBackward(Node):
-    """pseudo_huber(delta, r) -> y
-
-    dy/ddelta = where(delta == 0, abs(r), delta * square(square(ratio) / (root + 1)) / root)
-    dy/dr = where(delta == 0, 0, r / root)
-    where ratio = r / where(delta == 0, 1, delta)
-    where root = sqrt(1 + square(ratio))
-    """
-    saves = ("r", "delta")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        grad_delta = grad_r = None
-        r = saved_array(self, self.saved_r, self.version_r, "r")
-        delta = saved_array(self, self.saved_delta, self.version_delta, "delta")
-        ratio = pseudo_huber_ratio.run((r, delta))
-        root = pseudo_huber_root.run((ratio,))
-        if wanted_ & 1:
-            grad_delta = pseudo_huber_grad_delta.run((grad, delta, r, ratio, root))
-        if wanted_ & 2:
-            grad_r = pseudo_huber_grad_r.run((grad, delta, r, root))
-        return grad_delta, grad_r
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        grad_delta = grad_r = None
-        r = saved_tensor(self, self.saved_r, self.version_r, "r")
-        delta = saved_tensor(self, self.saved_delta, self.version_delta, "delta")
-        ratio = r / ops.where(delta == 0, 1, delta)
-        root = ops.sqrt(1 + ops.square(ratio))
-        if wanted_ & 1:
-            grad_delta = grad * ops.where(delta == 0, ops.absolute(r), delta * ops.square(ops.square(ratio) / (root + 1)) / root)
-        if wanted_ & 2:
-            grad_r = grad * ops.where(delta == 0, 0, r / root)
-        return grad_delta, grad_r
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_r, self.saved_delta = True, None, None
-
-
 cdef Program rel_entr_grad_a = Program("grad, p, q -> grad_a", """
     near = less(absolute(subtract(p, q)), divide(q, 2))
     excess = divide(where(near, subtract(p, q), 0), where(near, q, 1))
@@ -1854,31 +1415,6 @@ cdef class RgammaBackward(Node):
         self.released, self.saved_x, self.saved_y = True, None, None
 
 
-cdef Program sindg_grad_x = Program("grad, given_1 -> grad_x", """
-    grad_x = multiply(grad, multiply(0.017453292519943295, given_1))""")
-
-cdef class SindgBackward(Node):
-    """sindg(x) -> y; dy/dx = pi / 180 * cosdg(x)"""
-    saves = ("x",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return sindg_grad_x.run((grad, forward_cosdg(x)))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * (0.017453292519943295 * ops.cosdg(x))
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
-
-
 cdef Program spherical_bessel_j0_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
 
 cdef class SphericalBesselJ0Backward(Node):
@@ -1892,47 +1428,6 @@ cdef class SphericalBesselJ0Backward(Node):
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
         return grad * -ops.spherical_jn(1, x)
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
-
-
-cdef Program spherical_in_grad_x = Program("grad, n, given_2, given_3, given_4, given_5 -> grad_x", """
-    grad_x = multiply(grad, divide(add(multiply(n, given_2), multiply(given_3, given_4)), given_5))""")
-
-cdef class SphericalInBackward(Node):
-    """spherical_in(int n, x) -> y
-
-    dy/dx = (n * spherical_in(n - 1, x) + (n + 1) * spherical_in(n + 1, x)) / (2 * n + 1) if n else spherical_in(1,
-      x)
-    """
-    saves = ("n", "x")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        n = self.saved_n
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        if n:
-            grad_x = spherical_in_grad_x.run(
-                (grad, n, forward_spherical_in(n - 1, x), n + 1, forward_spherical_in(n + 1, x), 2 * n + 1)
-            )
-        else:
-            grad_x = forward_multiply(grad, forward_spherical_in(1, x))
-        return grad_x
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        n = self.saved_n
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        if n:
-            grad_x = grad * ((n * ops.spherical_in(n - 1, x) + (n + 1) * ops.spherical_in(n + 1, x)) / (2 * n + 1))
-        else:
-            grad_x = grad * ops.spherical_in(1, x)
-        return grad_x
 
     cdef bint takes_batch(self):
         return True
@@ -1974,48 +1469,6 @@ cdef class SphericalJnBackward(Node):
             grad_x = grad * ((n * ops.spherical_jn(n - 1, x) - (n + 1) * ops.spherical_jn(n + 1, x)) / (2 * n + 1))
         else:
             grad_x = grad * -ops.spherical_jn(1, x)
-        return grad_x
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
-
-
-cdef Program spherical_kn_grad_x = Program("grad, n, given_2, given_3, given_4, given_5 -> grad_x", """
-    grad_x = multiply(grad, divide(negative(add(multiply(n, given_2), multiply(given_3, given_4))), given_5))""")
-cdef Program spherical_kn_grad_x_2 = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
-
-cdef class SphericalKnBackward(Node):
-    """spherical_kn(int n, x) -> y
-
-    dy/dx = -(n * spherical_kn(n - 1, x) + (n + 1) * spherical_kn(n + 1, x)) / (2 * n + 1) if n else
-      -spherical_kn(1, x)
-    """
-    saves = ("n", "x")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        n = self.saved_n
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        if n:
-            grad_x = spherical_kn_grad_x.run(
-                (grad, n, forward_spherical_kn(n - 1, x), n + 1, forward_spherical_kn(n + 1, x), 2 * n + 1)
-            )
-        else:
-            grad_x = spherical_kn_grad_x_2.run((grad, forward_spherical_kn(1, x)))
-        return grad_x
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        n = self.saved_n
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        if n:
-            grad_x = grad * (-(n * ops.spherical_kn(n - 1, x) + (n + 1) * ops.spherical_kn(n + 1, x)) / (2 * n + 1))
-        else:
-            grad_x = grad * -ops.spherical_kn(1, x)
         return grad_x
 
     cdef bint takes_batch(self):
@@ -2144,31 +1597,6 @@ cdef class StdtrDerivativeBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_df, self.saved_t = True, None, None
-
-
-cdef Program tandg_grad_x = Program("grad, y -> grad_x", """
-    grad_x = multiply(grad, multiply(0.017453292519943295, add(1, multiply(y, y))))""")
-
-cdef class TandgBackward(Node):
-    """tandg(x) -> y; dy/dx = pi / 180 * (1 + y * y)"""
-    saves = ("y",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        y = saved_array(self, self.saved_y, self.version_y, "y")
-        return tandg_grad_x.run((grad, y))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        return grad * (0.017453292519943295 * (1 + y * y))
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_y = True, None
 
 
 cdef Program xlog1py_safe = Program("a, invalid, b -> safe", "safe = where(bitwise_and(equal(a, 0), invalid), 0, b)")
@@ -2400,25 +1828,3 @@ cdef class ZetaSlopeBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_s, self.saved_q = True, None, None
-
-
-cdef class ZetacBackward(Node):
-    """zetac(x) -> y; dy/dx = _zeta_slope(1, x, 2.0)"""
-    saves = ("x",)
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        return forward_multiply(grad, forward__zeta_slope(1, x, 2.0))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * ops._zeta_slope(1, x, 2.0)
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None

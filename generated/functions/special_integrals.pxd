@@ -3,18 +3,6 @@ from libc.stdint cimport uint32_t
 
 from gradspec.core.node cimport Node
 
-cdef class AgmBackward(Node):
-    cdef public object saved_y, saved_a, saved_b
-    cdef readonly uint32_t version_y, version_a, version_b
-
-cdef class AiryBackward(Node):
-    cdef public object saved_aip, saved_x, saved_ai, saved_bip, saved_bi
-    cdef readonly uint32_t version_aip, version_x, version_ai, version_bip, version_bi
-
-cdef class AiryeBackward(Node):
-    cdef public object saved_x, saved_aip, saved_ai, saved_bip, saved_bi
-    cdef readonly uint32_t version_x, version_aip, version_ai, version_bip, version_bi
-
 cdef class CarlsonIntegralBackward(Node):
     cdef public object saved_x, saved_y, saved_z, saved_p
     cdef readonly uint32_t version_x, version_y, version_z, version_p
@@ -24,142 +12,28 @@ cdef class EllipeBackward(Node):
     cdef public object saved_m
     cdef readonly uint32_t version_m
 
-cdef class EllipeincBackward(Node):
-    cdef public object saved_m, saved_phi
-    cdef readonly uint32_t version_m, version_phi
-
-cdef class EllipjBackward(Node):
-    cdef public object saved_cn, saved_dn, saved_sn, saved_m, saved_ph
-    cdef readonly uint32_t version_cn, version_dn, version_sn, version_m, version_ph
-
 cdef class EllipkBackward(Node):
     cdef public object saved_m
     cdef readonly uint32_t version_m
-
-cdef class EllipkincBackward(Node):
-    cdef public object saved_m, saved_phi
-    cdef readonly uint32_t version_m, version_phi
 
 cdef class Ellipkm1Backward(Node):
     cdef public object saved_p
     cdef readonly uint32_t version_p
 
-cdef class ElliprcBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef readonly uint32_t version_x, version_y
-
-cdef class ElliprdBackward(Node):
-    cdef public object saved_x, saved_y, saved_z
-    cdef readonly uint32_t version_x, version_y, version_z
-
 cdef class ElliprfBackward(Node):
     cdef public object saved_x, saved_y, saved_z
     cdef readonly uint32_t version_x, version_y, version_z
-
-cdef class ElliprgBackward(Node):
-    cdef public object saved_x, saved_y, saved_z
-    cdef readonly uint32_t version_x, version_y, version_z
-
-cdef class ElliprjBackward(Node):
-    cdef public object saved_x, saved_y, saved_z, saved_p
-    cdef readonly uint32_t version_x, version_y, version_z, version_p
-
-cdef class ErfiBackward(Node):
-    cdef public object saved_z
-    cdef readonly uint32_t version_z
 
 cdef class ExpnBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_n
 
-cdef class FresnelBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
-cdef class Hyp0f1Backward(Node):
-    cdef public object saved_v, saved_z
-    cdef readonly uint32_t version_v, version_z
-
-cdef class Hyp0f1DerivativeBackward(Node):
-    cdef public object saved_v, saved_z
-    cdef readonly uint32_t version_v, version_z
-    cdef readonly object saved_i, saved_n
-
-cdef class Hyp1f1Backward(Node):
-    cdef public object saved_a, saved_b, saved_x
-    cdef readonly uint32_t version_a, version_b, version_x
-
-cdef class Hyp1f1DerivativeBackward(Node):
-    cdef public object saved_a, saved_b, saved_x
-    cdef readonly uint32_t version_a, version_b, version_x
-    cdef readonly object saved_i, saved_j, saved_n
-
-cdef class Hyp2f1Backward(Node):
-    cdef public object saved_a, saved_b, saved_c, saved_z
-    cdef readonly uint32_t version_a, version_b, version_c, version_z
-
-cdef class Hyp2f1DerivativeBackward(Node):
-    cdef public object saved_a, saved_b, saved_c, saved_z
-    cdef readonly uint32_t version_a, version_b, version_c, version_z
-    cdef readonly object saved_i, saved_j, saved_k, saved_n
-
-cdef class HyperuBackward(Node):
-    cdef public object saved_a, saved_b, saved_x
-    cdef readonly uint32_t version_a, version_b, version_x
-
-cdef class HyperuDerivativeBackward(Node):
-    cdef public object saved_a, saved_b, saved_x
-    cdef readonly uint32_t version_a, version_b, version_x
-    cdef readonly object saved_i, saved_j, saved_n
+cdef class SpenceBackward(Node):
+    cdef public object saved_z
+    cdef readonly uint32_t version_z
 
 cdef class Log1pRatioBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_n
-
-cdef class ModstruveBackward(Node):
-    cdef public object saved_v, saved_x
-    cdef readonly uint32_t version_v, version_x
-
-cdef class NdtriExpBackward(Node):
-    cdef public object saved_y, saved_x
-    cdef readonly uint32_t version_y, version_x
-
-cdef class OwensTBackward(Node):
-    cdef public object saved_h, saved_a
-    cdef readonly uint32_t version_h, version_a
-
-cdef class ShichiBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
-cdef class SinhcDerivativeBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-    cdef readonly object saved_n
-
-cdef class SiciBackward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
-cdef class SpenceBackward(Node):
-    cdef public object saved_z
-    cdef readonly uint32_t version_z
-
-cdef class StruveBackward(Node):
-    cdef public object saved_v, saved_x
-    cdef readonly uint32_t version_v, version_x
-
-cdef class StruveDerivativeBackward(Node):
-    cdef public object saved_v, saved_x
-    cdef readonly uint32_t version_v, version_x
-    cdef readonly object saved_i, saved_n, saved_sign
-
-cdef class WofzBackward(Node):
-    cdef public object saved_z, saved_w
-    cdef readonly uint32_t version_z, version_w
-
-cdef class WrightomegaBackward(Node):
-    cdef public object saved_w
-    cdef readonly uint32_t version_w

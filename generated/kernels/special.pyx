@@ -4,8 +4,6 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
-import math
-
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
@@ -14,8 +12,6 @@ from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport dtype_of
 
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
-cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
-cdef Forward2 forward_less = <Forward2> load_forward("gradspec.generated.kernels.comparison", "less", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
 cdef Forward4 forward_arange = <Forward4> load_forward("gradspec.generated.kernels.creation", "arange", 4)
@@ -50,47 +46,6 @@ cdef object forward_betaln(object a, object b):
         return as_array(kernels.betaln(a, b))
     except Exception as error_:
         raise explain(error_, "betaln", a=a, b=b) from None
-
-cdef object forward_binom(object n, object k):
-    try:
-        return as_array(kernels.special('binom', n, k))
-    except Exception as error_:
-        raise explain(error_, "binom", n=n, k=k) from None
-
-cdef object forward_boxcox(object x, object lmbda):
-    try:
-        return as_array(kernels.special('boxcox', x, lmbda))
-    except Exception as error_:
-        raise explain(error_, "boxcox", x=x, lmbda=lmbda) from None
-
-cdef object forward_boxcox1p(object x, object lmbda):
-    try:
-        return as_array(kernels.special('boxcox1p', x, lmbda))
-    except Exception as error_:
-        raise explain(error_, "boxcox1p", x=x, lmbda=lmbda) from None
-
-cdef Program comb_inside = Program("k, N -> inside", "inside = bitwise_and(greater_equal(k, 0), less_equal(k, N))")
-cdef object forward_comb(object N, object k):
-    inside = comb_inside.run((k, N))
-    return forward_where(inside, forward_binom(forward_where(inside, N, 1), forward_where(inside, k, 0)), 0)
-
-cdef object forward_cosdg(object x):
-    try:
-        return as_array(kernels.special('cosdg', x))
-    except Exception as error_:
-        raise explain(error_, "cosdg", x=x) from None
-
-cdef object forward_cosm1(object x):
-    try:
-        return as_array(kernels.special('cosm1', x))
-    except Exception as error_:
-        raise explain(error_, "cosm1", x=x) from None
-
-cdef object forward_cotdg(object x):
-    try:
-        return as_array(kernels.special('cotdg', x))
-    except Exception as error_:
-        raise explain(error_, "cotdg", x=x) from None
 
 cdef object forward_dawsn(object x):
     try:
@@ -140,11 +95,6 @@ cdef object forward__exprel_derivative(object x, object n):
     except Exception as error_:
         raise explain(error_, "_exprel_derivative", x=x, n=n) from None
 
-cdef Program factorial_y = Program("below, n -> y", "y = add(where(below, 0, n), 1)")
-cdef object forward_factorial(object n):
-    below = forward_less(n, 0)
-    return forward_where(below, 0, forward_gamma(factorial_y.run((below, n))))
-
 cdef object forward_gamma(object x):
     try:
         return as_array(kernels.special('gamma', x))
@@ -181,12 +131,6 @@ cdef object forward_gammasgn(object x):
     except Exception as error_:
         raise explain(error_, "gammasgn", x=x) from None
 
-cdef object forward_huber(object delta, object r):
-    try:
-        return as_array(kernels.special('huber', delta, r))
-    except Exception as error_:
-        raise explain(error_, "huber", delta=delta, r=r) from None
-
 cdef object forward_i0(object x):
     try:
         return as_array(kernels.special('i0', x))
@@ -210,18 +154,6 @@ cdef object forward_i1e(object x):
         return as_array(kernels.special('i1e', x))
     except Exception as error_:
         raise explain(error_, "i1e", x=x) from None
-
-cdef object forward_inv_boxcox(object y, object lmbda):
-    try:
-        return as_array(kernels.special('inv_boxcox', y, lmbda))
-    except Exception as error_:
-        raise explain(error_, "inv_boxcox", y=y, lmbda=lmbda) from None
-
-cdef object forward_inv_boxcox1p(object y, object lmbda):
-    try:
-        return as_array(kernels.special('inv_boxcox1p', y, lmbda))
-    except Exception as error_:
-        raise explain(error_, "inv_boxcox1p", y=y, lmbda=lmbda) from None
 
 cdef object forward_iv(object v, object x):
     try:
@@ -316,12 +248,6 @@ cdef object forward_log_ndtr(object x):
     except Exception as error_:
         raise explain(error_, "log_ndtr", x=x) from None
 
-cdef Program loggamma_y = Program("z, given_1 -> y", """
-    below = less(z, 0)
-    y = where(below, given_1, lgamma(where(below, 1, z)))""")
-cdef object forward_loggamma(object z):
-    return loggamma_y.run((z, math.nan))
-
 cdef Program multigammaln_y = Program("given_0, given_1 -> y", "y = lgamma(subtract(given_0, divide(given_1, 2)))")
 cdef object forward_multigammaln(object a, object d):
     return forward_add(
@@ -343,29 +269,11 @@ cdef object forward_ndtri(object x):
     except Exception as error_:
         raise explain(error_, "ndtri", x=x) from None
 
-cdef Program perm_inside = Program("k, N -> inside", "inside = bitwise_and(greater_equal(k, 0), less_equal(k, N))")
-cdef Program perm_y = Program("inside, N, k -> y", "y = add(where(inside, subtract(N, k), 0), 1)")
-cdef object forward_perm(object N, object k):
-    inside = perm_inside.run((k, N))
-    return forward_where(inside, forward_poch(perm_y.run((inside, N, k)), forward_where(inside, k, 0)), 0)
-
 cdef object forward_poch(object z, object m):
     try:
         return as_array(kernels.special('poch', z, m))
     except Exception as error_:
         raise explain(error_, "poch", z=z, m=m) from None
-
-cdef object forward_powm1(object x, object y):
-    try:
-        return as_array(kernels.special('powm1', x, y))
-    except Exception as error_:
-        raise explain(error_, "powm1", x=x, y=y) from None
-
-cdef object forward_pseudo_huber(object delta, object r):
-    try:
-        return as_array(kernels.special('pseudo_huber', delta, r))
-    except Exception as error_:
-        raise explain(error_, "pseudo_huber", delta=delta, r=r) from None
 
 cdef object forward_rel_entr(object a, object b):
     try:
@@ -379,35 +287,17 @@ cdef object forward_rgamma(object x):
     except Exception as error_:
         raise explain(error_, "rgamma", x=x) from None
 
-cdef object forward_sindg(object x):
-    try:
-        return as_array(kernels.special('sindg', x))
-    except Exception as error_:
-        raise explain(error_, "sindg", x=x) from None
-
 cdef object forward_spherical_bessel_j0(object x):
     try:
         return as_array(kernels.bessel('spherical_jn', 0, x))
     except Exception as error_:
         raise explain(error_, "spherical_bessel_j0", x=x) from None
 
-cdef object forward_spherical_in(object n, object x):
-    try:
-        return as_array(kernels.special('spherical_in', n, x))
-    except Exception as error_:
-        raise explain(error_, "spherical_in", n=n, x=x) from None
-
 cdef object forward_spherical_jn(object n, object x):
     try:
         return as_array(kernels.bessel('spherical_jn', n, x))
     except Exception as error_:
         raise explain(error_, "spherical_jn", n=n, x=x) from None
-
-cdef object forward_spherical_kn(object n, object x):
-    try:
-        return as_array(kernels.special('spherical_kn', n, x))
-    except Exception as error_:
-        raise explain(error_, "spherical_kn", n=n, x=x) from None
 
 cdef object forward_spherical_yn(object n, object x):
     try:
@@ -426,12 +316,6 @@ cdef object forward__stdtr_derivative(object df, object t, object m, object n):
         return as_array(kernels.stdtr_derivative(df, t, m, n))
     except Exception as error_:
         raise explain(error_, "_stdtr_derivative", df=df, t=t, m=m, n=n) from None
-
-cdef object forward_tandg(object x):
-    try:
-        return as_array(kernels.special('tandg', x))
-    except Exception as error_:
-        raise explain(error_, "tandg", x=x) from None
 
 cdef object forward_xlog1py(object a, object b):
     try:
@@ -468,9 +352,3 @@ cdef object forward__zeta_slope(object n, object s, object q):
         return as_array(kernels.zeta_slope(n, s, q))
     except Exception as error_:
         raise explain(error_, "_zeta_slope", n=n, s=s, q=q) from None
-
-cdef object forward_zetac(object x):
-    try:
-        return as_array(kernels.special('zetac', x))
-    except Exception as error_:
-        raise explain(error_, "zetac", x=x) from None

@@ -8,32 +8,8 @@ Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 from gradspec import kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward2, as_array, load_forward
-from gradspec.kernels.program.program cimport Program
+from gradspec.kernels.program.by_name cimport as_array
 
-cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
-cdef Forward2 forward_complex = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "complex", 2)
-cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
-cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
-
-
-cdef object forward_agm(object a, object b):
-    try:
-        return as_array(kernels.special('agm', a, b))
-    except Exception as error_:
-        raise explain(error_, "agm", a=a, b=b) from None
-
-cdef object forward_airy(object x):
-    try:
-        return as_array(kernels.several('airy', x))
-    except Exception as error_:
-        raise explain(error_, "airy", x=x) from None
-
-cdef object forward_airye(object x):
-    try:
-        return as_array(kernels.several('airye', x))
-    except Exception as error_:
-        raise explain(error_, "airye", x=x) from None
 
 cdef object forward__carlson_integral(object x, object y, object z, object p, object i, object j, object k, object l):
     try:
@@ -47,29 +23,11 @@ cdef object forward_ellipe(object m):
     except Exception as error_:
         raise explain(error_, "ellipe", m=m) from None
 
-cdef object forward_ellipeinc(object phi, object m):
-    try:
-        return as_array(kernels.special('ellipeinc', phi, m))
-    except Exception as error_:
-        raise explain(error_, "ellipeinc", phi=phi, m=m) from None
-
-cdef object forward_ellipj(object u, object m):
-    try:
-        return as_array(kernels.several('ellipj', u, m))
-    except Exception as error_:
-        raise explain(error_, "ellipj", u=u, m=m) from None
-
 cdef object forward_ellipk(object m):
     try:
         return as_array(kernels.special('ellipk', m))
     except Exception as error_:
         raise explain(error_, "ellipk", m=m) from None
-
-cdef object forward_ellipkinc(object phi, object m):
-    try:
-        return as_array(kernels.special('ellipkinc', phi, m))
-    except Exception as error_:
-        raise explain(error_, "ellipkinc", phi=phi, m=m) from None
 
 cdef object forward_ellipkm1(object p):
     try:
@@ -77,41 +35,11 @@ cdef object forward_ellipkm1(object p):
     except Exception as error_:
         raise explain(error_, "ellipkm1", p=p) from None
 
-cdef object forward_elliprc(object x, object y):
-    try:
-        return as_array(kernels.special('elliprc', x, y))
-    except Exception as error_:
-        raise explain(error_, "elliprc", x=x, y=y) from None
-
-cdef object forward_elliprd(object x, object y, object z):
-    try:
-        return as_array(kernels.special('elliprd', x, y, z))
-    except Exception as error_:
-        raise explain(error_, "elliprd", x=x, y=y, z=z) from None
-
 cdef object forward_elliprf(object x, object y, object z):
     try:
         return as_array(kernels.special('elliprf', x, y, z))
     except Exception as error_:
         raise explain(error_, "elliprf", x=x, y=y, z=z) from None
-
-cdef object forward_elliprg(object x, object y, object z):
-    try:
-        return as_array(kernels.special('elliprg', x, y, z))
-    except Exception as error_:
-        raise explain(error_, "elliprg", x=x, y=y, z=z) from None
-
-cdef object forward_elliprj(object x, object y, object z, object p):
-    try:
-        return as_array(kernels.special('elliprj', x, y, z, p))
-    except Exception as error_:
-        raise explain(error_, "elliprj", x=x, y=y, z=z, p=p) from None
-
-cdef object forward_erfi(object z):
-    try:
-        return as_array(kernels.special('erfi', z))
-    except Exception as error_:
-        raise explain(error_, "erfi", z=z) from None
 
 cdef object forward_expn(object n, object x):
     try:
@@ -119,135 +47,14 @@ cdef object forward_expn(object n, object x):
     except Exception as error_:
         raise explain(error_, "expn", n=n, x=x) from None
 
-cdef object forward_fresnel(object x):
-    try:
-        return as_array(kernels.several('fresnel', x))
-    except Exception as error_:
-        raise explain(error_, "fresnel", x=x) from None
-
-cdef object forward_hyp0f1(object v, object z):
-    try:
-        return as_array(kernels.hyp0f1_derivative(v, z, 0, 0))
-    except Exception as error_:
-        raise explain(error_, "hyp0f1", v=v, z=z) from None
-
-cdef object forward__hyp0f1_derivative(object v, object z, object i, object n):
-    try:
-        return as_array(kernels.hyp0f1_derivative(v, z, i, n))
-    except Exception as error_:
-        raise explain(error_, "_hyp0f1_derivative", v=v, z=z, i=i, n=n) from None
-
-cdef object forward_hyp1f1(object a, object b, object x):
-    try:
-        return as_array(kernels.hyp1f1_derivative(a, b, x, 0, 0, 0))
-    except Exception as error_:
-        raise explain(error_, "hyp1f1", a=a, b=b, x=x) from None
-
-cdef object forward__hyp1f1_derivative(object a, object b, object x, object i, object j, object n):
-    try:
-        return as_array(kernels.hyp1f1_derivative(a, b, x, i, j, n))
-    except Exception as error_:
-        raise explain(error_, "_hyp1f1_derivative", a=a, b=b, x=x, i=i, j=j, n=n) from None
-
-cdef object forward_hyp2f1(object a, object b, object c, object z):
-    try:
-        return as_array(kernels.hyp2f1_derivative(a, b, c, z, 0, 0, 0, 0))
-    except Exception as error_:
-        raise explain(error_, "hyp2f1", a=a, b=b, c=c, z=z) from None
-
-cdef object forward__hyp2f1_derivative(object a, object b, object c, object z, object i, object j, object k, object n):
-    try:
-        return as_array(kernels.hyp2f1_derivative(a, b, c, z, i, j, k, n))
-    except Exception as error_:
-        raise explain(error_, "_hyp2f1_derivative", a=a, b=b, c=c, z=z, i=i, j=j, k=k, n=n) from None
-
-cdef object forward_hyperu(object a, object b, object x):
-    try:
-        return as_array(kernels.hyperu_derivative(a, b, x, 0, 0, 0))
-    except Exception as error_:
-        raise explain(error_, "hyperu", a=a, b=b, x=x) from None
-
-cdef object forward__hyperu_derivative(object a, object b, object x, object i, object j, object n):
-    try:
-        return as_array(kernels.hyperu_derivative(a, b, x, i, j, n))
-    except Exception as error_:
-        raise explain(error_, "_hyperu_derivative", a=a, b=b, x=x, i=i, j=j, n=n) from None
-
-cdef object forward__log1p_ratio(object x, object n):
-    try:
-        return as_array(kernels.log1p_ratio_derivative(x, n))
-    except Exception as error_:
-        raise explain(error_, "_log1p_ratio", x=x, n=n) from None
-
-cdef object forward_modstruve(object v, object x):
-    try:
-        return as_array(kernels.struve_derivative(v, x, 0, 0, 1))
-    except Exception as error_:
-        raise explain(error_, "modstruve", v=v, x=x) from None
-
-cdef object forward_ndtri_exp(object y):
-    try:
-        return as_array(kernels.special('ndtri_exp', y))
-    except Exception as error_:
-        raise explain(error_, "ndtri_exp", y=y) from None
-
-cdef object forward_owens_t(object h, object a):
-    try:
-        return as_array(kernels.special('owens_t', h, a))
-    except Exception as error_:
-        raise explain(error_, "owens_t", h=h, a=a) from None
-
-cdef object forward_shichi(object x):
-    try:
-        return as_array(kernels.several('shichi', x))
-    except Exception as error_:
-        raise explain(error_, "shichi", x=x) from None
-
-cdef object forward__sinhc_derivative(object x, object n):
-    try:
-        return as_array(kernels.sinhc_derivative(x, n))
-    except Exception as error_:
-        raise explain(error_, "_sinhc_derivative", x=x, n=n) from None
-
-cdef object forward_sici(object x):
-    try:
-        return as_array(kernels.several('sici', x))
-    except Exception as error_:
-        raise explain(error_, "sici", x=x) from None
-
 cdef object forward_spence(object z):
     try:
         return as_array(kernels.special('spence', z))
     except Exception as error_:
         raise explain(error_, "spence", z=z) from None
 
-cdef object forward_struve(object v, object x):
+cdef object forward__log1p_ratio(object x, object n):
     try:
-        return as_array(kernels.struve_derivative(v, x, 0, 0, -1))
+        return as_array(kernels.log1p_ratio_derivative(x, n))
     except Exception as error_:
-        raise explain(error_, "struve", v=v, x=x) from None
-
-cdef object forward__struve_derivative(object v, object x, object i, object n, object sign):
-    try:
-        return as_array(kernels.struve_derivative(v, x, i, n, sign))
-    except Exception as error_:
-        raise explain(error_, "_struve_derivative", v=v, x=x, i=i, n=n, sign=sign) from None
-
-cdef Program voigt_profile_y = Program("given_0, scale -> y", "y = divide(given_0, multiply(scale, 1.7724538509055159))")
-cdef object forward_voigt_profile(object x, object sigma, object gamma):
-    scale = forward_multiply(sigma, 1.4142135623730951)
-    return voigt_profile_y.run(
-        (forward_real(forward_wofz(forward_complex(forward_divide(x, scale), forward_divide(gamma, scale)))), scale)
-    )
-
-cdef object forward_wofz(object z):
-    try:
-        return as_array(kernels.wofz(z))
-    except Exception as error_:
-        raise explain(error_, "wofz", z=z) from None
-
-cdef object forward_wrightomega(object z):
-    try:
-        return as_array(kernels.special('wrightomega', z))
-    except Exception as error_:
-        raise explain(error_, "wrightomega", z=z) from None
+        raise explain(error_, "_log1p_ratio", x=x, n=n) from None

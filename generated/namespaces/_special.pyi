@@ -23,20 +23,6 @@ def betainc(a: Operand, b: Operand, x: Operand) -> Tensor:
     """Regularised incomplete beta function."""
 def betaln(a: Operand, b: Operand) -> Tensor:
     """Logarithm of the modulus of the beta function."""
-def binom(n: Operand, k: Operand) -> Tensor:
-    """Binomial coefficient of real numbers; a derivative is NaN at a pole of digamma."""
-def boxcox(x: Operand, lmbda: Operand) -> Tensor:
-    """Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0."""
-def boxcox1p(x: Operand, lmbda: Operand) -> Tensor:
-    """Box-Cox transformation of 1 + x."""
-def comb(N: Operand, k: Operand) -> Tensor:
-    """Binomial coefficient; 0 where k is above N or below 0."""
-def cosdg(x: Operand) -> Tensor:
-    """Cosine of an angle in degrees."""
-def cosm1(x: Operand) -> Tensor:
-    """cos(x) - 1 without cancellation."""
-def cotdg(x: Operand) -> Tensor:
-    """Cotangent of an angle in degrees."""
 def dawsn(x: Operand) -> Tensor:
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
 def erfcinv(x: Operand) -> Tensor:
@@ -49,8 +35,6 @@ def expi(x: Operand) -> Tensor:
     """Exponential integral Ei, the principal value of the integral of exp(t) / t up to x."""
 def exprel(x: Operand) -> Tensor:
     """(exp(x) - 1) / x, 1 at 0."""
-def factorial(n: Operand) -> Tensor:
-    """n!, of real numbers gamma(n + 1); 0 below 0."""
 def gamma(x: Operand) -> Tensor:
     """Gamma function."""
 def gammainc(a: Operand, x: Operand) -> Tensor:
@@ -61,8 +45,6 @@ def gammaincinv(a: Operand, p: Operand) -> Tensor:
     """Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of gammainc, or its square, is beyond the range."""
 def gammasgn(x: Operand) -> Tensor:
     """Sign of the gamma function."""
-def huber(delta: Operand, r: Operand) -> Tensor:
-    """Huber's loss; infinite where delta is negative."""
 def i0(x: Operand) -> Tensor:
     """Modified Bessel function of the first kind of order 0."""
 def i0e(x: Operand) -> Tensor:
@@ -71,10 +53,6 @@ def i1(x: Operand) -> Tensor:
     """Modified Bessel function of the first kind of order 1."""
 def i1e(x: Operand) -> Tensor:
     """exp(-abs(x)) * i1(x), without overflow."""
-def inv_boxcox(y: Operand, lmbda: Operand) -> Tensor:
-    """Inverse of boxcox."""
-def inv_boxcox1p(y: Operand, lmbda: Operand) -> Tensor:
-    """Inverse of boxcox1p."""
 def iv(v: _float, x: Operand) -> Tensor:
     """Modified Bessel function of the first kind."""
 def ive(v: _float, x: Operand) -> Tensor:
@@ -103,42 +81,26 @@ def kve(v: _float, x: Operand) -> Tensor:
     """exp(x) * kv(v, x), without underflow."""
 def log_ndtr(x: Operand) -> Tensor:
     """Logarithm of the normal distribution function, without underflow."""
-def loggamma(z: Operand) -> Tensor:
-    """Logarithm of the gamma function of real numbers; NaN for negative ones."""
 def multigammaln(a: Operand, d: _int) -> Tensor:
     """Logarithm of the multivariate gamma function of dimension `d`."""
 def ndtr(x: Operand) -> Tensor:
     """Normal distribution function."""
 def ndtri(x: Operand) -> Tensor:
     """Inverse of the normal distribution function."""
-def perm(N: Operand, k: Operand) -> Tensor:
-    """N! / (N - k)!; 0 where k is above N or below 0."""
 def poch(z: Operand, m: Operand) -> Tensor:
     """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single precision, a second one where z and m are tiny."""
-def powm1(x: Operand, y: Operand) -> Tensor:
-    """x**y - 1 without cancellation."""
-def pseudo_huber(delta: Operand, r: Operand) -> Tensor:
-    """A smooth form of Huber's loss; infinite where delta is negative."""
 def rel_entr(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b), the summand of a relative entropy."""
 def rgamma(x: Operand) -> Tensor:
     """One over the gamma function."""
-def sindg(x: Operand) -> Tensor:
-    """Sine of an angle in degrees."""
 def spherical_bessel_j0(x: Operand) -> Tensor:
     """Spherical Bessel function of the first kind of order 0, sin(x) / x."""
-def spherical_in(n: _int, x: Operand) -> Tensor:
-    """Modified spherical Bessel function of the first kind."""
 def spherical_jn(n: _int, x: Operand) -> Tensor:
     """Spherical Bessel function of the first kind."""
-def spherical_kn(n: _int, x: Operand) -> Tensor:
-    """Modified spherical Bessel function of the second kind."""
 def spherical_yn(n: _int, x: Operand) -> Tensor:
     """Spherical Bessel function of the second kind."""
 def stdtr(df: Operand, t: Operand) -> Tensor:
     """Student's distribution function."""
-def tandg(x: Operand) -> Tensor:
-    """Tangent of an angle in degrees."""
 def xlog1py(a: Operand, b: Operand) -> Tensor:
     """a * log(1 + b), and 0 where a is 0, with the derivatives 0 there unless b > -1."""
 def y0(x: Operand) -> Tensor:
@@ -149,100 +111,18 @@ def yv(v: _float, x: Operand) -> Tensor:
     """Bessel function of the second kind."""
 def zeta(s: Operand, q: Operand = 1.0) -> Tensor:
     """Hurwitz zeta function, the sum of (q + k)**-s over all k from 0. Needs SciPy."""
-def zetac(x: Operand) -> Tensor:
-    """Riemann's zeta function less 1; a derivative is NaN below 1."""
-def agm(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Arithmetic-geometric mean of positive numbers."""
-def airy(x: Operand) -> _results.AiryResult:
-    """Airy functions Ai and Bi, each with its derivative."""
-def airye(x: Operand) -> _results.AiryeResult:
-    """Airy functions and their derivatives, Ai and Ai' times exp(2/3 x**1.5), Bi and Bi' times its inverse; the first two are NaN below 0, where the others are not scaled."""
 def ellipe(m: Operand, *, out: Tensor | None = None) -> Tensor:
     """Complete elliptic integral of the second kind."""
-def ellipeinc(phi: Operand, m: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Incomplete elliptic integral of the second kind."""
-def ellipj(u: Operand, m: Operand) -> _results.EllipjResult:
-    """Jacobi's elliptic functions, and the amplitude."""
 def ellipk(m: Operand, *, out: Tensor | None = None) -> Tensor:
     """Complete elliptic integral of the first kind."""
-def ellipkinc(phi: Operand, m: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Incomplete elliptic integral of the first kind."""
 def ellipkm1(p: Operand, *, out: Tensor | None = None) -> Tensor:
     """Complete elliptic integral of the first kind at m = 1 - p, exact where p is tiny."""
-def elliprc(x: Operand, y: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Carlson's degenerate integral RC; below y = 0 its principal value, without a derivative."""
-def elliprd(x: Operand, y: Operand, z: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Carlson's degenerate symmetric integral RD."""
 def elliprf(x: Operand, y: Operand, z: Operand, *, out: Tensor | None = None) -> Tensor:
     """Carlson's symmetric integral RF."""
-def elliprg(x: Operand, y: Operand, z: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Carlson's completely symmetric integral RG."""
-def elliprj(x: Operand, y: Operand, z: Operand, p: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Carlson's symmetric integral RJ; below p = 0 its principal value, without a derivative."""
-def erfi(z: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Imaginary error function, -i erf(i z)."""
 def expn(n: _int, x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Exponential integral of order n, the integral of exp(-x t) / t**n over t from 1 to infinity."""
-def fresnel(x: Operand) -> _results.FresnelResult:
-    """Fresnel's integrals S and C, of sin and cos of pi t**2 / 2 from 0 to x."""
-def hyp0f1(v: Operand, z: Operand) -> Tensor:
-    """Confluent hypergeometric limit function."""
-def hyp1f1(a: Operand, b: Operand, x: Operand) -> Tensor:
-    """Kummer's confluent hypergeometric function."""
-def hyp2f1(a: Operand, b: Operand, c: Operand, z: Operand) -> Tensor:
-    """Gauss's hypergeometric function."""
-def hyperu(a: Operand, b: Operand, x: Operand) -> Tensor:
-    """Tricomi's confluent hypergeometric function. SciPy's is off by up to 1e-6 where b is small, and so are the derivatives."""
-def modstruve(v: Operand, x: Operand) -> Tensor:
-    """Modified Struve function."""
-def ndtri_exp(y: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Inverse of log_ndtr."""
-def owens_t(h: Operand, a: Operand) -> Tensor:
-    """Owen's T function."""
-def shichi(x: Operand) -> _results.ShichiResult:
-    """Hyperbolic sine and cosine integral."""
-def sici(x: Operand) -> _results.SiciResult:
-    """Sine and cosine integral."""
 def spence(z: Operand, *, out: Tensor | None = None) -> Tensor:
     """Spence's function, the integral of log(t) / (1 - t) from 1 to z."""
-def struve(v: Operand, x: Operand) -> Tensor:
-    """Struve's function."""
-def voigt_profile(x: Operand, sigma: Operand, gamma: Operand) -> Tensor:
-    """Voigt profile, a normal density convolved with Cauchy's."""
-def wofz(z: Operand) -> Tensor:
-    """Faddeeva's function, exp(-z**2) erfc(-i z)."""
-def wrightomega(z: Operand) -> Tensor:
-    """Wright's omega function, w + log(w) = z."""
-def betaincc(a: Operand, b: Operand, x: Operand) -> Tensor:
-    """One less the regularised incomplete beta function."""
-def betainccinv(a: Operand, b: Operand, p: Operand) -> Tensor:
-    """Inverse of betaincc in its last argument."""
-def betaincinv(a: Operand, b: Operand, p: Operand) -> Tensor:
-    """Inverse of betainc in its last argument."""
-def chdtr(v: Operand, x: Operand) -> Tensor:
-    """Chi-squared distribution function."""
-def chdtrc(v: Operand, x: Operand) -> Tensor:
-    """One less chdtr."""
-def chdtri(v: Operand, p: Operand) -> Tensor:
-    """Inverse of chdtrc in its last argument."""
-def fdtr(dfn: Operand, dfd: Operand, x: Operand) -> Tensor:
-    """F distribution function."""
-def fdtrc(dfn: Operand, dfd: Operand, x: Operand) -> Tensor:
-    """One less fdtr."""
-def fdtri(dfn: Operand, dfd: Operand, p: Operand) -> Tensor:
-    """Inverse of fdtr in its last argument, by 1 / (1 + dfn x / dfd), whose digits last where x is large."""
-def gammainccinv(a: Operand, p: Operand) -> Tensor:
-    """Inverse of gammaincc in its last argument."""
-def gdtr(a: Operand, b: Operand, x: Operand) -> Tensor:
-    """Gamma distribution function of the rate a and the shape b."""
-def gdtrc(a: Operand, b: Operand, x: Operand) -> Tensor:
-    """One less gdtr."""
-def gdtrix(a: Operand, b: Operand, p: Operand) -> Tensor:
-    """Inverse of gdtr in its last argument."""
-def kolmogorov(y: Operand) -> Tensor:
-    """Complement of Kolmogorov's distribution function; either of two series, which Jacobi's identity joins, where it is short."""
-def stdtrit(df: Operand, p: Operand) -> Tensor:
-    """Inverse of stdtr in its last argument."""
 
 def cbrt(x: Operand, *, out: Tensor | None = None) -> Tensor:
     """Cube root."""
@@ -318,32 +198,21 @@ __all__ = [
     "beta",
     "betainc",
     "betaln",
-    "binom",
-    "boxcox",
-    "boxcox1p",
-    "comb",
-    "cosdg",
-    "cosm1",
-    "cotdg",
     "dawsn",
     "erfcinv",
     "exp1",
     "exp10",
     "expi",
     "exprel",
-    "factorial",
     "gamma",
     "gammainc",
     "gammaincc",
     "gammaincinv",
     "gammasgn",
-    "huber",
     "i0",
     "i0e",
     "i1",
     "i1e",
-    "inv_boxcox",
-    "inv_boxcox1p",
     "iv",
     "ive",
     "j0",
@@ -358,76 +227,27 @@ __all__ = [
     "kv",
     "kve",
     "log_ndtr",
-    "loggamma",
     "multigammaln",
     "ndtr",
     "ndtri",
-    "perm",
     "poch",
-    "powm1",
-    "pseudo_huber",
     "rel_entr",
     "rgamma",
-    "sindg",
     "spherical_bessel_j0",
-    "spherical_in",
     "spherical_jn",
-    "spherical_kn",
     "spherical_yn",
     "stdtr",
-    "tandg",
     "xlog1py",
     "y0",
     "y1",
     "yv",
     "zeta",
-    "zetac",
-    "agm",
-    "airy",
-    "airye",
     "ellipe",
-    "ellipeinc",
-    "ellipj",
     "ellipk",
-    "ellipkinc",
     "ellipkm1",
-    "elliprc",
-    "elliprd",
     "elliprf",
-    "elliprg",
-    "elliprj",
-    "erfi",
     "expn",
-    "fresnel",
-    "hyp0f1",
-    "hyp1f1",
-    "hyp2f1",
-    "hyperu",
-    "modstruve",
-    "ndtri_exp",
-    "owens_t",
-    "shichi",
-    "sici",
     "spence",
-    "struve",
-    "voigt_profile",
-    "wofz",
-    "wrightomega",
-    "betaincc",
-    "betainccinv",
-    "betaincinv",
-    "chdtr",
-    "chdtrc",
-    "chdtri",
-    "fdtr",
-    "fdtrc",
-    "fdtri",
-    "gammainccinv",
-    "gdtr",
-    "gdtrc",
-    "gdtrix",
-    "kolmogorov",
-    "stdtrit",
     "cbrt",
     "digamma",
     "psi",

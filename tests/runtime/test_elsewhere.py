@@ -1,6 +1,6 @@
 """Names of other libraries: each is here, or its error says what to write.
 
-The lists in `tests/elsewhere` are the public names of PyTorch, JAX, HIPS autograd, NumPy and SciPy; `names.py` beside them makes them.
+The lists in `tests/elsewhere` are the public names of PyTorch, JAX, HIPS autograd and NumPy; `names.py` beside them makes them.
 """
 
 import importlib
@@ -27,8 +27,6 @@ def home(module):
     """The namespace here that stands for a module elsewhere, or the nearest above it."""
     if module in HOMES:
         return HOMES[module]
-    if module.startswith("scipy."):
-        return module
     path = re.sub(r"^(torch|jax|autograd|numpy)\.|^", "", module, count=1)
     path = re.sub(r"^(numpy|scipy|lax)\.", "", path)
     try:
@@ -57,8 +55,8 @@ def test_each_name_of_another_library_is_here_or_is_answered(module, names):
     assert without == [], " ".join(without)
 
 
-def test_the_lists_are_those_of_five_libraries():
-    assert [path.stem for path in LISTS] == ["autograd", "jax", "numpy", "scipy", "torch"]
+def test_the_lists_are_those_of_four_libraries():
+    assert [path.stem for path in LISTS] == ["autograd", "jax", "numpy", "torch"]
     assert sum(len(names) for _, names in modules()) > 4000
 
 

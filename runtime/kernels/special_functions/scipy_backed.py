@@ -9,7 +9,7 @@ from ..elementwise import error_function
 from ..loops.elsewhere import one_by_one, scipy_function
 from ..program.program import Program
 
-__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "several", "special", "special_in_double", "wofz"]
+__all__ = ["bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special"]
 
 
 def bessel(name, v, x):
@@ -233,22 +233,6 @@ def polygamma(n, x):
     return scale * scipy_function("zeta")(x.dtype.type(n + 1) if x.dtype.kind == "f" else n + 1, x)
 
 
-def several(name, *arguments):
-    """A function of scipy.special that gives several arrays. Needs SciPy.
-
-    Parameters
-    ----------
-    name : str
-    *arguments : ndarray or scalar
-
-    Returns
-    -------
-    tuple of ndarray
-    """
-    dtype = np.result_type(*arguments, 1.0)
-    return tuple(np.asarray(found, dtype) for found in scipy_function(name)(*arguments))
-
-
 def special(name, *arguments):
     """A function of scipy.special. Needs SciPy.
 
@@ -262,37 +246,6 @@ def special(name, *arguments):
     ndarray
     """
     return np.asarray(scipy_function(name)(*arguments), np.result_type(*arguments, 1.0))
-
-
-def special_in_double(name, *arguments):
-    """`special` of a function whose loops of single precision lose digits. Needs SciPy.
-
-    Parameters
-    ----------
-    name : str
-    *arguments : ndarray or scalar
-        Real.
-
-    Returns
-    -------
-    ndarray
-    """
-    found = scipy_function(name)(*(np.asarray(argument, np.float64) for argument in arguments))
-    return np.asarray(found, np.result_type(*arguments, 1.0))
-
-
-def wofz(z):
-    """Faddeeva's function, complex of real numbers too. Needs SciPy.
-
-    Parameters
-    ----------
-    z : ndarray or scalar
-
-    Returns
-    -------
-    ndarray
-    """
-    return np.asarray(scipy_function("wofz")(z), np.result_type(np.result_type(z, 1.0), np.complex64))
 
 
 def _bessel_near_0(name, v, x):

@@ -1,4 +1,4 @@
-"""Functions of scipy.special that are made of operators: distributions of counts, derivatives of Bessel functions, harmonics.
+"""Functions of scipy.special that are made of operators: transformations, distribution functions and their inverses, Bessel kin.
 
 Owns these formulas; derivatives follow.
 """
@@ -9,14 +9,119 @@ import math
 import operator
 from typing import Any
 
-from ...generated.ops import cos, floor, sin
-from ...special import betainc, gammainc, gammaincc, iv, jv, kv, yv
-from ...special import spherical_in as _in
+from ...func import custom_jvp
+from ...generated.ops import abs, cos, exp, expm1, floor, log, log1p, sin, sqrt, where, xlogy
+from ...special import betainc, betaln, gamma, gammainc, gammaincc, gammaincinv, gammaln, iv, jv, kv, stdtr, yv, zeta
 from ...special import spherical_jn as _jn
-from ...special import spherical_kn as _kn
 from ...special import spherical_yn as _yn
 from ...support.dispatch import ops
-from ..values import named, reals, refused
+from ..ratios import expm1_ratio, log1p_ratio
+from ..values import elementwise, implicit, named, reals, refused, smooth
+
+
+def _huber(delta: Any, r: Any) -> Any:
+    near = abs(r) <= delta
+    return where(delta < 0, math.inf, where(near, r * r / 2, delta * (abs(r) - delta / 2)))
+
+
+def _pseudo_huber(delta: Any, r: Any) -> Any:
+    zero = delta == 0
+    ratio = r / where(zero, 1.0, delta)
+    return where(delta < 0, math.inf, where(zero, 0.0, r * r / (sqrt(1 + ratio * ratio) + 1)))
+
+
+huber = named("huber", "delta r", "Huber's loss; inf where delta is negative.", _huber)
+pseudo_huber = named("pseudo_huber", "delta r", "A smooth form of Huber's loss.", _pseudo_huber)
+boxcox = named(
+    "boxcox", "x lmbda", "Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) at 0.",
+    lambda x, p: log(x) * expm1_ratio(p * log(x))
+)  # fmt: skip
+boxcox1p = named("boxcox1p", "x lmbda", "Box-Cox transformation of 1 + x.", lambda x, p: log1p(x) * expm1_ratio(p * log1p(x)))
+inv_boxcox = named("inv_boxcox", "y lmbda", "Inverse of boxcox.", lambda y, p: exp(y * log1p_ratio(p * y)))
+inv_boxcox1p = named("inv_boxcox1p", "y lmbda", "Inverse of boxcox1p.", lambda y, p: expm1(y * log1p_ratio(p * y)))
+zetac = named("zetac", "x", "Riemann's zeta function less 1, of a number above 1.", lambda x: zeta(x, 2.0))
+factorial = named(
+    "factorial", "n", "n!, of real numbers gamma(n + 1).", lambda n: where(n < 0, 0.0, gamma(where(n < 0, 1.0, n + 1)))
+)  # fmt: skip
+
+
+def comb(N: Any, k: Any) -> Any:
+    """Binomial coefficient; 0 where k is above N or below 0.
+
+    Parameters
+    ----------
+    N, k : array_like, real
+
+    Returns
+    -------
+    Tensor
+    """
+    N, k = reals("comb", N, k)
+    inside = (k >= 0) & (k <= N)
+    n, j = where(inside, N, 1.0), where(inside, k, 0.0)
+    return where(inside, exp(-betaln(1 + n - j, 1 + j) - log1p(n)), 0.0)
+
+
+def perm(N: Any, k: Any) -> Any:
+    """N! / (N - k)!; 0 where k is above N or below 0."""
+    N, k = reals("perm", N, k)
+    inside = (k >= 0) & (k <= N)
+    n, j = where(inside, N, 1.0), where(inside, k, 0.0)
+    return where(inside, exp(gammaln(n + 1) - gammaln(n - j + 1)), 0.0)
+
+
+# Incomplete beta and gamma functions: complements and inverses.
+betaincc = named("betaincc", "a b x", "One less the regularised incomplete beta function.", lambda a, b, x: betainc(b, a, 1 - x))
+
+
+def _inverse(name: str, condition: Any, slope: Any) -> Any:
+    """The inverse of a distribution function in its last argument, whose value is SciPy's."""
+    values = smooth(name)
+    solution = implicit(lambda target, *parameters: values(*parameters, target), condition, slope)
+    return lambda *arguments: solution(arguments[-1], *arguments[:-1])
+
+
+def _beta_density(x: Any, a: Any, b: Any) -> Any:
+    return exp(xlogy(a - 1, x) + (b - 1) * log1p(-x) - betaln(a, b))
+
+
+def _gamma_density(x: Any, a: Any) -> Any:
+    return exp(xlogy(a - 1, x) - x - gammaln(a))
+
+
+def _student_density(t: Any, df: Any) -> Any:
+    return exp(-betaln(0.5 + 0 * df, df / 2) - log(df) / 2 - (df + 1) / 2 * log1p(t * t / df))
+
+
+_gammainccinv = _inverse("gammainccinv", lambda x, a: gammaincc(a, x), lambda x, a: -_gamma_density(x, a))
+_beta_inverse = _inverse("betainccinv", lambda x, a, b: betainc(b, a, 1 - x), lambda x, a, b: -_beta_density(x, a, b))
+betaincinv = named("betaincinv", "a b y", "Inverse of betainc in its last argument.",
+                   _inverse("betaincinv", lambda x, a, b: betainc(a, b, x), _beta_density))  # fmt: skip
+betainccinv = named("betainccinv", "a b y", "Inverse of betaincc in its last argument.",
+                    _beta_inverse)  # fmt: skip
+gammainccinv = named("gammainccinv", "a y", "Inverse of gammaincc in its last argument.", _gammainccinv)
+stdtrit = named(
+    "stdtrit", "df p", "Inverse of stdtr in its last argument.", _inverse("stdtrit", lambda t, df: stdtr(df, t), _student_density)
+)  # fmt: skip
+
+# Distribution functions under the names of Cephes.
+chdtr = named("chdtr", "v x", "Chi-squared distribution function.", lambda v, x: gammainc(v / 2, x / 2))
+chdtrc = named("chdtrc", "v x", "One less chdtr.", lambda v, x: gammaincc(v / 2, x / 2))
+chdtri = named("chdtri", "v p", "Inverse of chdtrc in its last argument.", lambda v, p: 2 * _gammainccinv(v / 2, p))
+gdtr = named("gdtr", "a b x", "Gamma distribution function of the rate a and the shape b.", lambda a, b, x: gammainc(b, a * x))
+gdtrc = named("gdtrc", "a b x", "One less gdtr.", lambda a, b, x: gammaincc(b, a * x))
+gdtrix = named("gdtrix", "a b p", "Inverse of gdtr in its last argument.", lambda a, b, p: gammaincinv(b, p) / a)
+fdtr = named("fdtr", "dfn dfd x", "F distribution function.", lambda m, n, x: betainc(m / 2, n / 2, m * x / (n + m * x)))
+fdtrc = named("fdtrc", "dfn dfd x", "One less fdtr.", lambda m, n, x: betainc(n / 2, m / 2, n / (n + m * x)))
+
+
+def _fdtri(m: Any, n: Any, p: Any) -> Any:
+    """By the inverse for 1 / (1 + m x / n), whose digits last where x is large."""
+    w = _beta_inverse(n / 2, m / 2, p)
+    return n * (1 - w) / (m * w)
+
+
+fdtri = named("fdtri", "dfn dfd p", "Inverse of fdtr in its last argument.", _fdtri)
 
 
 def _of_counts(name: str, arguments: str, doc: str, function: Any) -> Any:
@@ -33,7 +138,19 @@ nbdtr = _of_counts("nbdtr", "k n p", "Negative binomial distribution function.",
 nbdtrc = _of_counts("nbdtrc", "k n p", "One less nbdtr.", lambda k, n, p: betainc(k + 1, n, 1 - p))
 
 
-softplus = named("softplus", "x", "log(1 + exp(x)).", lambda x: ops.logaddexp(0.0, x))
+def _kolmogorov(y: Any) -> Any:
+    """Either of two series, which Jacobi's identity joins, where it is short."""
+    far = y > 0.8
+    high, low = where(far, y, 1.0), where(far | (y <= 0.02), 0.5, y)
+    right: Any = 0.0
+    left: Any = 0.0
+    for k in range(1, 8):
+        right = right + 2 * (-1) ** (k - 1) * exp(-2 * k * k * high * high)
+        left = left + exp(-((2 * k - 1) ** 2) * math.pi**2 / (8 * low * low))
+    return where(far, right, where(y <= 0.02, 1.0, 1 - math.sqrt(2 * math.pi) / low * left))
+
+
+kolmogorov = named("kolmogorov", "y", "Complement of Kolmogorov's distribution function.", _kolmogorov)
 
 
 # Bessel functions: derivatives.
@@ -68,18 +185,36 @@ def _spherical(name: str, function: Any, slope: Any) -> Any:
     return spherical
 
 
+
+def _modified(name: str, sign: int) -> Any:
+    """A modified spherical Bessel function of one whole order."""
+
+    def function(n: int, z: Any) -> Any:
+        def of_arrays(z: Any) -> Any:
+            import scipy.special
+
+            return getattr(scipy.special, name)(n, z)
+
+        values = elementwise(of_arrays)
+        of_order = custom_jvp(lambda z: values(z))
+        of_order.defjvp(lambda primals, tangents: (of_order(*primals), slope(n, *primals) * tangents[0]))
+        return of_order(z)
+
+    def slope(n: int, z: Any) -> Any:
+        if n == 0:
+            return sign * function(1, z)
+        return sign * (n * function(n - 1, z) + (n + 1) * function(n + 1, z)) / (2 * n + 1)
+
+    return _spherical(name, function, slope)
+
+
 def _unmodified_slope(function: Any) -> Any:
     return lambda n, z: (n * function(n - 1, z) - (n + 1) * function(n + 1, z)) / (2 * n + 1) if n else -function(1, z)
 
 
-def _modified_slope(function: Any, sign: int) -> Any:
-    return lambda n, z: sign * ((n * function(n - 1, z) + (n + 1) * function(n + 1, z)) / (2 * n + 1) if n else function(1, z))
-
-
 spherical_jn = _spherical("spherical_jn", _jn, _unmodified_slope(_jn))
 spherical_yn = _spherical("spherical_yn", _yn, _unmodified_slope(_yn))
-spherical_in = _spherical("spherical_in", _in, _modified_slope(_in, 1))
-spherical_kn = _spherical("spherical_kn", _kn, _modified_slope(_kn, -1))
+spherical_in, spherical_kn = _modified("spherical_in", 1), _modified("spherical_kn", -1)
 
 
 def sph_harm_y(n: int, m: int, theta: Any, phi: Any) -> Any:
@@ -119,6 +254,8 @@ def sph_harm_y(n: int, m: int, theta: Any, phi: Any) -> Any:
 
 
 __all__ = [
-    "bdtr", "bdtrc", "ivp", "jvp", "kvp", "nbdtr", "nbdtrc", "pdtr", "pdtrc", "softplus", "sph_harm_y", "spherical_in",
-    "spherical_jn", "spherical_kn", "spherical_yn", "yvp",
+    "bdtr", "bdtrc", "betaincc", "betainccinv", "betaincinv", "boxcox", "boxcox1p", "chdtr", "chdtrc", "chdtri", "comb",
+    "factorial", "fdtr", "fdtrc", "fdtri", "gammainccinv", "gdtr", "gdtrc", "gdtrix", "huber", "inv_boxcox",
+    "inv_boxcox1p", "ivp", "jvp", "kolmogorov", "kvp", "nbdtr", "nbdtrc", "pdtr", "pdtrc", "perm", "pseudo_huber",
+    "sph_harm_y", "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "stdtrit", "yvp", "zetac",
 ]  # fmt: skip

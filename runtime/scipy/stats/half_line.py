@@ -14,7 +14,6 @@ from ...special import (
     erfinv,
     exp1,
     expit,
-    exprel,
     i0e,
     i1e,
     log_ndtr,
@@ -26,7 +25,7 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
-from ..ratios import log1p_ratio
+from ..ratios import expm1_ratio, log1p_ratio
 from .continuous import Continuous
 from .tails import existing, from_raw, softplus
 from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, nan, pi
@@ -129,7 +128,7 @@ genpareto = Continuous(
     "genpareto", "c", doc="Generalised Pareto distribution; exponential at c = 0.", domain=ops.isfinite,
     support=lambda c: (0.0, where(c < 0, -1 / where(c < 0, c, -1.0), inf)),
     logpdf=lambda x, c: -(c + 1) * x * log1p_ratio(c * x), logsf=lambda x, c: -x * log1p_ratio(c * x),
-    ppf=lambda q, c: -log1p(-q) * exprel(-c * log1p(-q)), isf=lambda q, c: -log(q) * exprel(-c * log(q)),
+    ppf=lambda q, c: -log1p(-q) * expm1_ratio(-c * log1p(-q)), isf=lambda q, c: -log(q) * expm1_ratio(-c * log(q)),
     stats=_genpareto_stats, entropy=lambda c: 1 + c,
 )  # fmt: skip
 genextreme = Continuous(
@@ -138,8 +137,8 @@ genextreme = Continuous(
     support=lambda c: (where(c < 0, 1 / where(c < 0, c, -1.0), -inf), where(c > 0, 1 / where(c > 0, c, 1.0), inf)),
     logpdf=lambda x, c: (c - 1) * x * log1p_ratio(-c * x) - exp(-x * log1p_ratio(-c * x)),
     logcdf=lambda x, c: -exp(-x * log1p_ratio(-c * x)),
-    ppf=lambda q, c: -log(-log(q)) * exprel(c * log(-log(q))),
-    isf=lambda q, c: -log(-log1p(-q)) * exprel(c * log(-log1p(-q))),
+    ppf=lambda q, c: -log(-log(q)) * expm1_ratio(c * log(-log(q))),
+    isf=lambda q, c: -log(-log1p(-q)) * expm1_ratio(c * log(-log1p(-q))),
     entropy=lambda c: EULER * (1 - c) + 1,
 )  # fmt: skip
 

@@ -1,0 +1,224 @@
+"""Functions of scipy.special with derivatives that are stated: hypergeometric, Airy, error integrals, degrees, Lambert's W.
+
+Owns the derivatives; the values are SciPy's.
+
+References
+----------
+NIST Digital Library of Mathematical Functions, chapters 5 to 10, 13, 15 and 25; Owen (1956) for owens_t.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...func import custom_jvp
+from ...generated.ops import cos, cosh, exp, log, real, sin, square, where
+from ...special import digamma, erf, gammaln, rgamma, sinc
+from ...support.dispatch import ops
+from ..values import elementwise, named, numbers, reals, refused, smooth
+
+_2_BY_ROOT_PI = 2 / math.sqrt(math.pi)
+
+
+def _simple(name: str, arguments: str, doc: str, *slopes: Any, real: bool = True, dtype: Any = None) -> Any:
+    return named(name, arguments, doc, smooth(name, *slopes, dtype=dtype), real)
+
+
+# Hypergeometric functions, with derivatives in the argument alone.
+_hyp2f1 = smooth("hyp2f1", None, None, None, lambda y, a, b, c, z: a * b / c * _hyp2f1(a + 1, b + 1, c + 1, z))
+hyp2f1 = named("hyp2f1", "a b c z", "Gauss's hypergeometric function; the derivative is that in z.", _hyp2f1, real=False)
+_hyp1f1 = smooth("hyp1f1", None, None, lambda y, a, b, x: a / b * _hyp1f1(a + 1, b + 1, x))
+hyp1f1 = named("hyp1f1", "a b x", "Kummer's confluent hypergeometric function; the derivative is that in x.", _hyp1f1, real=False)
+_hyp0f1 = smooth("hyp0f1", None, lambda y, v, z: _hyp0f1(v + 1, z) / v)
+hyp0f1 = named("hyp0f1", "v z", "Confluent hypergeometric limit function; the derivative is that in z.", _hyp0f1, real=False)
+_hyperu = smooth("hyperu", None, None, lambda y, a, b, x: -a * _hyperu(a + 1, b + 1, x))
+hyperu = named("hyperu", "a b x", "Tricomi's confluent hypergeometric function; the derivative is that in x.", _hyperu)
+
+# Integrals of elementary functions.
+erfi = _simple("erfi", "z", "Imaginary error function, -i erf(i z).", lambda y, z: _2_BY_ROOT_PI * exp(z * z), real=False)
+_wofz = smooth("wofz", lambda y, z: 1j * _2_BY_ROOT_PI - 2 * z * y, dtype=np.complex64)
+wofz = named("wofz", "z", "Faddeeva's function, exp(-z**2) erfc(-i z).", _wofz, real=False)
+
+
+def _voigt(x: Any, sigma: Any, gamma: Any) -> Any:
+    scale = sigma * math.sqrt(2)
+    return real(_wofz(ops.complex(x / scale, gamma / scale))) / (scale * math.sqrt(math.pi))
+
+
+voigt_profile = named(
+    "voigt_profile", "x sigma gamma", "Voigt profile: a normal density convolved with Cauchy's; sigma above 0.", _voigt
+)  # fmt: skip
+owens_t = _simple(
+    "owens_t", "h a", "Owen's T function.",
+    lambda y, h, a: -exp(-h * h / 2) * erf(a * h / math.sqrt(2)) / math.sqrt(8 * math.pi),
+    lambda y, h, a: exp(-h * h * (1 + a * a) / 2) / (2 * math.pi * (1 + a * a)),
+)  # fmt: skip
+ndtri_exp = _simple("ndtri_exp", "y", "Inverse of log_ndtr.", lambda x, y: exp(y + x * x / 2) * math.sqrt(2 * math.pi))
+
+
+def _sinhc(x: Any) -> Any:
+    """sinh(x) / x, 1 at 0."""
+    near = abs(x) < 0.5
+    small, large = where(near, x * x, 0.0), where(near, 1.0, x)
+    series: Any = 0.0
+    for k in reversed(range(12)):
+        series = series * small + 1 / math.factorial(2 * k + 1)
+    return where(near, series, ops.sinh(large) / large)
+
+
+_PAIRS = {
+    "sici": (lambda x: sinc(x / math.pi), lambda x: cos(x) / x), "shichi": (_sinhc, lambda x: cosh(x) / x),
+    "fresnel": (lambda x: sin(math.pi / 2 * x * x), lambda x: cos(math.pi / 2 * x * x)),
+}  # fmt: skip
+
+
+def _pair(name: str, doc: str) -> Any:
+    """A function of SciPy that gives two, each with a derivative."""
+
+    def part(place: int, slope: Any) -> Any:
+        def of_arrays(x: Any) -> Any:
+            import scipy.special
+
+            return getattr(scipy.special, name)(x)[place]
+
+        values = elementwise(of_arrays)
+        function = custom_jvp(lambda x: values(x))
+        function.defjvp(lambda primals, tangents: (function(*primals), slope(*primals) * tangents[0]))
+        return function
+
+    parts = [part(place, slope) for place, slope in enumerate(_PAIRS[name])]
+    return named(name, "x", doc, lambda x: tuple(function(x) for function in parts))
+
+
+sici = _pair("sici", "Sine and cosine integral.")
+shichi = _pair("shichi", "Hyperbolic sine and cosine integral.")
+fresnel = _pair("fresnel", "Fresnel's integrals S and C.")
+
+
+def _airy_part(place: int) -> Any:
+    def of_arrays(z: Any) -> Any:
+        import scipy.special
+
+        return scipy.special.airy(z)[place]
+
+    values = elementwise(of_arrays)
+    function = custom_jvp(lambda z: values(z))
+    if place % 2 == 0:
+        function.defjvp(lambda primals, tangents: (function(*primals), _AIRY[place + 1](*primals) * tangents[0]))
+    else:
+        function.defjvp(lambda primals, tangents: (function(*primals), primals[0] * _AIRY[place - 1](*primals) * tangents[0]))
+    return function
+
+
+_AIRY = [_airy_part(place) for place in range(4)]
+airy = named(
+    "airy", "z", "Airy's functions and their derivatives: Ai, Ai', Bi, Bi'.", lambda z: tuple(f(z) for f in _AIRY), real=False
+)  # fmt: skip
+
+# Degrees.
+_PER_DEGREE = math.pi / 180
+_cosdg = smooth("cosdg", lambda y, x: -_PER_DEGREE * _sindg(x))
+_sindg = smooth("sindg", lambda y, x: _PER_DEGREE * _cosdg(x))
+cosdg = named("cosdg", "x", "Cosine of an angle in degrees.", _cosdg)
+sindg = named("sindg", "x", "Sine of an angle in degrees.", _sindg)
+tandg = _simple("tandg", "x", "Tangent of an angle in degrees.", lambda y, x: _PER_DEGREE * (1 + y * y))
+cotdg = _simple("cotdg", "x", "Cotangent of an angle in degrees.", lambda y, x: -_PER_DEGREE * (1 + y * y))
+cosm1 = _simple("cosm1", "x", "cos(x) - 1 without cancellation.", lambda y, x: -sin(x))
+powm1 = _simple(
+    "powm1", "x y", "x**y - 1 without cancellation.", lambda v, x, y: y * x ** (y - 1), lambda v, x, y: (v + 1) * log(x)
+)  # fmt: skip
+
+# Products of gamma functions; a derivative is NaN at a pole of digamma.
+binom = _simple("binom", "n k", "Binomial coefficient of real numbers.",
+                lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
+                lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)))  # fmt: skip
+loggamma = named("loggamma", "z", "Logarithm of the gamma function; NaN for negative numbers, as SciPy has it.",
+                 lambda z: where(z < 0, math.nan, gammaln(where(z < 0, 1.0, z))))  # fmt: skip
+softplus = named("softplus", "x", "log(1 + exp(x)).", lambda x: ops.logaddexp(0.0, x))
+
+
+def _struve_rest(v: Any, x: Any) -> Any:
+    return (x / 2) ** v * rgamma(v + 1.5) / math.sqrt(math.pi)
+
+
+_struve = smooth("struve", None, lambda y, v, x: (_struve(v - 1, x) - _struve(v + 1, x) + _struve_rest(v, x)) / 2)
+struve = named("struve", "v x", "Struve's function; the derivative is that in x.", _struve)
+_modstruve = smooth("modstruve", None, lambda y, v, x: (_modstruve(v - 1, x) + _modstruve(v + 1, x) + _struve_rest(v, x)) / 2)
+modstruve = named("modstruve", "v x", "Modified Struve function; the derivative is that in x.", _modstruve)
+wrightomega = _simple("wrightomega", "z", "Wright's omega function: w + log(w) = z.", lambda w, z: w / (1 + w), real=False)
+
+
+def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
+    """Lambert's W function: w * exp(w) = z.
+
+    Parameters
+    ----------
+    z : array_like, real or complex
+    k : int
+        The branch.
+    tol : float
+        As SciPy takes it.
+
+    Returns
+    -------
+    Tensor
+        Complex, as SciPy's.  At the branch point -1 / e the derivative is infinite.
+    """
+
+    def of_arrays(z: Any) -> Any:
+        import scipy.special
+
+        return scipy.special.lambertw(z, k, tol)
+
+    values = elementwise(of_arrays, np.complex64)
+    function = custom_jvp(lambda z: values(z))
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        w = function(*primals)
+        return w, exp(-w) / (1 + w) * tangents[0]
+
+    function.defjvp(rule)
+    return function(*numbers("lambertw", z))
+
+
+def ellipj(u: Any, m: Any) -> Any:
+    """Jacobi's elliptic functions sn, cn, dn and the amplitude ph; derivatives in u, those in m are refused.
+
+    Parameters
+    ----------
+    u : array_like
+    m : array_like
+        The parameter, from 0 to 1.
+
+    Returns
+    -------
+    tuple of Tensor
+    """
+    u, m = reals("ellipj", u, m)
+
+    def of_arrays(u: Any, m: Any) -> Any:
+        import scipy.special
+
+        return scipy.special.ellipj(u, m)[3]
+
+    values = elementwise(of_arrays)
+    phase = custom_jvp(lambda u: values(u, m))
+    words = "scipy.special.ellipj has no derivative in m here; pass m.detach()"
+    phase.defjvp(lambda primals, tangents: (phase(*primals), _dn(phase(*primals), m) * tangents[0]))
+    m = refused(m, (m,), words)
+    ph = phase(u + 0 * m)
+    return sin(ph), cos(ph), _dn(ph, m), ph
+
+
+def _dn(ph: Any, m: Any) -> Any:
+    return ops.sqrt(1 - m * square(sin(ph)))
+
+
+__all__ = [
+    "airy", "binom", "cosdg", "cosm1", "cotdg", "ellipj", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1",
+    "hyperu", "lambertw", "loggamma", "modstruve", "ndtri_exp", "owens_t", "powm1", "shichi", "sici", "sindg",
+    "softplus", "struve", "tandg", "voigt_profile", "wofz", "wrightomega",
+]  # fmt: skip
