@@ -37,7 +37,6 @@ cdef class Recorded:
     cdef public bint simple         # neither draws nor results that require grad
 
     cdef object play(self, list given, list arrays)
-    cdef int bump(self, list given) except -1
 
 cdef class Result:
     cdef readonly int number

@@ -22,7 +22,7 @@ from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
 from .blocks cimport complain, run_blocks, run_sum
 from .frames cimport Frame, drop, go_home, is_as_planned, new_frame, put, taken
 from .tape cimport (
-    ALLOCATE, BLOCKS, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Piece, Save, Slot, Step, Tape,
+    ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Piece, Save, Slot, Step, Tape,
     gradspec_run_short,
 )
 
@@ -74,79 +74,65 @@ cdef list run(Tape tape, list given):
 # Steps.
 
 cdef int play(Tape tape, Frame frame) except -1:
-    """All steps in order.  From the first write to what was given on, what a step's flags have raised waits for the end."""
+    """All steps in order."""
     cdef char* args[OPERANDS]
     cdef char** base = frame.base
     cdef Step* step
     cdef npy_intp size
     cdef int i = 0, j, alone = 0
-    cdef object held = None  # what is raised when all has been written
-    while True:
-        try:
-            fp_clear()
-            while i < tape.step_count:
-                step = &tape.steps[i]
-                if step.together and i >= alone:
-                    alone = i + step.together
-                    if run_together(tape, frame, i):
-                        i = alone
-                    continue
-                if step.kind == LOOP:
-                    for j in range(step.count):
-                        args[j] = base[step.slots[j]]
-                    size = step.size
-                    step.function(args, &size, step.strides, step.data)
-                    if fp_raised():
-                        complain(tape, i, fp_raised())
-                elif step.kind == ROWS:
-                    run_rows(base, step)
-                    if fp_raised():
-                        complain(tape, i, fp_raised())
-                elif step.kind == MOVE:
-                    move(base, step)
-                elif step.kind == SUM:
-                    run_sum(tape, frame, i, 0, 0)
-                elif step.kind == INTO:
-                    call_into(frame, step)
-                    fp_clear()
-                elif step.kind == FORWARD:
-                    call_forward(tape, frame, i)
-                    fp_clear()
-                elif step.kind == CALL:
-                    call(tape, frame, i)
-                    fp_clear()
-                elif step.kind == ALLOCATE:
-                    allocate(tape, frame, step.slots[0])
-                elif step.kind == FREE:
-                    drop(tape, frame, step.slots[0])
-                elif step.kind == COPY:
-                    memcpy(base[step.slots[0]], base[step.slots[1]], step.size)
-                elif step.kind == GUARD:
-                    if not holds(tape, frame, i):
-                        raise Missed(i)
-                else:
-                    run_blocks(tape, frame, i)
-                    i += step.count
-                i += 1
-            break
-        except Missed:
-            raise
-        except BaseException as error:
-            if isinstance(error, Exception):
-                name, line = tape.lines[i]
-                error.add_note(f"in {name}" + ("" if line is None else f", called at {line[0]}:{line[1]}") + ", which was replayed")
-            if i < tape.writes_from or not has_computed(&tape.steps[i], error):
-                raise
-            held = error if held is None else held
-            i += 1 + (tape.steps[i].count if tape.steps[i].kind == BLOCKS else 0)
-    if held is not None:
-        raise held
+    try:
+        fp_clear()
+        while i < tape.step_count:
+            step = &tape.steps[i]
+            if step.together and i >= alone:
+                alone = i + step.together
+                if run_together(tape, frame, i):
+                    i = alone
+                continue
+            if step.kind == LOOP:
+                for j in range(step.count):
+                    args[j] = base[step.slots[j]]
+                size = step.size
+                step.function(args, &size, step.strides, step.data)
+                if fp_raised():
+                    complain(tape, i, fp_raised())
+            elif step.kind == ROWS:
+                run_rows(base, step)
+                if fp_raised():
+                    complain(tape, i, fp_raised())
+            elif step.kind == MOVE:
+                move(base, step)
+            elif step.kind == SUM:
+                run_sum(tape, frame, i, 0, 0)
+            elif step.kind == INTO:
+                call_into(frame, step)
+                fp_clear()
+            elif step.kind == FORWARD:
+                call_forward(tape, frame, i)
+                fp_clear()
+            elif step.kind == CALL:
+                call(tape, frame, i)
+                fp_clear()
+            elif step.kind == ALLOCATE:
+                allocate(tape, frame, step.slots[0])
+            elif step.kind == FREE:
+                drop(tape, frame, step.slots[0])
+            elif step.kind == COPY:
+                memcpy(base[step.slots[0]], base[step.slots[1]], step.size)
+            elif step.kind == GUARD:
+                if not holds(tape, frame, i):
+                    raise Missed(i)
+            else:
+                run_blocks(tape, frame, i)
+                i += step.count
+            i += 1
+    except Missed:
+        raise
+    except Exception as error:
+        name, line = tape.lines[i]
+        error.add_note(f"in {name}" + ("" if line is None else f", called at {line[0]}:{line[1]}") + ", which was replayed")
+        raise
     return 0
-
-
-cdef bint has_computed(Step* step, object error) except -1:
-    """Whether an error came when a step was done: of a floating-point flag, or Ctrl-C while it was told of."""
-    return step.kind in (LOOP, ROWS, SUM, INTO, BLOCKS) and not isinstance(error, MemoryError)
 
 
 cdef inline int allocate(Tape tape, Frame frame, int place) except -1:

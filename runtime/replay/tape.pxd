@@ -91,7 +91,6 @@ cdef class Tape:
     cdef gradspec_short* shorts
     cdef Save* saves
     cdef int short_count, save_count
-    cdef int writes_from        # the first step that writes to what was given
     cdef npy_intp* shapes       # of all slots
     cdef list dtypes, data      # of the slots
     cdef list parts             # of the steps: what is no number
@@ -102,6 +101,5 @@ cdef class Tape:
     cdef tuple externals, results  # slots
 
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1
-    cdef bint is_given(self, int place) noexcept
     cdef int add_forward(self, Step* step, object capsule, tuple arguments, tuple filled, object outputs) except -1
     cdef int join(self) except -1

@@ -111,7 +111,6 @@ cdef class Tape:
         self.step_count = <int> len(steps)
         for i, each in enumerate(steps):
             self.add_step(&self.steps[i], i, each.kind, each.given)
-        self.writes_from = next((i for i, each in enumerate(steps) if any([self.is_given(place) for place in each.writes])), len(steps))
         self.join()
         self.passing = tuple([i for i in range(self.slot_count) if self.slots[i].place in (EXTERNAL, FRESH, CALLED)])
 
@@ -180,11 +179,6 @@ cdef class Tape:
                 step.slots[0] = given[0]
             self.parts[place] = given
         return 0
-
-    cdef bint is_given(self, int place) noexcept:
-        """Whether a slot lies in what was given."""
-        cdef Slot* slot = &self.slots[place]
-        return (&self.slots[slot.root] if slot.place == LOOK else slot).place == EXTERNAL
 
     cdef int add_forward(self, Step* step, object capsule, tuple arguments, tuple filled, object outputs) except -1:
         cdef int i, slot
