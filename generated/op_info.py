@@ -4049,6 +4049,7 @@ OPS = (
         'f(ints(high=5, low=2), (2, 3), generator=generator(0))',), examples=(('f([[2.0], [2.0]], (3,))', '[[2], [2], [2]]'),
         ('f([[2.0, 2.0]], (3,), True, [0.5, 0.5], 1)', '[[2, 2, 2]]'), ('f([2.0, 3.0], (2,), True, [0.0, 1.0])', '[3, 3]'),
         ('f([2.0, 3.0], None, True, [1.0, 0.0])', '2'), ('f(8, (4,), generator=generator(1))', '[3, 4, 6, 7]'),
+        ('f([1.0, 2.0, 3.0, 4.0, 5.0], (4,), generator=generator(0))', '[5, 4, 3, 2]'),
         ('f(3, (2,), True, [0.0, 0.0, 1.0])', '[2, 2]'),)),
     OpInfo('_drawn_numbers', 'random',
         '_drawn_numbers(Index count, int[]? size, bool replace, float[]? p, *, Generator? generator=None) -> Index y',

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from itertools import chain
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from .vectors import Vectors
 
 Hook = Callable[..., Any]
 HOOKS = ("step before", "step behind", "state before", "state behind", "loading before", "loading behind")
+KEPT: WeakKeyDictionary["Optimizer", dict[int, Vectors]] = WeakKeyDictionary()  # no part of an optimiser: copies have their own
 EVERYWHERE: tuple[dict[int, Hook], dict[int, Hook]] = ({}, {})  # of the steps of all optimisers
 
 
@@ -94,15 +96,6 @@ class Optimizer:
         self._hooks: tuple[dict[int, Hook], ...] = tuple({} for _ in HOOKS)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
-
-    @property
-    def _vectors(self) -> dict[int, Vectors]:
-        """The vectors that small parameters of a group are moved as."""
-        return vars(self).setdefault("_moved_together", {})
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What copies and pickles have: they make vectors of their own."""
-        return {name: value for name, value in vars(self).items() if name != "_moved_together"}
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Optimise more parameters, with options of their own.
@@ -192,7 +185,7 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         with no_grad():
-            together = self._vectors if self._is_elementwise() else None
+            together = KEPT.setdefault(self, {}) if self._is_elementwise() else None
             for number, group in enumerate(self.param_groups):
                 params = [param for param in group["params"] if not self._has_moved_rows(param, group) and param.grad is not None]
                 if together is not None:
