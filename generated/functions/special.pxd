@@ -175,6 +175,7 @@ cdef class NdtriBackward(Node):
 cdef class PochBackward(Node):
     cdef public object saved_z, saved_m, saved_y
     cdef readonly uint32_t version_z, version_m, version_y
+    cdef readonly object saved_z_dtype, saved_y_dtype, saved_m_dtype
 
 cdef class RelEntrBackward(Node):
     cdef public object saved_a, saved_b

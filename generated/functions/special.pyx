@@ -1223,70 +1223,95 @@ cdef class NdtriBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program poch_plain = Program("z, m -> plain", "plain = bitwise_and(greater(z, 0), greater(m, 0))")
-cdef Program poch_left = Program("z -> left", "left = where(greater(z, 0), 0, z)")
-cdef Program poch_grad_z = Program("grad, z, y, plain, given_4, given_5, given_6, given_7, given_8, left, given_10 -> grad_z", """
+cdef Program poch_plain = Program("first, count -> plain", "plain = bitwise_and(greater(first, 0), greater(count, 0))")
+cdef Program poch_left = Program("first -> left", "left = where(greater(first, 0), 0, first)")
+cdef Program poch_grad_z = Program("grad, first, y, plain, given_4, given_5, given_6, given_7, given_8, left, given_10 -> grad_z", """
     right = multiply(negative(y), where(plain, given_4, subtract(given_5, given_6)))
-    grad_z = multiply(grad, where(greater(z, 0), right, add(multiply(y, given_6), multiply(multiply(given_7, given_8),
+    grad_z = multiply(grad, where(greater(first, 0), right, add(multiply(y, given_6), multiply(multiply(given_7, given_8),
         subtract(cos(multiply(3.141592653589793, left)), multiply(divide(sin(multiply(3.141592653589793, left)),
         3.141592653589793), given_10))))))""")
-cdef Program poch_grad_z_2 = Program("z -> grad_z", "grad_z = where(greater(z, 0), z, 1)")
+cdef Program poch_grad_z_2 = Program("first -> grad_z", "grad_z = where(greater(first, 0), first, 1)")
 cdef Program poch_grad_m = Program("grad, y, given_2 -> grad_m", "grad_m = multiply(grad, multiply(y, given_2))")
 
 cdef class PochBackward(Node):
     """poch(z, m) -> y
 
-    dy/dz = where(z > 0, right, y * digamma(z + m) + gamma(z + m) * gamma(1 - left) * (cos(pi * left) - sin(pi *
-      left) / pi * digamma(1 - left)))
-    dy/dm = y * digamma(z + m)
-    where plain = (z > 0) & (m > 0)
-    where left = where(z > 0, 0, z)
-    where right = -y * where(plain, _digamma_gap(where(plain, z, 1), where(plain, m, 1), 0), digamma(where(z > 0, z,
-      1)) - digamma(z + m))
+    dy/dz = where(first > 0, right, y * digamma(first + count) + gamma(first + count) * gamma(1 - left) * (cos(pi *
+      left) - sin(pi * left) / pi * digamma(1 - left)))
+    dy/dm = y * digamma(first + count)
+    where first = z if z.dtype == y.dtype else astype(z, y.dtype)
+    where count = m if m.dtype == y.dtype else astype(m, y.dtype)
+    where plain = (first > 0) & (count > 0)
+    where left = where(first > 0, 0, first)
+    where right = -y * where(plain, _digamma_gap(where(plain, first, 1), where(plain, count, 1), 0),
+      digamma(where(first > 0, first, 1)) - digamma(first + count))
     """
-    saves = ("z", "m", "y")
+    saves = ("z_dtype", "y_dtype", "z", "m_dtype", "m", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_z = grad_m = None
-        z = saved_array(self, self.saved_z, self.version_z, "z")
-        m = saved_array(self, self.saved_m, self.version_m, "m")
+        y_dtype = self.saved_y_dtype
         y = saved_array(self, self.saved_y, self.version_y, "y")
+        z_dtype = self.saved_z_dtype
+        z = saved_array(self, self.saved_z, self.version_z, "z")
+        if z_dtype == y_dtype:
+            first = z
+        else:
+            first = forward_astype(z, y_dtype)
+        m_dtype = self.saved_m_dtype
+        m = saved_array(self, self.saved_m, self.version_m, "m")
+        if m_dtype == y_dtype:
+            count = m
+        else:
+            count = forward_astype(m, y_dtype)
         if wanted_ & 1:
-            plain = poch_plain.run((z, m))
-            left = poch_left.run((z,))
+            plain = poch_plain.run((first, count))
+            left = poch_left.run((first,))
             grad_z = poch_grad_z.run(
                 (
-                    grad, z, y, plain, forward__digamma_gap(forward_where(plain, z, 1), forward_where(plain, m, 1), 0),
-                    forward_digamma(poch_grad_z_2.run((z,))), forward_digamma(forward_add(z, m)),
-                    forward_gamma(forward_add(z, m)), forward_gamma(forward_subtract(1, left)), left,
+                    grad, first, y, plain,
+                    forward__digamma_gap(forward_where(plain, first, 1), forward_where(plain, count, 1), 0),
+                    forward_digamma(poch_grad_z_2.run((first,))), forward_digamma(forward_add(first, count)),
+                    forward_gamma(forward_add(first, count)), forward_gamma(forward_subtract(1, left)), left,
                     forward_digamma(forward_subtract(1, left))
                 )
             )
         if wanted_ & 2:
-            grad_m = poch_grad_m.run((grad, y, forward_digamma(forward_add(z, m))))
+            grad_m = poch_grad_m.run((grad, y, forward_digamma(forward_add(first, count))))
         return grad_z, grad_m
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_z = grad_m = None
-        z = saved_tensor(self, self.saved_z, self.version_z, "z")
-        m = saved_tensor(self, self.saved_m, self.version_m, "m")
+        y_dtype = self.saved_y_dtype
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        z_dtype = self.saved_z_dtype
+        z = saved_tensor(self, self.saved_z, self.version_z, "z")
+        if z_dtype == y_dtype:
+            first = z
+        else:
+            first = ops.astype(z, y_dtype)
+        m_dtype = self.saved_m_dtype
+        m = saved_tensor(self, self.saved_m, self.version_m, "m")
+        if m_dtype == y_dtype:
+            count = m
+        else:
+            count = ops.astype(m, y_dtype)
         if wanted_ & 1:
-            plain = (z > 0) & (m > 0)
-            left = ops.where(z > 0, 0, z)
+            plain = (first > 0) & (count > 0)
+            left = ops.where(first > 0, 0, first)
             right = (
                 -y
                 * ops.where(
-                    plain, ops._digamma_gap(ops.where(plain, z, 1), ops.where(plain, m, 1), 0),
-                    ops.digamma(ops.where(z > 0, z, 1)) - ops.digamma(z + m)
+                    plain, ops._digamma_gap(ops.where(plain, first, 1), ops.where(plain, count, 1), 0),
+                    ops.digamma(ops.where(first > 0, first, 1)) - ops.digamma(first + count)
                 )
             )
             grad_z = (
                 grad
                 * ops.where(
-                    z > 0, right,
-                    y * ops.digamma(z + m)
-                    + ops.gamma(z + m) * ops.gamma(1 - left)
+                    first > 0, right,
+                    y * ops.digamma(first + count)
+                    + ops.gamma(first + count) * ops.gamma(1 - left)
                     * (
                         ops.cos(3.141592653589793 * left)
                         - ops.sin(3.141592653589793 * left) / 3.141592653589793 * ops.digamma(1 - left)
@@ -1294,7 +1319,7 @@ cdef class PochBackward(Node):
                 )
             )
         if wanted_ & 2:
-            grad_m = grad * (y * ops.digamma(z + m))
+            grad_m = grad * (y * ops.digamma(first + count))
         return grad_z, grad_m
 
     cdef bint takes_batch(self):

@@ -1586,13 +1586,16 @@ cdef object op_poch(object z, object m):
     if needs_grad(state_, z) or needs_grad(state_, m):
         node_ = PochBackward.__new__(PochBackward)
         connect_two(node_, state_, z, m)
+        node_.saved_z_dtype = dtype_of(z)
         node_.saved_z = save_input(state_, z, &node_.version_z)
+        node_.saved_m_dtype = dtype_of(m)
         node_.saved_m = save_input(state_, m, &node_.version_m)
 
     y = wrap_forward(forward_poch(array_of(z), array_of(m)))
 
     if node_ is not None:
         set_history(y, node_, 0)
+        node_.saved_y_dtype = dtype_of(y)
         node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(z) or has_tangent(m)):
         push_whole(jvp_poch, jvp_poch, False, (y,), (z, m))
@@ -1600,28 +1603,36 @@ cdef object op_poch(object z, object m):
 
 cdef tuple jvp_poch(tuple outputs_, tuple inputs_, tuple tangents_):
     z_t, m_t, z, m, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
+    if dtype_of(z) == dtype_of(y):
+        first = z
+    else:
+        first = ops.astype(z, dtype_of(y))
+    if dtype_of(m) == dtype_of(y):
+        count = m
+    else:
+        count = ops.astype(m, dtype_of(y))
     if z_t is not None:
-        plain = (z > 0) & (m > 0)
-        left = ops.where(z > 0, 0, z)
+        plain = (first > 0) & (count > 0)
+        left = ops.where(first > 0, 0, first)
         right = (
             -y
             * ops.where(
-                plain, ops._digamma_gap(ops.where(plain, z, 1), ops.where(plain, m, 1), 0),
-                ops.digamma(ops.where(z > 0, z, 1)) - ops.digamma(z + m)
+                plain, ops._digamma_gap(ops.where(plain, first, 1), ops.where(plain, count, 1), 0),
+                ops.digamma(ops.where(first > 0, first, 1)) - ops.digamma(first + count)
             )
         )
     y_t = (
         None if z_t is None
         else z_t
         * ops.where(
-            z > 0, right,
-            y * ops.digamma(z + m)
-            + ops.gamma(z + m) * ops.gamma(1 - left)
+            first > 0, right,
+            y * ops.digamma(first + count)
+            + ops.gamma(first + count) * ops.gamma(1 - left)
             * (ops.cos(3.141592653589793 * left) - ops.sin(3.141592653589793 * left) / 3.141592653589793 * ops.digamma(1 - left))
         )
     )
     if m_t is not None:
-        y_t = plus(y_t, m_t * (y * ops.digamma(z + m)))
+        y_t = plus(y_t, m_t * (y * ops.digamma(first + count)))
     return (y_t,)
 
 cdef object op_poch_(object z, object m):
