@@ -21,7 +21,7 @@ from .calls import DOUBLE, array, samples_of
 ORDER = {"recurrence": 4, "products": 3, "solution": 3}  # of the others 2
 DOUBLING = {"det", "matrix_exp", "_matrix_exp_along", "_cofactor", "_cofactor_jvp"}  # as docs/taylor.md says
 NOT_SUMMED = {"matrix_exp", "_matrix_exp_along", "_matrix_exp_bend", "as_strided", "_strided"}  # refused by laplacian
-INTEGRALS = {"betainc", "_betainc_derivative", "stdtr", "_stdtr_derivative", "gammaincinv"}  # by kernels that take long
+INTEGRALS = {"betainc", "_betainc_derivative", "stdtr", "_stdtr_derivative", "gammaincinv", "_carlson_integral", "elliprf"}  # of several arrays
 
 
 def paths(case, order, seed=5):
