@@ -48,6 +48,13 @@ def orthogonal(pattern):
     return np.array(colours, int)
 
 
+def _neighbours(pattern):
+    """Where the row of each vertex of a graph begins, and the vertices beside it."""
+    starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
+    near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
+    return starts, near
+
+
 def star(pattern):
     """Groups of columns of a symmetric matrix that show each element in one of its two places: a star colouring of its graph,
     greedy.  Neighbours differ, and every path of four vertices has three colours at least.
@@ -67,8 +74,7 @@ def star(pattern):
     ndarray of int, shape (n,)
         The group of each column, counted from 0; -1 of an empty one.
     """
-    starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
-    near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
+    starts, near = _neighbours(pattern)
     colours = [-1] * len(near)
     held = [{} for _ in near]  # of each vertex and colour the first neighbour of that colour, and whether there are more
     hubs = [set() for _ in near]  # of each vertex the colours of neighbours that have several neighbours of its own colour
@@ -117,8 +123,7 @@ def acyclic(pattern):
     ndarray of int, shape (n,)
         The group of each column, counted from 0; -1 of an empty one.
     """
-    starts, members = pattern.indptr.tolist(), pattern.indices.tolist()
-    near = [[other for other in members[start:stop] if other != v] for v, (start, stop) in enumerate(zip(starts, starts[1:]))]
+    starts, near = _neighbours(pattern)
     colours = [-1] * len(near)
     above = {}  # a vertex and another colour: one nearer to the root of its tree
 

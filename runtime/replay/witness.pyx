@@ -145,7 +145,7 @@ cdef class Witness(Recorder):
             if item is None or type(item) in (int, float, bool, str):
                 continue
             for array in arrays_in(item):
-                value = self.memory.known(array)
+                value = self.met.known(array)
                 if value is not None and value.kind != "constant" and not self.is_inside():
                     self.step("made", GUARD, (value, array.tobytes()), event)
         return 0

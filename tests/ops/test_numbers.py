@@ -66,7 +66,8 @@ def in_a_replay(call, numbers, wanted):
     for i in (0, 1, 0):
         if not same(compiled(gs.asarray(numbers[i])), wanted[i]):
             return f"a replay has the value of another number at {numbers[i]}"
-    return None
+    broken = [signature.reason for signature in compiled.signatures if "Error" in (signature.reason or "")]
+    return f"recording failed: {broken[0]}" if broken else None
 
 
 def test_every_number_of_every_operator():
