@@ -16,6 +16,7 @@ from ..rules.statements import Assign, Branch, Present, Statement, Wanted
 from ..spec.expression import Call, Constant, Expression, Foreign, Metadata, Name, Operation, names_of, substituted, walk
 from ..spec.formula import BINARY, COMPARISON, UNARY
 from ..spec.model import Op
+from .layout import WIDTH
 
 MOST_INPUTS = 16  # as the runtime has it
 _METHODS = {(symbol, 2): method for symbol, method in (*BINARY.values(), *COMPARISON.values())}
@@ -48,6 +49,8 @@ class Program:
         """The definition in the generated code."""
         lines = [f"{name} = {text}" for name, text in self.lines.items()]
         head = f'cdef Program {self.name} = Program("{self.signature}", '
+        if len(head) + 3 > WIDTH:  # with the quotes behind it
+            head = f'cdef Program {self.name} = Program(\n    "{self.signature}", '
         if len(lines) == 1 and len(head) + len(lines[0]) < 127:
             return f'{head}"{lines[0]}")'
         body = [part for line in lines for part in textwrap.wrap(line, 122, subsequent_indent="    ", break_long_words=False)]

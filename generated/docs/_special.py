@@ -120,14 +120,15 @@ describe({
     "poch": docstring(
         "Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single\n"
         'precision, a second one where z and m are tiny.', 'z : array_like\n' 'm : array_like', 'poch(z, m) -> y\n'
-        'dy/dz = where(first > 0, right, y * digamma(first + count) + gamma(first + count) * gamma(1 - left) * (cos(pi *\n'
-        '  left) - sin(pi * left) / pi * digamma(1 - left)))\n' 'dy/dm = y * digamma(first + count)\n'
-        'where first = z if z.dtype == y.dtype else astype(z, y.dtype)\n'
+        'dy/dz = where(first > 0, right, y * digamma(first + count) + gamma(first + count) * turned)\n'
+        'dy/dm = y * digamma(first + count)\n' 'where first = z if z.dtype == y.dtype else astype(z, y.dtype)\n'
         'where count = m if m.dtype == y.dtype else astype(m, y.dtype)\n' 'where plain = (first > 0) & (count > 0)\n'
         'where left = where(first > 0, 0, first)\n'
         'where right = -y * where(plain, _digamma_gap(where(plain, first, 1), where(plain, count, 1), 0),\n'
-        '  digamma(where(first > 0, first, 1)) - digamma(first + count))', examples='>>> gs.special.poch(2.0, 3.0)\n'
-        'tensor(24.)', references='NIST Digital Library of Mathematical Functions, chapter 5.'),
+        '  digamma(where(first > 0, first, 1)) - digamma(first + count))\n'
+        'where turned = gamma(1 - left) * (cos(pi * left) - sin(pi * left) / pi * digamma(1 - left))',
+        examples='>>> gs.special.poch(2.0, 3.0)\n' 'tensor(24.)',
+        references='NIST Digital Library of Mathematical Functions, chapter 5.'),
     "rel_entr": docstring('a * log(a / b), the summand of a relative entropy.', 'a : array_like\n' 'b : array_like',
         'rel_entr(a, b) -> y\n' 'dy/da = log1p(excess) + log(where(near, 1, p)) - log(where(near, 1, q)) + 1\n'
         'dy/db = -p / where((p == 0) & (q == 0), 1, q)\n' 'where p = astype(a, y.dtype)\n' 'where q = astype(b, y.dtype)\n'

@@ -1225,19 +1225,19 @@ cdef class NdtriBackward(Node):
 
 cdef Program poch_plain = Program("first, count -> plain", "plain = bitwise_and(greater(first, 0), greater(count, 0))")
 cdef Program poch_left = Program("first -> left", "left = where(greater(first, 0), 0, first)")
-cdef Program poch_grad_z = Program("grad, first, y, plain, given_4, given_5, given_6, given_7, given_8, left, given_10 -> grad_z", """
+cdef Program poch_grad_z = Program(
+    "grad, first, y, plain, given_4, given_5, given_6, given_7, given_8, left, given_10 -> grad_z", """
     right = multiply(negative(y), where(plain, given_4, subtract(given_5, given_6)))
-    grad_z = multiply(grad, where(greater(first, 0), right, add(multiply(y, given_6), multiply(multiply(given_7, given_8),
-        subtract(cos(multiply(3.141592653589793, left)), multiply(divide(sin(multiply(3.141592653589793, left)),
-        3.141592653589793), given_10))))))""")
+    turned = multiply(given_8, subtract(cos(multiply(3.141592653589793, left)),
+        multiply(divide(sin(multiply(3.141592653589793, left)), 3.141592653589793), given_10)))
+    grad_z = multiply(grad, where(greater(first, 0), right, add(multiply(y, given_6), multiply(given_7, turned))))""")
 cdef Program poch_grad_z_2 = Program("first -> grad_z", "grad_z = where(greater(first, 0), first, 1)")
 cdef Program poch_grad_m = Program("grad, y, given_2 -> grad_m", "grad_m = multiply(grad, multiply(y, given_2))")
 
 cdef class PochBackward(Node):
     """poch(z, m) -> y
 
-    dy/dz = where(first > 0, right, y * digamma(first + count) + gamma(first + count) * gamma(1 - left) * (cos(pi *
-      left) - sin(pi * left) / pi * digamma(1 - left)))
+    dy/dz = where(first > 0, right, y * digamma(first + count) + gamma(first + count) * turned)
     dy/dm = y * digamma(first + count)
     where first = z if z.dtype == y.dtype else astype(z, y.dtype)
     where count = m if m.dtype == y.dtype else astype(m, y.dtype)
@@ -1245,6 +1245,7 @@ cdef class PochBackward(Node):
     where left = where(first > 0, 0, first)
     where right = -y * where(plain, _digamma_gap(where(plain, first, 1), where(plain, count, 1), 0),
       digamma(where(first > 0, first, 1)) - digamma(first + count))
+    where turned = gamma(1 - left) * (cos(pi * left) - sin(pi * left) / pi * digamma(1 - left))
     """
     saves = ("z_dtype", "y_dtype", "z", "m_dtype", "m", "y")
 
@@ -1306,18 +1307,14 @@ cdef class PochBackward(Node):
                     ops.digamma(ops.where(first > 0, first, 1)) - ops.digamma(first + count)
                 )
             )
-            grad_z = (
-                grad
-                * ops.where(
-                    first > 0, right,
-                    y * ops.digamma(first + count)
-                    + ops.gamma(first + count) * ops.gamma(1 - left)
-                    * (
-                        ops.cos(3.141592653589793 * left)
-                        - ops.sin(3.141592653589793 * left) / 3.141592653589793 * ops.digamma(1 - left)
-                    )
+            turned = (
+                ops.gamma(1 - left)
+                * (
+                    ops.cos(3.141592653589793 * left)
+                    - ops.sin(3.141592653589793 * left) / 3.141592653589793 * ops.digamma(1 - left)
                 )
             )
+            grad_z = grad * ops.where(first > 0, right, y * ops.digamma(first + count) + ops.gamma(first + count) * turned)
         if wanted_ & 2:
             grad_m = grad * (y * ops.digamma(first + count))
         return grad_z, grad_m

@@ -1621,15 +1621,13 @@ cdef tuple jvp_poch(tuple outputs_, tuple inputs_, tuple tangents_):
                 ops.digamma(ops.where(first > 0, first, 1)) - ops.digamma(first + count)
             )
         )
-    y_t = (
-        None if z_t is None
-        else z_t
-        * ops.where(
-            first > 0, right,
-            y * ops.digamma(first + count)
-            + ops.gamma(first + count) * ops.gamma(1 - left)
+        turned = (
+            ops.gamma(1 - left)
             * (ops.cos(3.141592653589793 * left) - ops.sin(3.141592653589793 * left) / 3.141592653589793 * ops.digamma(1 - left))
         )
+    y_t = (
+        None if z_t is None
+        else z_t * ops.where(first > 0, right, y * ops.digamma(first + count) + ops.gamma(first + count) * turned)
     )
     if m_t is not None:
         y_t = plus(y_t, m_t * (y * ops.digamma(first + count)))
