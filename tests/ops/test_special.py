@@ -13,10 +13,11 @@ mp = pytest.importorskip("mpmath")
 # Arguments where the default ones, numbers between 0.1 and 0.9, do not do.
 ARGUMENTS = {
     "iv": (0.5,), "ive": (0.5,), "jv": (0.5,), "jn": (2,), "kv": (0.5,), "kve": (0.5,), "yn": (2,), "yv": (0.5,), "polygamma": (2,), "zeta": (2.5,),
-    "spherical_jn": (2,), "spherical_yn": (2,),
+    "spherical_jn": (2,), "spherical_yn": (2,), "expn": (2,), "kn": (2,),
 }  # fmt: skip
 X = np.linspace(0.1, 0.9, 9)
-ARRAYS = {"betainc": 3, **dict.fromkeys(("beta", "betaln", "gammainc", "gammaincc", "gammaincinv", "kl_div", "rel_entr", "stdtr", "xlog1py", "xlogy"), 2)}
+ARRAYS = {"betainc": 3, "elliprf": 3, **dict.fromkeys((
+    "beta", "betaln", "gammainc", "gammaincc", "gammaincinv", "kl_div", "poch", "rel_entr", "stdtr", "xlog1py", "xlogy"), 2)}  # fmt: skip
 
 
 SHARED = sorted(set(gs.special.__all__) & set(dir(special)) - {"multigammaln"})
