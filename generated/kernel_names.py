@@ -165,7 +165,7 @@ PYTHON = {
         "beta_derivative", "betainc_derivative", "gammainc_derivative", "stdtr_derivative",
     ),
     "special_functions.ratios": (
-        "exprel_derivative", "log1p_ratio_derivative", "sinhc_derivative",
+        "exprel_derivative", "log1p_ratio_derivative",
     ),
     "special_functions.scipy_backed": (
         "bessel", "digamma", "erfcx", "gelu", "ive", "kve", "special",

@@ -1,4 +1,4 @@
-"""Means of exp(x t), of sinh and cosh, and of 1 / (1 + x t) over t from 0 to 1, which are 1 at 0: all their derivatives.
+"""Means of exp(x t) and of 1 / (1 + x t) over t from 0 to 1, which are 1 at 0: their derivatives.
 
 Each derivative is a mean as well, of what is multiplied by a power of t.  Near 0 Gauss and Legendre's rule adds positive terms;
 far from it, where no digits are lost, a recurrence goes from each derivative to the next.
@@ -10,9 +10,10 @@ import numpy as np
 
 from .quadrature import rule
 
-__all__ = ["exprel_derivative", "log1p_ratio_derivative", "sinhc_derivative"]
+__all__ = ["exprel_derivative", "log1p_ratio_derivative"]
 
 NODES = 36
+HIGHEST = 20  # beyond it derivatives of the mean of 1 / (1 + x t) have less than eleven digits
 
 
 def exprel_derivative(x, n):
@@ -28,30 +29,10 @@ def exprel_derivative(x, n):
     -------
     ndarray
     """
-    x, dtype = _in_double(x)
+    x, dtype = _in_double(x, n, "exprel")
     near = np.abs(x) < 20 + n
     with np.errstate(all="ignore"):
         return np.where(near, _mean(lambda t, s: t**n * np.exp(s * t), np.where(near, x, 0)), _far_exprel(x, n)).astype(dtype)
-
-
-def sinhc_derivative(x, n):
-    """Derivative `n` of sinh(x) / x, 1 at 0.
-
-    Parameters
-    ----------
-    x : ndarray or scalar
-        Real.
-    n : int
-
-    Returns
-    -------
-    ndarray
-    """
-    x, dtype = _in_double(x)
-    near, function = np.abs(x) < 20 + n, np.sinh if n % 2 else np.cosh
-    with np.errstate(all="ignore"):
-        far = (_far_exprel(x, n) + (-1) ** n * _far_exprel(-x, n)) / 2
-        return np.where(near, _mean(lambda t, s: t**n * function(s * t), np.where(near, x, 0)), far).astype(dtype)
 
 
 def log1p_ratio_derivative(x, n):
@@ -67,7 +48,7 @@ def log1p_ratio_derivative(x, n):
     -------
     ndarray
     """
-    x, dtype = _in_double(x)
+    x, dtype = _in_double(x, n, "log(1 + x) / x")
     near = (x > -0.6) & (x < 1.5 + n)
     with np.errstate(all="ignore"):
         factor = (-1) ** n * math.factorial(n)
@@ -78,7 +59,9 @@ def log1p_ratio_derivative(x, n):
         return np.where(near, y, np.where(x == np.inf, 0, far)).astype(dtype)
 
 
-def _in_double(x):
+def _in_double(x, n, name):
+    if not 0 <= n <= HIGHEST:
+        raise ValueError(f"the derivative {n} of {name} is not offered; those up to the {HIGHEST}th are")
     dtype = np.result_type(np.result_type(x), np.float16)
     return np.asarray(x, np.float64), dtype
 
