@@ -68,6 +68,11 @@ def cases() -> dict[str, tuple[Callable[[], object], int]]:
             buffer[i] = x * 2
         gs.autograd.grad(gs.sum(buffer), x)
 
+    params = [gs.ones(4, dtype=gs.float32).requires_grad_() for _ in range(100)]
+    for param in params:
+        param.grad = gs.ones(4, dtype=gs.float32)
+    step = gs.compile(gs.optim.SGD(params, lr=0.1).step)
+
     return {
         "recorded multiply": (lambda: x * w, 1),
         "recorded exp": (lambda: gs.exp(x), 1),
@@ -86,6 +91,7 @@ def cases() -> dict[str, tuple[Callable[[], object], int]]:
         "a row written into a buffer, and its backward": (rows, 20),
         "tanh and its backward": (lambda: gs.tanh(x).backward(plain), 1),
         "softmax and its backward": (lambda: gs.nn.softmax(x, 0).backward(plain), 1),
+        "a replayed step of SGD, per parameter": (step, len(params)),
     }
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -188,24 +187,3 @@ def test_a_graph_that_saved_a_parameter_hears_of_the_step():
     optim.step()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
-
-
-def test_thousand_parameters_are_replayed_at_the_cost_of_their_arithmetic():
-    """Sixteen times as many take sixteen times as long, and not as many times as there are pairs."""
-    times = []
-    for count in (125, 2000):
-        params = [gs.ones(4, dtype=float).requires_grad_() for _ in range(count)]
-        for param in params:
-            param.grad = gs.ones(4)
-        step = gs.compile(gs.optim.SGD(params, lr=0.1).step)
-        for _ in range(3):
-            step()
-        assert step.program is not None
-        times.append(min(timed(step) for _ in range(5)))
-    assert times[1] < 64 * times[0]
-
-
-def timed(function):
-    start = time.process_time()
-    function()
-    return time.process_time() - start
