@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import sys
+import platform
 from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -86,7 +86,7 @@ class Passed:
 
 def _world(package: Package) -> Iterator[str]:
     """Everything outside of the spec and the kernels."""
-    yield sys.version
+    yield platform.python_version()
     for name in _COMPUTING:
         try:
             yield f"{name} {metadata.version(name)}"

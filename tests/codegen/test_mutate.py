@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-import functools
-import os
-from pathlib import Path
 
+import kept_mutants
 import pytest
-import yaml
+from kept_mutants import EQUIVALENT, ROOT, the_spec
+from kept_mutants import listed as kept_listed
 
-from codegen.analysed import analysed
-from codegen.package import Package
 from codegen.verify.mutate import _changes, survivors
 
-ROOT = Path(__file__).parents[2]
-EQUIVALENT = yaml.safe_load((Path(__file__).parent / "equivalent_mutants.yaml").read_text())
 FAMILIES = [line.split()[1] for line in (ROOT / "derivatives.yaml").read_text().splitlines() if line.startswith("family:")]
 
 CHANGES = {
@@ -106,22 +101,25 @@ def test_a_formula_that_calls_itself(small):
     assert survivors(spec, small.root, ["times"]) == []
 
 
-@functools.cache
-def the_spec():
-    return analysed(Package(ROOT))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_mutants_that_survive_mean_the_same(family):
-    """Each is listed with its reason: a new one wants a sample, an example or a kink; one that dies leaves the list.
+    """Each is listed with its reason: a new one wants a sample, an example or a kink; one that dies leaves the list."""
+    names = kept_mutants.to_try(op for op in the_spec().ops.values() if op.family == family)
+    assert kept_mutants.wrong(names) == set(), f"KEPT_SEED={kept_mutants.SEED}"
 
-    Samples see those that are listed only with LISTED_TOO=1 in the environment, where this takes three times as long.
-    """
-    names = [op.name for op in the_spec().ops.values() if op.family == family]
-    listed = {mutant for group in EQUIVALENT for mutant in group["mutants"] if mutant.partition(":")[0] in names}
-    known = () if os.environ.get("LISTED_TOO") else listed
-    assert {str(mutant) for mutant in survivors(the_spec(), ROOT, names, known=known)} == listed
+
+def test_an_entry_is_found_by_what_its_check_rests_on(monkeypatch):
+    """With another list of what means the same, or without a table, its mutants are tried."""
+    ops = list(the_spec().ops.values())
+    everything = set(map(kept_mutants.found, ops))
+    monkeypatch.setattr(kept_mutants, "ANEW", 0)
+    monkeypatch.setattr(kept_mutants, "table", lambda: everything)
+    assert kept_mutants.to_try(ops) == []
+    monkeypatch.setattr(kept_mutants, "listed", lambda names: {"sinc: one more"} if "sinc" in names else kept_listed(names))
+    assert kept_mutants.to_try(ops) == ["sinc"]
+    monkeypatch.setattr(kept_mutants, "table", set)
+    assert kept_mutants.to_try(ops) == [op.name for op in ops]
 
 
 def test_every_listed_mutant_is_of_an_operator_and_has_one_reason():
