@@ -16,6 +16,7 @@ from .autograd.nest import flatten
 from .core.operand import asarray
 from .func import jvp, vjp
 from .support.dispatch import ops
+from .support.errors import GradcheckError
 from .support.later import answer
 
 __all__ = ["check_grads"]
@@ -38,7 +39,8 @@ def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: 
         Where the derivatives are compared.  Without it a function of the arguments is returned that does so, as in HIPS autograd,
         where `modes` is the second parameter.
     order : int
-        Of the highest derivatives.
+        Of the highest derivatives.  From the second on, those by the cotangent of a backward pass are compared as well, or by the
+        tangent where `modes` is forward mode alone.
     modes : sequence of {'fwd', 'rev'}
         What is compared: forward mode, backward passes, or both.
     atol, rtol : float
@@ -49,7 +51,7 @@ def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: 
     Raises
     ------
     GradcheckError
-        Where they differ.
+        Where they differ, an AssertionError as in the two libraries.
 
     Examples
     --------
@@ -67,22 +69,28 @@ def check_grads(f: Callable[..., Any], args: Any = None, order: int = 2, modes: 
     def check(*args: Any) -> None:
         leaves, unflatten = _variables(args)
         flat = lambda *x: tuple(map(asarray, flatten(f(*unflatten(x)))[0]))  # noqa: E731
-        _check(flat, leaves, order, tuple(modes), dict(atol=atol, rtol=rtol, eps=eps))
+        name = getattr(f, "__name__", type(f).__name__)
+        _check(flat, leaves, name, order, tuple(modes), dict(atol=atol, rtol=rtol, eps=eps))
 
     return check if args is None else check(*args)
 
 
-def _check(f: Callable[..., Any], x: tuple, order: int, modes: tuple, how: dict) -> None:
-    gradcheck(f, x, check_forward_ad="fwd" in modes, check_backward_ad="rev" in modes, **how)
+def _check(f: Callable[..., Any], x: tuple, name: str, order: int, modes: tuple, how: dict) -> None:
+    """Up to `order`; the cotangents, or tangents, of one order are variables of the next."""
+    try:
+        gradcheck(f, x, check_forward_ad="fwd" in modes, check_backward_ad="rev" in modes, **how)
+    except GradcheckError as error:
+        raise GradcheckError(f"check_grads of {name}: {error}") from error
     if order < 2:
         return
-    generator = np.random.default_rng(0)
+    random, count = np.random.default_rng(0), len(x)
     if "rev" in modes:
-        weights = tuple(_like(y, generator) for y in f(*x))
-        _check(lambda *x: _tuple(vjp(f, *x)[1](weights)), x, order - 1, modes, how)
+        vectors = tuple(_like(y, random) for y in f(*x))
+        derivative = lambda *xv: _tuple(vjp(f, *xv[:count])[1](xv[count:]))  # noqa: E731
     else:
-        direction = tuple(_like(leaf, generator) for leaf in x)
-        _check(lambda *x: jvp(f, x, direction)[1], x, order - 1, modes, how)
+        vectors = tuple(_like(leaf, random) for leaf in x)
+        derivative = lambda *xv: jvp(f, xv[:count], xv[count:])[1]  # noqa: E731
+    _check(derivative, x + vectors, f"{'vjp' if 'rev' in modes else 'jvp'} of {name}", order - 1, modes, how)
 
 
 def _variables(args: tuple) -> Any:
@@ -101,9 +109,10 @@ def _variables(args: tuple) -> Any:
     return variables, unflatten
 
 
-def _like(x: Any, generator: np.random.Generator) -> Any:
-    values = generator.normal(size=x.shape) + (1j * generator.normal(size=x.shape) if x.dtype.kind == "c" else 0)
-    return asarray(values.astype(x.dtype))
+def _like(x: Any, random: np.random.Generator) -> Any:
+    """Random numbers in the form of a tensor, as a variable where they can be one."""
+    values = random.normal(size=x.shape) + (1j * random.normal(size=x.shape) if x.dtype.kind == "c" else 0)
+    return asarray(values.astype(x.dtype)).requires_grad_(x.dtype.kind in "fc")
 
 
 def _tuple(found: Any) -> tuple:

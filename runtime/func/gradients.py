@@ -142,6 +142,7 @@ def elementwise_grad(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0
             outputs = point.record()
             if point.outputs_form is not LEAF:
                 raise CallTypeError("elementwise_grad: the function must return a single Tensor")
+            point.refuse_unless(outputs[0], "fc", "elementwise_grad is of floating point or complex outputs")
             found = gradients(outputs, point.values, [ops.ones_like(outputs[0])], point.recorded)
             return _finished(point, found)
 

@@ -204,8 +204,18 @@ class Point(UserFunction):
         return [value[...] if value.is_leaf and value.requires_grad else value for value in values]
 
     def record_single(self):
-        """`record`, where a single element is to come out."""
-        return self.single(self.record())
+        """`record`, where a single real number is to come out."""
+        output = self.single(self.record())
+        self.refuse_unless(output, "f", "grad can be implicitly created only for real scalar outputs")
+        return output
+
+    def refuse_unless(self, output, kinds, reason):
+        """An error unless the dtype of an output is of these kinds; gradients of a count or a choice would be zeros."""
+        if output.dtype.kind not in kinds:
+            way_out = "what is no output goes with has_aux=True"
+            if output.dtype.kind == "c":
+                way_out = "real, imag or abs makes real numbers of it"
+            raise CallTypeError(f"{self.called}: {reason} but got {output.dtype}; {way_out}")
 
     def edges(self):
         """Where the gradients by the variables go, which stays right when the leaves are frozen."""

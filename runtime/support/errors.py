@@ -10,8 +10,8 @@ import types
 NO_ARRAYS = (numbers.Number, list, tuple, slice, types.NoneType, types.EllipsisType)
 
 
-class GradcheckError(RuntimeError):
-    """A gradient does not match its numerical reference."""
+class GradcheckError(RuntimeError, AssertionError):
+    """A gradient does not match its numerical reference: an AssertionError in JAX and HIPS autograd."""
 
 
 class CallTypeError(TypeError, RuntimeError):

@@ -57,3 +57,36 @@ def test_nests_numbers_and_what_is_no_variable():
         check_grads(gs.sin, modes=["reverse"])
     with pytest.raises(TypeError, match="floating point"):
         check_grads(gs.sin, (1,))
+
+
+class Same(gs.autograd.Function):
+    """Wrong in backward."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.detach() * 1.0
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 1.5
+
+
+class Twice(gs.autograd.Function):
+    """Linear, right in value and gradient, and wrong where its gradient is differentiated by the cotangent."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.detach() * 2.0
+
+    @staticmethod
+    def backward(ctx, g):
+        return Same.apply(g) * 2.0
+
+
+def test_the_second_order_is_by_the_cotangent_too():
+    def twice(x):
+        return Twice.apply(x)
+
+    check_grads(twice, (np.ones(2),), order=1, modes=["rev"])
+    with pytest.raises(AssertionError, match="check_grads of vjp of twice: Jacobian mismatch"):
+        check_grads(twice, (np.ones(2),), modes=["rev"])
