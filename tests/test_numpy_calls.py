@@ -135,6 +135,67 @@ def test_count(capsys):
     assert len(right) >= RIGHT_AT_LEAST
 
 
+# An ndarray holds no rows: what makes one, writes to one, or gives a result whose shape depends on numbers is refused in a vmap.
+NO_ROWS = {
+    "np.asarray(x)", "np.array(x)", "np.array([c, c * 2])", "np.asarray([v, v * 2])", "np.asanyarray(x)", "np.ascontiguousarray(x)",
+    "np.float64(c)", "np.array([[c, 1.0], [0.0, c]])", "np.asarray(x, dtype=float)", "np.where(x > 0.8)", "q = a * 1; q += x; q",
+    "q = np.zeros(4); q[0] = c; q * c", "q = np.zeros((3, 4)); np.copyto(q, x); q",
+}  # fmt: skip
+
+
+def test_each_row_of_a_vmap_gets_what_it_gets_alone():
+    others = {name: value * 1.1 + (0 if name == "h" else 0.05) for name, value in OPERANDS.items()}
+    refused = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _, text in calls():
+            expected = [values(run(text, {name: value.copy() for name, value in row.items()})) for row in (OPERANDS, others)]
+
+            def function(*rows, text=text):
+                return tuple(map(gs.asarray, numbers(run(text, dict(zip(OPERANDS, rows))))))
+
+            try:
+                found = gs.vmap(function)(*(np.stack([OPERANDS[name], others[name]]) for name in OPERANDS))
+            except (TypeError, RuntimeError, ValueError):
+                refused.add(text)
+                continue
+            for i, row in enumerate(expected):
+                assert [part[i].shape for part in found] == [part.shape for part in row], text
+                for part, wanted in zip(found, row):
+                    np.testing.assert_allclose(part[i], wanted, rtol=1e-6 if part.dtype == np.float32 else 1e-10, err_msg=text)
+    assert refused == NO_ROWS
+
+
+def test_numpys_functions_that_read_numbers_do_so_row_by_row():
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(3, 5, 2)), rng.normal(size=(3, 5))
+    functions = [
+        lambda a, b: np.linalg.lstsq(a, b, rcond=None), lambda a, b: np.append(b, a[0, 0]), lambda a, b: np.choose(b.astype(int) % 2, [b, -b]),
+        lambda a, b: np.piecewise(b, condlist=[b < 0, b > 1], funclist=[np.square, 2.0, np.exp]), lambda a, b: np.unique(b),
+        lambda a, b: np.concatenate([b, a[0, 0].reshape(()), a], None), lambda a, b: np.select([b > 0, b < -1], [b, b * 2], a[0, 0]),
+        lambda a, b: np.geomspace(1.0, 1 + b[0] ** 2, 4), lambda a, b: np.histogram(b, [-3.0, 0.0, 3.0])[0],
+        *[functools.partial(written, write) for write in (
+            lambda y, b: np.putmask(y, b > 0, b * 2), lambda y, b: np.place(y, b > 0, [1.0, 2.0]), lambda y, b: np.put(y, [0, 1], b[3:]))],
+    ]  # fmt: skip
+    for function in functions:
+        found = numbers(gs.vmap(function)(a, b))
+        for i in range(3):
+            for part, wanted in zip(found, values(function(a[i], b[i])), strict=True):
+                np.testing.assert_allclose(part[i], wanted, rtol=1e-10)
+    slopes = gs.vmap(gs.grad(lambda a, b: (np.linalg.lstsq(a, b)[0] ** 2).sum()))(a, b)
+    steps = STEP * np.eye(10).reshape(10, 5, 2)
+    ends = [[(np.linalg.lstsq(a[1] + sign * step, b[1])[0] ** 2).sum() for sign in (1, -1)] for step in steps]
+    np.testing.assert_allclose(slopes[1].numpy().ravel(), [(plus - minus) / (2 * STEP) for plus, minus in ends], rtol=1e-5)
+    with np.testing.assert_raises_regex(RuntimeError, "the shape of the result depends on values"):
+        gs.vmap(np.unique)(np.array([[1.0, 1.0], [1.0, 2.0]]))
+
+
+def written(write, a, b):
+    y = b * 1.0
+    write(y, b)
+    return y
+
+
 @each("given, dtype", [
     (given, dtype) for given in ("u1", "i2", "f4") for dtype in ("u1", "i2", "u4", "i8", "f4", "f8") if np.can_cast(given, dtype, "same_kind")
 ])  # fmt: skip

@@ -131,7 +131,9 @@ def _without(value: Any, dims: list[str], dropped: set[str]) -> Any:
 def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> Any:
     """Axes are counted from the end; of several arrays each becomes a batch, and so does a shape that is asked for."""
     shape = next((arg for role, arg in zip(op.roles, args) if role == "s"), None)
-    rank = max(_rank(arg) for role, arg in zip(op.roles, args) if role in "al") + extra if shape is None else len(shape)
+    ranks = [_rank(arg) for role, arg in zip(op.roles, args) if role == "a"]
+    ranks += [_rank(item) for role, arg in zip(op.roles, args) if role == "l" for item in arg]
+    rank = max(ranks) + extra if shape is None else len(shape)
     several = sum(role in "al" for role in op.roles) > 1
     found = []
     for role, arg in zip(op.roles, args):
@@ -140,6 +142,8 @@ def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> A
         elif role == "l":
             arg = [spread(item, level).inside for item in arg]
         elif role in "xX":
+            if arg is None and min(ranks) < max(ranks):  # each of them is flattened by itself
+                raise Unfit
             arg = _from_the_end(arg, rank, op, role)
         elif role == "s":
             arg = (level.size, *arg)

@@ -7,6 +7,7 @@ by the first call of NumPy's on a tensor.
 
 import numpy as np
 
+from ..core.events import current_mapping
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..generated.numpy_table import FUNCTIONS, UNIVERSAL
@@ -87,6 +88,10 @@ def short_calls():
 
 def call_function(function, arguments, keywords):
     """A call of NumPy's that has more to it than its operator's arguments."""
+    if function in READING and (mapping := current_mapping()) is not None:
+        found = by_rows(mapping, function, arguments, keywords)
+        if found is not NotImplemented:
+            return found
     if function in WRITTEN:
         result = WRITTEN[function](*arguments, **keywords)
         return without_operator(function, arguments, keywords) if result is NotImplemented else result
@@ -109,6 +114,16 @@ def call_function(function, arguments, keywords):
         if not call.given:
             raise
         return without_operator(function, arguments, keywords, refusal=refusal)
+
+
+def by_rows(mapping, function, arguments, keywords):
+    """The call for each row of a vmap, whose numbers are at hand there; NotImplemented where nothing is a batch."""
+
+    def row(*given):
+        result = call_function(function, given[: len(arguments)], dict(zip(keywords, given[len(arguments) :])))
+        return tuple(map(asarray, result)) if isinstance(result, (tuple, list)) else result if result is None else asarray(result)
+
+    return mapping.call(named(function), row, (*arguments, *keywords.values()))
 
 
 def call_method(name, tensor, keywords):
@@ -196,6 +211,14 @@ def assign(function, target, index, values):
 WRITTEN = {
     np.copyto: copyto, np.put: put, np.place: place, np.putmask: putmask, np.fill_diagonal: fill_diagonal,
     np.put_along_axis: put_along_axis, **PIECED,
+}  # fmt: skip
+
+
+# Of these, those that choose by the numbers themselves: which elements a function gets, what the rank is.
+
+READING = {
+    np.choose, np.geomspace, np.histogram, np.linalg.lstsq, np.piecewise, np.place, np.put, np.put_along_axis, np.putmask,
+    np.real_if_close, np.unique,
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ def select(condlist, choicelist, default=0):
         raise ValueError("np.select: list of cases must be same length as list of conditions, and not empty")
     result = default
     for condition, choice in reversed(list(zip(condlist, choicelist))):
-        if values_of(condition).dtype != bool:
+        if asarray(condition).dtype != bool:
             raise TypeError("np.select: the conditions must be boolean")
         result = ops.where(condition, choice, result)
     return result
