@@ -15,7 +15,7 @@ import numpy as np
 
 from ..autograd import Function
 from ..autograd.nest import flatten
-from ..batching.passes import is_mapped
+from ..batching.passes import levels_of_one_draw
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -23,9 +23,10 @@ from ..func import custom_jvp, custom_vmap, jvp, pure_callback, stop_gradient
 from ..func.callbacks import OnArrays, called_back
 from ..func.closures import has_tangent
 from ..support.dispatch import ops
+from ..support.generator import Holder, as_generator, numpy_random
 
 
-def numbers(name: str, *values: Any) -> list[Any]:
+def numbers(name: str, *values: Any, least: Any = np.float16) -> list[Any]:
     """Arguments as tensors of one dtype, real or complex; Python's numbers take that of the arrays.
 
     Parameters
@@ -33,6 +34,8 @@ def numbers(name: str, *values: Any) -> list[Any]:
     name : str
         Who asks, for messages.
     *values : array_like or Tensor
+    least : dtype
+        What narrower numbers are widened to.
 
     Returns
     -------
@@ -47,6 +50,7 @@ def numbers(name: str, *values: Any) -> list[Any]:
     dtype = np.result_type(*(array.dtype if hasattr(array, "dtype") else array * 1.0 for array in arrays), 1.0)
     if dtype.kind not in "fc":
         raise TypeError(f"{name}: expected numbers, got {dtype}")
+    dtype = np.result_type(dtype, least)
     return [ops.astype(tensor, dtype) if (tensor := asarray(array)).dtype != dtype else tensor for array in arrays]
 
 
@@ -153,17 +157,35 @@ def must_be_constant(who: str, tensors: Sequence[Any]) -> None:
         raise RuntimeError(f"{who}, which have no derivative; pass x.detach()")
 
 
-def drawn_by(name: str) -> None:
-    """Refuse numbers that code of SciPy's draws, inside of a vmap: they would be the same for all rows, however it draws.
+def generator_for(name: str, random_state: Any) -> Any:
+    """What SciPy draws from; inside of a vmap only where all rows are to have the same numbers, which SciPy draws once.
+
+    Parameters
+    ----------
+    name : str
+        Who draws, for messages.
+    random_state : None, int, numpy.random.Generator, numpy.random.RandomState or gradspec.random's generator
 
     Raises
     ------
     RuntimeError
-        A vmap is open.
+        A vmap is open whose `randomness` is not "same", or whose chunks a RandomState would not draw the same for.
     """
-    if is_mapped():
-        raise RuntimeError(f"vmap: called random operation {name}, which draws once for all rows; draw before the vmap and map "
-                           "over what was drawn, or take the distributions of gs.random")  # fmt: skip
+    levels, random = levels_of_one_draw(), numpy_random()
+    if levels is None:
+        raise RuntimeError(f"vmap: called random operation {name}, which draws once for all rows; say randomness='same', draw "
+                           "before the vmap and map over what was drawn, or take the distributions of gs.random")  # fmt: skip
+    if isinstance(random_state, (int, np.integer)):
+        return random.RandomState(random_state)
+    if random_state is None or isinstance(random_state, (Holder, random.Generator)):
+        generator = as_generator(random_state, name, "random_state")
+        for level in levels:
+            level.rewind(generator)
+        return generator
+    if levels:
+        raise RuntimeError(f"vmap: {name} draws from a {type(random_state).__name__}, which is not put back between chunks; pass "
+                           "a numpy.random.Generator")  # fmt: skip
+    return random_state
 
 
 def computed(function: Callable[..., Any], *tensors: Any) -> Any:

@@ -198,6 +198,7 @@ def of_name(module, name):
     _, _, namespace = module.__name__.partition(".")
     answer = (
         row(NAMES, f"{namespace}.{name}", exact=True)
+        or of_scipy(namespace, name)
         or row(NAMES, name, exact=True)
         or method_of(name)
         or found_at(place_of(name))
@@ -246,6 +247,22 @@ def method_of(name):
     if not hasattr(tensor, name) or not name.endswith("_") and place_of(name):
         return None
     return f"write x.{name}{'()' if callable(getattr(tensor, name)) else ''}"
+
+
+def of_scipy(namespace, name):
+    """What SciPy has under that name in the namespace of which gs.scipy has a part: another namespace here, or SciPy's own."""
+    try:
+        value = getattr(import_module(namespace), name, None) if namespace.startswith("scipy.") else None
+    except ImportError:
+        return None
+    if value is None:
+        return None
+    beside = namespace.removeprefix("scipy.")
+    if beside in NAMESPACES and name in dir(import_module(f"gradspec.{beside}")):
+        return f"write gs.{beside}.{name}"
+    if isinstance(value, type | ModuleType) or not callable(value):
+        return f"write {namespace}.{name}"
+    return f"write {namespace}.{name}, which takes x.detach().numpy(): it has no derivative here"
 
 
 def of_arrays(namespace, name):

@@ -22,6 +22,8 @@ MODULES = {
                 "autograd.scipy.special autograd.scipy.stats autograd.scipy.integrate autograd.scipy.linalg autograd.scipy.signal "
                 "autograd.misc autograd.misc.optimizers autograd.extend autograd.test_util",
     "numpy": "numpy numpy.linalg numpy.fft numpy.random",
+    "scipy": "scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows "
+             "scipy.sparse scipy.sparse.linalg scipy.special scipy.stats",
 }  # fmt: skip
 OWN = re.compile(r"[a-z0-9_]+_p$|grad_\w+$|(?:norm|numpy)_[vj]jps?$|[A-Z]+_[A-Z_]+$|AVG|SUM|EPS|RTOL|TOL|\w*Type$|Script\w*$|Sym\w+$|sym_|\w+_notes$|\w*common_args$|BroadcastingList\d|\w+_common$")
 PYTHONS = {*sys.stdlib_module_names, "typing_extensions"}

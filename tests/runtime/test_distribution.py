@@ -231,3 +231,24 @@ def test_numbers_that_are_drawn_for_all_rows_are_refused(name):
     for randomness in ("error", "different"):
         with pytest.raises(RuntimeError, match="vmap: called random operation scipy.stats.\\w+.rvs"):
             gs.vmap(lambda x: x + draw(*RVS[name]).sum(), randomness=randomness)(gs.ones(3))
+
+
+@each("name", RVS)
+@each("chunk_size", [None, 2])
+def test_numbers_that_are_the_same_for_all_rows(name, chunk_size):
+    """Those of a loop that puts the generator back before each row, also from chunk to chunk and with rows for a location."""
+    draw, rows = getattr(gs.scipy.stats, name).rvs, gs.arange(5.0)
+    mapped = gs.vmap(lambda x: x + draw(*RVS[name]), randomness="same", chunk_size=chunk_size)
+    gs.random.manual_seed(3)
+    found, after = mapped(rows), gs.random.normal(0.0, 1.0)
+    gs.random.manual_seed(3)
+    once = gs.asarray(draw(*RVS[name]))
+    assert gs.random.normal(0.0, 1.0).item() == after.item()
+    np.testing.assert_array_equal(found.numpy(), np.stack([once.numpy() + i for i in range(5)]))
+    with pytest.raises(RuntimeError, match="RandomState, which is not put back between chunks"):
+        gs.vmap(lambda x: x + draw(*RVS[name], random_state=np.random.RandomState(0)), randomness="same")(rows)
+
+
+def test_rows_of_a_shape_parameter_are_refused():
+    with pytest.raises(RuntimeError, match="vmap"):
+        gs.vmap(lambda a: gs.scipy.stats.gamma.rvs(a), randomness="same")(gs.arange(1.0, 4.0))

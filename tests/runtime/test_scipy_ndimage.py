@@ -20,6 +20,18 @@ TURN = np.array([[0.9, 0.2], [-0.3, 1.1]])
 MODES = ("reflect", "constant", "nearest", "mirror", "wrap")
 INTERPOLATED = ("constant", "nearest", "mirror", "reflect", "grid-wrap")
 
+LABELS = np.array([[1, 1, 2, 0, 2], [1, 1, 2, 0, 0], [0, 0, 2, 2, 1], [3, 1, 1, 2, 0]])
+
+
+def np_or_tensor(parts):
+    """What SciPy gives as numbers in a row, ours as tensors."""
+    return gs.stack([gs.asarray(part) for part in parts]) if isinstance(parts, (list, tuple)) and isinstance(parts[0], gs.Tensor) else parts if isinstance(parts, gs.Tensor) else np.asarray(parts)
+
+
+def real_and_imag(y):
+    return gs.stack([y.real, y.imag]) if isinstance(y, gs.Tensor) else np.stack([y.real, y.imag])
+
+
 CALLS = {
     **{f"correlate1d {mode}": (lambda s, x, w, mode=mode: s.correlate1d(x, w, mode=mode, cval=0.3), X, W) for mode in MODES},
     "correlate1d origin": (lambda s, x, w: s.correlate1d(x, w, 0, origin=-1), X, W),
@@ -80,6 +92,19 @@ CALLS = {
     "rotate": (lambda s, x, a: s.rotate(x, float(a) if s is scipy_ndimage else a), X, np.array(23.0)),
     "rotate whole": (lambda s, x, a: s.rotate(x, float(a) if s is scipy_ndimage else a, reshape=False, order=1, mode="mirror"), X, np.array(-35.0)),
     "rotate axes": (lambda s, x, a: s.rotate(x, float(a) if s is scipy_ndimage else a, axes=(0, 2), mode="nearest"), CUBE, np.array(17.0)),
+    **{name: (lambda s, x, name=name: getattr(s, name)(x), X) for name in ("sum_labels", "mean", "variance", "standard_deviation", "maximum", "minimum")},
+    **{f"{name} labels": (lambda s, x, name=name: np_or_tensor(getattr(s, name)(x, LABELS, [2, 1])), X)
+       for name in ("sum_labels", "mean", "variance", "standard_deviation", "maximum", "minimum")},
+    "mean above 0": (lambda s, x: s.mean(x, LABELS), X),
+    "center_of_mass": (lambda s, x: np_or_tensor(s.center_of_mass(x + 3.0)), X),
+    "center_of_mass labels": (lambda s, x: np_or_tensor([part for centre in s.center_of_mass(x + 3.0, LABELS, [2, 1]) for part in centre]), X),
+    "extrema": (lambda s, x: np_or_tensor(s.extrema(x)[:2]), X),
+    "fourier_gaussian": (lambda s, x, w: s.fourier_gaussian(x, w), X, np.array([0.8, 1.2])),
+    "fourier_gaussian halved": (lambda s, x, w: s.fourier_gaussian(x, w, n=8), X, np.array(0.7)),
+    "fourier_uniform": (lambda s, x, w: s.fourier_uniform(x, w), X, np.array([1.8, 2.3])),
+    "fourier_ellipsoid": (lambda s, x: s.fourier_ellipsoid(x, (1.8, 2.3)), X),
+    "fourier_ellipsoid cube": (lambda s, x: s.fourier_ellipsoid(x, 1.3), CUBE),
+    "fourier_shift": (lambda s, x, w: real_and_imag(s.fourier_shift(x, w)), X, np.array([0.3, -1.1])),
 }  # fmt: skip
 
 
@@ -124,7 +149,7 @@ def test_what_has_no_derivative_is_refused_by_name():
         ndimage.correlate1d(X, W, origin=2)
 
 
-@each("name", [name for name in CALLS if not name.startswith("rotate")])
+@each("name", [name for name in CALLS if not name.startswith(("rotate", "extrema"))])
 def test_rows_of_a_vmap_have_images_and_places_of_their_own(name):
     call, *args = CALLS[name]
     dims = tuple(None if x.ndim == 0 or "gaussian" in name and i else 0 for i, x in enumerate(args))  # a window has one size
@@ -138,3 +163,10 @@ def test_batches():
     x = gs.asarray(RANDOM.normal(size=(2, 4, 5)))
     slope = gs.grad(lambda x: (ndimage.map_coordinates(x, PLACES) ** 2).sum() + (ndimage.gaussian_filter(x, 0.7) ** 2).sum())
     np.testing.assert_allclose(gs.vmap(slope)(x).numpy(), gs.stack([slope(x[0]), slope(x[1])]).numpy(), atol=1e-12)
+
+
+def test_labels_are_constants():
+    with pytest.raises(RuntimeError, match="ndimage.mean: labels and index"):
+        ndimage.mean(X, gs.tensor(LABELS.astype(float), requires_grad=True))
+    assert ndimage.sum_labels(X, LABELS, 9).item() == 0 and np.isnan(ndimage.mean(X, LABELS, 9).item())
+    assert [place for place in ndimage.extrema(X, LABELS, [1])[2:]] == [place for place in scipy_ndimage.extrema(X, LABELS, [1])[2:]]

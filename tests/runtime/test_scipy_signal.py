@@ -20,6 +20,20 @@ WINDOW = 0.5 - 0.5 * np.cos(np.pi * np.arange(8) / 4)
 Z = np.fft.rfft(np.lib.stride_tricks.sliding_window_view(np.pad(LONG, 4), 8)[::4] * WINDOW).T / WINDOW.sum()
 
 CALLS = {
+    "freqz": (lambda s, b, a: s.freqz(b, a, 7)[1], B, A),
+    "freqz places": (lambda s, b, a, w: s.freqz(b, a, w, fs=3.0)[1], B, A, np.array([0.1, 0.7, 1.2])),
+    "freqz whole": (lambda s, b: s.freqz(b, worN=5, whole=True)[1], B),
+    "freqz nyquist": (lambda s, b: s.freqz(b, worN=5, include_nyquist=True)[1], B),
+    "freqz_sos": (lambda s, sos: s.freqz_sos(sos, 6)[1], np.array([[1.0, 0.3, 0.1, 1.0, -0.2, 0.1], [0.5, 0.2, 0.4, 1.0, 0.3, 0.2]])),
+    "freqz_zpk": (lambda s, z, p, k: s.freqz_zpk(z, p, k, 6)[1], np.array([0.3 + 0.2j, 0.3 - 0.2j]), np.array([0.5 + 0.1j, -0.4]), np.array(1.3)),
+    "upfirdn": (lambda s, h, x: s.upfirdn(h, x, 3, 2), LONG[:7], X),
+    "upfirdn axis": (lambda s, h, x: s.upfirdn(h, x, 2, 3, axis=0), B, XX),
+    "decimate": (lambda s, x: s.decimate(x, 2, 3), np.resize(LONG, 40)),
+    "decimate once": (lambda s, x: s.decimate(x, 3, zero_phase=False), np.resize(LONG, 40)),
+    "decimate fir": (lambda s, x: s.decimate(x, 3, 12, "fir"), np.resize(LONG, 40)),
+    "decimate fir once": (lambda s, x: s.decimate(x, 3, 12, "fir", zero_phase=False), np.resize(LONG, 40)),
+    "wiener": (lambda s, x: s.wiener(x), XX),
+    "wiener noise": (lambda s, x, n: s.wiener(x, (3, 5), n), XX, np.array(0.3)),
     "lfilter": (lambda s, b, a, x: s.lfilter(b, a, x), B, A, X),
     "lfilter axis": (lambda s, b, a, x: s.lfilter(b, a, x, axis=0), B, A, XX),
     "lfilter FIR": (lambda s, b, x: s.lfilter(b, [2.0], x), B, X),

@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 
 from ...batching.batched import STANDS
-from ...core.operand import asarray
 from ...func import implicit
 from ...support.dispatch import ops
+from ..values import numbers
 
 __all__ = ["PPoly", "floats", "interval", "refuse_unsorted"]
 
 
 def floats(x: Any) -> Any:
     """A tensor in double precision, in which SciPy interpolates."""
-    x = asarray(x)
-    return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
+    return numbers("scipy.interpolate", x, least=np.float64)[0]
 
 
 def refuse_unsorted(caller: str, x: Any, name: str = "x") -> None:

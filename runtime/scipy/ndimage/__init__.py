@@ -7,6 +7,9 @@ operators.
 from .filters import convolve, convolve1d, correlate, correlate1d, gaussian_filter, gaussian_filter1d, gaussian_gradient_magnitude
 from .filters import gaussian_laplace, generic_gradient_magnitude, generic_laplace, laplace, prewitt, sobel, uniform_filter
 from .filters import uniform_filter1d
+from . import fourier, measurements
+from .fourier import *  # noqa: F403
+from .measurements import *  # noqa: F403
 from .interpolation import affine_transform, map_coordinates, rotate, shift, spline_filter, spline_filter1d, zoom
 from .ranks import maximum_filter, maximum_filter1d, median_filter, minimum_filter, minimum_filter1d, percentile_filter
 from .ranks import rank_filter
@@ -14,6 +17,7 @@ from ..values import in_given_precision
 from ...support.later import answer
 
 __all__ = [
+    *fourier.__all__, *measurements.__all__,
     "affine_transform", "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d",
     "gaussian_gradient_magnitude", "gaussian_laplace", "generic_gradient_magnitude", "generic_laplace", "laplace",
     "map_coordinates", "maximum_filter", "maximum_filter1d", "median_filter", "minimum_filter", "minimum_filter1d",

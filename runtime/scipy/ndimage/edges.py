@@ -11,14 +11,14 @@ import numpy as np
 
 from ...core.operand import asarray
 from ...support.dispatch import ops
+from ..values import numbers
 
 MODES = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-constant", "grid-mirror", "grid-wrap")
 
 
 def floats(name: str, input: Any) -> Any:
     """An image as floating point numbers."""
-    x = asarray(input)
-    return x if x.dtype.kind in "fc" else ops.astype(x, np.float64)
+    return numbers(name, input)[0]
 
 
 def each_axis(name: str, value: Any, count: int) -> list:

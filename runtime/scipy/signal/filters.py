@@ -13,7 +13,7 @@ import numpy as np
 from ...autograd import Function
 from ...core.operand import asarray
 from ...support.dispatch import ops
-from ..values import computed
+from ..values import computed, numbers
 
 __all__ = ["filtfilt", "lfilter", "lfilter_zi", "lfiltic", "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
 
@@ -64,9 +64,7 @@ def _moving_sum(b: Any, x: Any) -> Any:
 
 
 def _floats(*values: Any) -> list:
-    found = [asarray(value) for value in values]
-    kind = np.result_type(np.float64 if any(x.dtype.kind in "iub" for x in found) else np.float32, *(x.dtype for x in found))
-    return [ops.astype(x, kind) for x in found]
+    return numbers("scipy.signal", *values, least=np.float32)
 
 
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:

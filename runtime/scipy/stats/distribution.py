@@ -15,8 +15,7 @@ import numpy as np
 from ...core.operand import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
-from ...support.generator import Holder, as_generator
-from ..values import drawn_by, elementwise, reals, refused
+from ..values import elementwise, generator_for, reals, refused
 from .frozen import Frozen
 
 Formula = Callable[..., Any]
@@ -163,9 +162,7 @@ class Distribution:
         """SciPy's random numbers at `loc` 0 and `scale` 1, in the shape of the result."""
         import scipy.stats
 
-        drawn_by(f"scipy.stats.{self.name}.rvs")
-        if random_state is None or isinstance(random_state, Holder):
-            random_state = as_generator(random_state, f"{self.name}.rvs", "random_state")
+        random_state = generator_for(f"scipy.stats.{self.name}.rvs", random_state)
         if size is None:
             size = np.broadcast_shapes(*(tensor.shape for tensor in (*shapes, loc, scale)))
         parameters = [stop_gradient(shape).numpy() for shape in shapes]

@@ -16,8 +16,7 @@ from ...generated.ops import exp, log, log1p, mT, where, xlogy
 from ...linalg import cholesky, eigvalsh, pinv, solve_triangular
 from ...special import digamma, gammaln, ive
 from ...support.dispatch import ops
-from ...support.generator import Holder, as_generator, numpy_random
-from ..values import drawn_by, must_be_constant, reals, refused
+from ..values import generator_for, must_be_constant, reals, refused
 from .frozen import Frozen
 from .tails import some
 
@@ -47,10 +46,7 @@ class Multivariate:
 
     def generator(self, random_state: Any) -> Any:
         """What SciPy draws from."""
-        drawn_by(f"scipy.stats.{self.name}.rvs")
-        if random_state is None or isinstance(random_state, Holder):
-            return as_generator(random_state, f"{self.name}.rvs", "random_state")
-        return numpy_random().RandomState(random_state) if isinstance(random_state, (int, np.integer)) else random_state
+        return generator_for(f"scipy.stats.{self.name}.rvs", random_state)
 
 
 def _size(size: Any) -> tuple[int, ...]:
