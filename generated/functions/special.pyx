@@ -4,6 +4,8 @@
 `apply` turns gradients into gradients on arrays; `apply_recorded` is the same formula on tensors, through the operators.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.support.dispatch import ops
 
@@ -18,6 +20,7 @@ cdef Forward1 forward_erfcx = <Forward1> load_forward("gradspec.generated.kernel
 cdef Forward2 forward__erfcx_derivative = <Forward2> load_forward(
     "gradspec.generated.kernels.pointwise_unary", "_erfcx_derivative", 2
 )
+cdef Forward1 forward_log1p = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "log1p", 1)
 cdef Forward2 forward_polygamma = <Forward2> load_forward("gradspec.generated.kernels.pointwise_unary", "polygamma", 2)
 cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
@@ -58,6 +61,7 @@ cdef Forward1 forward_y1 = <Forward1> load_forward("gradspec.generated.kernels.s
 cdef Forward2 forward_yv = <Forward2> load_forward("gradspec.generated.kernels.special", "yv", 2)
 cdef Forward2 forward_zeta = <Forward2> load_forward("gradspec.generated.kernels.special", "zeta", 2)
 cdef Forward3 forward__zeta_slope = <Forward3> load_forward("gradspec.generated.kernels.special", "_zeta_slope", 3)
+cdef Forward2 forward__log1p_ratio = <Forward2> load_forward("gradspec.generated.kernels.special_integrals", "_log1p_ratio", 2)
 
 
 cdef class BetaBackward(Node):
@@ -264,6 +268,193 @@ cdef class BetalnBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_a, self.saved_b = True, None, None
+
+
+cdef Program binom_grad_n = Program("grad, y, given_2, given_3 -> grad_n", """
+    grad_n = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
+cdef Program binom_grad_n_2 = Program("total, part -> grad_n", "grad_n = add(subtract(total, part), 1)")
+cdef Program binom_grad_k = Program("grad, y, given_2, given_3 -> grad_k", """
+    grad_k = multiply(grad, multiply(y, subtract(given_2, given_3)))""")
+cdef Program binom_grad_k_2 = Program("total, part -> grad_k", "grad_k = add(subtract(total, part), 1)")
+
+cdef class BinomBackward(Node):
+    """binom(n, k) -> y
+
+    dy/dn = y * (digamma(total + 1) - digamma(total - part + 1))
+    dy/dk = y * (digamma(total - part + 1) - digamma(part + 1))
+    where total = astype(n, y.dtype)
+    where part = astype(k, y.dtype)
+    """
+    saves = ("n", "y_dtype", "k", "y")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_n = grad_k = None
+        n = saved_array(self, self.saved_n, self.version_n, "n")
+        y_dtype = self.saved_y_dtype
+        k = saved_array(self, self.saved_k, self.version_k, "k")
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        total = forward_astype(n, y_dtype)
+        part = forward_astype(k, y_dtype)
+        if wanted_ & 1:
+            grad_n = binom_grad_n.run(
+                (grad, y, forward_digamma(forward_add(total, 1)), forward_digamma(binom_grad_n_2.run((total, part))))
+            )
+        if wanted_ & 2:
+            grad_k = binom_grad_k.run(
+                (grad, y, forward_digamma(binom_grad_k_2.run((total, part))), forward_digamma(forward_add(part, 1)))
+            )
+        return grad_n, grad_k
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_n = grad_k = None
+        n = saved_tensor(self, self.saved_n, self.version_n, "n")
+        y_dtype = self.saved_y_dtype
+        k = saved_tensor(self, self.saved_k, self.version_k, "k")
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        total = ops.astype(n, y_dtype)
+        part = ops.astype(k, y_dtype)
+        if wanted_ & 1:
+            grad_n = grad * (y * (ops.digamma(total + 1) - ops.digamma(total - part + 1)))
+        if wanted_ & 2:
+            grad_k = grad * (y * (ops.digamma(total - part + 1) - ops.digamma(part + 1)))
+        return grad_n, grad_k
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_n, self.saved_k, self.saved_y = True, None, None, None
+
+
+cdef Program boxcox_grad_x = Program("grad, base, power -> grad_x", "grad_x = multiply(grad, pow(base, subtract(power, 1)))")
+cdef Program boxcox_grad_lmbda = Program("grad, base, given_2 -> grad_lmbda", """
+    grad_lmbda = multiply(grad, multiply(square(log(base)), given_2))""")
+cdef Program boxcox_grad_lmbda_2 = Program("power, base -> grad_lmbda", "grad_lmbda = multiply(power, log(base))")
+
+cdef class BoxcoxBackward(Node):
+    """boxcox(x, lmbda) -> y
+
+    dy/dx = base ** (power - 1)
+    dy/dlmbda = square(log(base)) * _exprel_derivative(power * log(base), 1)
+    where base = astype(x, y.dtype)
+    where power = astype(lmbda, y.dtype)
+    """
+    saves = ("x", "y_dtype", "lmbda")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_lmbda = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
+        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        base = forward_astype(x, y_dtype)
+        power = forward_astype(lmbda, y_dtype)
+        if wanted_ & 1:
+            grad_x = boxcox_grad_x.run((grad, base, power))
+        if wanted_ & 2:
+            grad_lmbda = boxcox_grad_lmbda.run(
+                (grad, base, forward__exprel_derivative(boxcox_grad_lmbda_2.run((power, base)), 1))
+            )
+        return grad_x, grad_lmbda
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_lmbda = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
+        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        base = ops.astype(x, y_dtype)
+        power = ops.astype(lmbda, y_dtype)
+        if wanted_ & 1:
+            grad_x = grad * base ** (power - 1)
+        if wanted_ & 2:
+            grad_lmbda = grad * (ops.square(ops.log(base)) * ops._exprel_derivative(power * ops.log(base), 1))
+        return grad_x, grad_lmbda
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_lmbda = True, None, None
+
+
+cdef Program boxcox1p_grad_x = Program("grad, power, size -> grad_x", """
+    grad_x = multiply(grad, exp(multiply(subtract(power, 1), size)))""")
+cdef Program boxcox1p_grad_lmbda = Program("grad, size, given_2 -> grad_lmbda", """
+    grad_lmbda = multiply(grad, multiply(square(size), given_2))""")
+
+cdef class Boxcox1pBackward(Node):
+    """boxcox1p(x, lmbda) -> y
+
+    dy/dx = exp((power - 1) * size)
+    dy/dlmbda = square(size) * _exprel_derivative(power * size, 1)
+    where size = log1p(astype(x, y.dtype))
+    where power = astype(lmbda, y.dtype)
+    """
+    saves = ("x", "y_dtype", "lmbda")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_lmbda = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
+        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        size = forward_log1p(forward_astype(x, y_dtype))
+        power = forward_astype(lmbda, y_dtype)
+        if wanted_ & 1:
+            grad_x = boxcox1p_grad_x.run((grad, power, size))
+        if wanted_ & 2:
+            grad_lmbda = boxcox1p_grad_lmbda.run((grad, size, forward__exprel_derivative(forward_multiply(power, size), 1)))
+        return grad_x, grad_lmbda
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_lmbda = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        y_dtype = self.saved_y_dtype
+        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        size = ops.log1p(ops.astype(x, y_dtype))
+        power = ops.astype(lmbda, y_dtype)
+        if wanted_ & 1:
+            grad_x = grad * ops.exp((power - 1) * size)
+        if wanted_ & 2:
+            grad_lmbda = grad * (ops.square(size) * ops._exprel_derivative(power * size, 1))
+        return grad_x, grad_lmbda
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_lmbda = True, None, None
+
+
+cdef Program cosm1_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, negative(sin(x)))")
+
+cdef class Cosm1Backward(Node):
+    """cosm1(x) -> y; dy/dx = -sin(x)"""
+    saves = ("x",)
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return cosm1_grad_x.run((grad, x))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return grad * -ops.sin(x)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None
 
 
 cdef Program dawsn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, multiply(-0.8862269254527579, given_1))")
@@ -653,6 +844,62 @@ cdef class GammaincinvBackward(Node):
         self.released, self.saved_a, self.saved_x = True, None, None
 
 
+cdef Program huber_bound = Program("delta, given_1, given_2 -> bound", "bound = where(less(delta, 0), given_1, given_2)")
+cdef Program huber_near = Program("error, bound -> near", "near = less_equal(absolute(error), bound)")
+cdef Program huber_grad_delta = Program("grad, near, error, bound -> grad_delta", """
+    grad_delta = multiply(grad, where(near, 0, subtract(absolute(error), bound)))""")
+cdef Program huber_grad_r = Program("grad, near, error, bound -> grad_r", """
+    grad_r = multiply(grad, where(near, error, multiply(bound, sign(error))))""")
+
+cdef class HuberBackward(Node):
+    """huber(delta, r) -> y
+
+    dy/ddelta = where(near, 0, abs(error) - bound)
+    dy/dr = where(near, error, bound * sign(error))
+    where bound = where(delta < 0, nan, astype(delta, y.dtype))
+    where error = astype(r, y.dtype)
+    where near = abs(error) <= bound
+    """
+    saves = ("delta", "y_dtype", "r")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_delta = grad_r = None
+        delta = saved_array(self, self.saved_delta, self.version_delta, "delta")
+        y_dtype = self.saved_y_dtype
+        r = saved_array(self, self.saved_r, self.version_r, "r")
+        bound = huber_bound.run((delta, math.nan, forward_astype(delta, y_dtype)))
+        error = forward_astype(r, y_dtype)
+        near = huber_near.run((error, bound))
+        if wanted_ & 1:
+            grad_delta = huber_grad_delta.run((grad, near, error, bound))
+        if wanted_ & 2:
+            grad_r = huber_grad_r.run((grad, near, error, bound))
+        return grad_delta, grad_r
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_delta = grad_r = None
+        delta = saved_tensor(self, self.saved_delta, self.version_delta, "delta")
+        y_dtype = self.saved_y_dtype
+        r = saved_tensor(self, self.saved_r, self.version_r, "r")
+        bound = ops.where(delta < 0, math.nan, ops.astype(delta, y_dtype))
+        error = ops.astype(r, y_dtype)
+        near = ops.absolute(error) <= bound
+        if wanted_ & 1:
+            grad_delta = grad * ops.where(near, 0, ops.absolute(error) - bound)
+        if wanted_ & 2:
+            grad_r = grad * ops.where(near, error, bound * ops.sign(error))
+        return grad_delta, grad_r
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_delta, self.saved_r = True, None, None
+
+
 cdef class I0Backward(Node):
     """i0(x) -> y; dy/dx = i1(x)"""
     saves = ("x",)
@@ -741,6 +988,112 @@ cdef class I1eBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_x = True, None
+
+
+cdef Program inv_boxcox_grad_y = Program("grad, x, power, scaled -> grad_y", """
+    grad_y = multiply(grad, divide(x, add(1, multiply(power, scaled))))""")
+cdef Program inv_boxcox_grad_lmbda = Program("grad, x, scaled, given_3 -> grad_lmbda", """
+    grad_lmbda = multiply(grad, multiply(multiply(x, square(scaled)), given_3))""")
+
+cdef class InvBoxcoxBackward(Node):
+    """inv_boxcox(y, lmbda) -> x
+
+    dx/dy = x / (1 + power * scaled)
+    dx/dlmbda = x * square(scaled) * _log1p_ratio(power * scaled, 1)
+    where scaled = astype(y, x.dtype)
+    where power = astype(lmbda, x.dtype)
+    """
+    saves = ("y", "x_dtype", "lmbda", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_y = grad_lmbda = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_dtype = self.saved_x_dtype
+        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        scaled = forward_astype(y, x_dtype)
+        power = forward_astype(lmbda, x_dtype)
+        if wanted_ & 1:
+            grad_y = inv_boxcox_grad_y.run((grad, x, power, scaled))
+        if wanted_ & 2:
+            grad_lmbda = inv_boxcox_grad_lmbda.run((grad, x, scaled, forward__log1p_ratio(forward_multiply(power, scaled), 1)))
+        return grad_y, grad_lmbda
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_y = grad_lmbda = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_dtype = self.saved_x_dtype
+        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        scaled = ops.astype(y, x_dtype)
+        power = ops.astype(lmbda, x_dtype)
+        if wanted_ & 1:
+            grad_y = grad * (x / (1 + power * scaled))
+        if wanted_ & 2:
+            grad_lmbda = grad * (x * ops.square(scaled) * ops._log1p_ratio(power * scaled, 1))
+        return grad_y, grad_lmbda
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_lmbda, self.saved_x = True, None, None, None
+
+
+cdef Program inv_boxcox1p_grad_y = Program("grad, x, power, scaled -> grad_y", """
+    grad_y = multiply(grad, divide(add(1, x), add(1, multiply(power, scaled))))""")
+cdef Program inv_boxcox1p_grad_lmbda = Program("grad, x, scaled, given_3 -> grad_lmbda", """
+    grad_lmbda = multiply(grad, multiply(multiply(add(1, x), square(scaled)), given_3))""")
+
+cdef class InvBoxcox1pBackward(Node):
+    """inv_boxcox1p(y, lmbda) -> x
+
+    dx/dy = (1 + x) / (1 + power * scaled)
+    dx/dlmbda = (1 + x) * square(scaled) * _log1p_ratio(power * scaled, 1)
+    where scaled = astype(y, x.dtype)
+    where power = astype(lmbda, x.dtype)
+    """
+    saves = ("y", "x_dtype", "lmbda", "x")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_y = grad_lmbda = None
+        y = saved_array(self, self.saved_y, self.version_y, "y")
+        x_dtype = self.saved_x_dtype
+        lmbda = saved_array(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        scaled = forward_astype(y, x_dtype)
+        power = forward_astype(lmbda, x_dtype)
+        if wanted_ & 1:
+            grad_y = inv_boxcox1p_grad_y.run((grad, x, power, scaled))
+        if wanted_ & 2:
+            grad_lmbda = inv_boxcox1p_grad_lmbda.run((grad, x, scaled, forward__log1p_ratio(forward_multiply(power, scaled), 1)))
+        return grad_y, grad_lmbda
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_y = grad_lmbda = None
+        y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        x_dtype = self.saved_x_dtype
+        lmbda = saved_tensor(self, self.saved_lmbda, self.version_lmbda, "lmbda")
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        scaled = ops.astype(y, x_dtype)
+        power = ops.astype(lmbda, x_dtype)
+        if wanted_ & 1:
+            grad_y = grad * ((1 + x) / (1 + power * scaled))
+        if wanted_ & 2:
+            grad_lmbda = grad * ((1 + x) * ops.square(scaled) * ops._log1p_ratio(power * scaled, 1))
+        return grad_y, grad_lmbda
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_y, self.saved_lmbda, self.saved_x = True, None, None, None
 
 
 cdef Program iv_grad_x = Program("grad, given_1, given_2 -> grad_x", """
@@ -1327,6 +1680,123 @@ cdef class PochBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_z, self.saved_m, self.saved_y = True, None, None, None
+
+
+cdef Program powm1_grad_x = Program("grad, power, base -> grad_x", """
+    grad_x = multiply(grad, multiply(power, pow(base, subtract(power, 1))))""")
+cdef Program powm1_grad_y = Program("grad, v, base -> grad_y", "grad_y = multiply(grad, multiply(add(v, 1), log(base)))")
+
+cdef class Powm1Backward(Node):
+    """powm1(x, y) -> v
+
+    dv/dx = power * base ** (power - 1)
+    dv/dy = (v + 1) * log(base)
+    where base = astype(x, v.dtype)
+    where power = astype(y, v.dtype)
+    """
+    saves = ("x", "v_dtype", "y", "v")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_x = grad_y = None
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        v_dtype = self.saved_v_dtype
+        if wanted_ & 1:
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+        base = forward_astype(x, v_dtype)
+        if wanted_ & 1:
+            power = forward_astype(y, v_dtype)
+            grad_x = powm1_grad_x.run((grad, power, base))
+        if wanted_ & 2:
+            v = saved_array(self, self.saved_v, self.version_v, "v")
+            grad_y = powm1_grad_y.run((grad, v, base))
+        return grad_x, grad_y
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_x = grad_y = None
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        v_dtype = self.saved_v_dtype
+        if wanted_ & 1:
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+        base = ops.astype(x, v_dtype)
+        if wanted_ & 1:
+            power = ops.astype(y, v_dtype)
+            grad_x = grad * (power * base ** (power - 1))
+        if wanted_ & 2:
+            v = saved_tensor(self, self.saved_v, self.version_v, "v")
+            grad_y = grad * ((v + 1) * ops.log(base))
+        return grad_x, grad_y
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x, self.saved_y, self.saved_v = True, None, None, None
+
+
+cdef Program pseudo_huber_bound = Program("delta, given_1, given_2 -> bound", "bound = where(less(delta, 0), given_1, given_2)")
+cdef Program pseudo_huber_ratio = Program("error, bound -> ratio", "ratio = divide(error, where(equal(bound, 0), 1, bound))")
+cdef Program pseudo_huber_root = Program("ratio -> root", "root = sqrt(add(1, square(ratio)))")
+cdef Program pseudo_huber_grad_delta = Program("grad, bound, error, ratio, root -> grad_delta", """
+    grad_delta = multiply(grad, where(equal(bound, 0), absolute(error), divide(multiply(bound, square(divide(square(ratio),
+        add(root, 1)))), root)))""")
+cdef Program pseudo_huber_grad_r = Program("grad, bound, error, root -> grad_r", """
+    grad_r = multiply(grad, where(equal(bound, 0), 0, divide(error, root)))""")
+
+cdef class PseudoHuberBackward(Node):
+    """pseudo_huber(delta, r) -> y
+
+    dy/ddelta = where(bound == 0, abs(error), bound * square(square(ratio) / (root + 1)) / root)
+    dy/dr = where(bound == 0, 0, error / root)
+    where bound = where(delta < 0, nan, astype(delta, y.dtype))
+    where error = astype(r, y.dtype)
+    where ratio = error / where(bound == 0, 1, bound)
+    where root = sqrt(1 + square(ratio))
+    """
+    saves = ("delta", "y_dtype", "r")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        grad_delta = grad_r = None
+        delta = saved_array(self, self.saved_delta, self.version_delta, "delta")
+        y_dtype = self.saved_y_dtype
+        r = saved_array(self, self.saved_r, self.version_r, "r")
+        bound = pseudo_huber_bound.run((delta, math.nan, forward_astype(delta, y_dtype)))
+        error = forward_astype(r, y_dtype)
+        ratio = pseudo_huber_ratio.run((error, bound))
+        root = pseudo_huber_root.run((ratio,))
+        if wanted_ & 1:
+            grad_delta = pseudo_huber_grad_delta.run((grad, bound, error, ratio, root))
+        if wanted_ & 2:
+            grad_r = pseudo_huber_grad_r.run((grad, bound, error, root))
+        return grad_delta, grad_r
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        grad_delta = grad_r = None
+        delta = saved_tensor(self, self.saved_delta, self.version_delta, "delta")
+        y_dtype = self.saved_y_dtype
+        r = saved_tensor(self, self.saved_r, self.version_r, "r")
+        bound = ops.where(delta < 0, math.nan, ops.astype(delta, y_dtype))
+        error = ops.astype(r, y_dtype)
+        ratio = error / ops.where(bound == 0, 1, bound)
+        root = ops.sqrt(1 + ops.square(ratio))
+        if wanted_ & 1:
+            grad_delta = (
+                grad * ops.where(bound == 0, ops.absolute(error), bound * ops.square(ops.square(ratio) / (root + 1)) / root)
+            )
+        if wanted_ & 2:
+            grad_r = grad * ops.where(bound == 0, 0, error / root)
+        return grad_delta, grad_r
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_delta, self.saved_r = True, None, None
 
 
 cdef Program rel_entr_grad_a = Program("grad, p, q -> grad_a", """

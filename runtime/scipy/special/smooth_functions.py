@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...func import custom_jvp
-from ...generated.ops import cos, cosh, exp, log, real, sin, square, where
-from ...special import digamma, erf, gammaln, rgamma, sinc
+from ...generated.ops import cos, cosh, exp, real, sin, square, where
+from ...special import erf, gammaln, rgamma, sinc
 from ...support.dispatch import ops
 from ..values import elementwise, named, numbers, reals, refused, smooth
 
@@ -126,15 +126,6 @@ cosdg = named("cosdg", "x", "Cosine of an angle in degrees.", _cosdg)
 sindg = named("sindg", "x", "Sine of an angle in degrees.", _sindg)
 tandg = _simple("tandg", "x", "Tangent of an angle in degrees.", lambda y, x: _PER_DEGREE * (1 + y * y))
 cotdg = _simple("cotdg", "x", "Cotangent of an angle in degrees.", lambda y, x: -_PER_DEGREE * (1 + y * y))
-cosm1 = _simple("cosm1", "x", "cos(x) - 1 without cancellation.", lambda y, x: -sin(x))
-powm1 = _simple(
-    "powm1", "x y", "x**y - 1 without cancellation.", lambda v, x, y: y * x ** (y - 1), lambda v, x, y: (v + 1) * log(x)
-)  # fmt: skip
-
-# Products of gamma functions; a derivative is NaN at a pole of digamma.
-binom = _simple("binom", "n k", "Binomial coefficient of real numbers.",
-                lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
-                lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)))  # fmt: skip
 loggamma = named("loggamma", "z", "Logarithm of the gamma function; NaN for negative numbers, as SciPy has it.",
                  lambda z: where(z < 0, math.nan, gammaln(where(z < 0, 1.0, z))))  # fmt: skip
 softplus = named("softplus", "x", "log(1 + exp(x)).", lambda x: ops.logaddexp(0.0, x))
@@ -218,7 +209,7 @@ def _dn(ph: Any, m: Any) -> Any:
 
 
 __all__ = [
-    "airy", "binom", "cosdg", "cosm1", "cotdg", "ellipj", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1",
-    "hyperu", "lambertw", "loggamma", "modstruve", "ndtri_exp", "owens_t", "powm1", "shichi", "sici", "sindg",
-    "softplus", "struve", "tandg", "voigt_profile", "wofz", "wrightomega",
+    "airy", "cosdg", "cotdg", "ellipj", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1", "hyperu", "lambertw", "loggamma",
+    "modstruve", "ndtri_exp", "owens_t", "shichi", "sici", "sindg", "softplus", "struve", "tandg", "voigt_profile", "wofz",
+    "wrightomega",
 ]  # fmt: skip
