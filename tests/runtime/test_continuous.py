@@ -29,12 +29,15 @@ SHAPES = {
     "cosine": (), "semicircular": (), "bradford": (0.7,), "triang": (0.3,), "trapezoid": (0.2, 0.7), "truncexpon": (3.7,),
     "truncnorm": (-0.7, 2.1), "loguniform": (0.4, 3.1), "reciprocal": (0.2, 1.1), "powerlaw": (1.7,), "johnsonsb": (0.7, 1.4),
     "wrapcauchy": (0.4,), "skewcauchy": (0.4,), "powernorm": (3.2,), "vonmises": (1.7,), "vonmises_line": (1.7,), "crystalball": (1.3, 2.8),
-    "ncx2": (3.4, 2.6), "ncf": (5.2, 9.3, 1.8), "nct": (6.3, -0.8), "pearson3": (-0.7,), "jf_skew_t": (2.6, 1.4),
+    "ncx2": (3.4, 2.6), "ncf": (5.2, 9.3, 1.8), "nct": (6.3, -0.8), "pearson3": (-0.7,), "jf_skew_t": (2.6, 1.4), "kappa4": (-0.3, 0.2),
+    "rel_breitwigner": (1.7,), "irwinhall": (4,),
 }  # fmt: skip
 PROBABILITIES = np.array([1e-3, 0.37, 0.998])
 METHODS = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
 # What has no formula, by which the derivative is refused.
 REFUSED = {"norminvgauss", "vonmises", "vonmises_line"}
+# Of which the shape is a whole number: each method refuses its derivative.
+WHOLE = {"irwinhall"}
 
 
 def families(of=SHAPES):
@@ -93,19 +96,48 @@ def test_derivatives_are_those_of_differences(name, shapes):
     q = np.array([0.03, 0.4, 0.62, 0.96])
     x = getattr(scipy_stats, name).ppf(q, *shapes)
     moves = direction(name, shapes, x, generator)
-    given = [x, *(np.full(x.shape, float(v)) for v in shapes), np.zeros(x.shape), np.ones(x.shape)]
+    whole = shapes if name in WHOLE else ()
+    given = [x, *(np.full(x.shape, float(v)) for v in shapes[len(whole) :]), np.zeros(x.shape), np.ones(x.shape)]
+    moves = [moves[0], *moves[1 + len(whole) :]]
     for method in ("logpdf", "cdf", "logsf", "ppf"):
         if method == "ppf" and name in REFUSED - {"vonmises"}:
             continue  # SciPy searches for each number
         if method == "ppf":
             given[0], moves[0] = q, 0.3 * q * (1 - q)
-        function = getattr(ours, method)
+        function = lambda x, *rest, method=method: getattr(ours, method)(x, *whole, *rest)  # noqa: E731
         first, second = in_all_ways(function, given, moves)
         expected = along(function, given, moves)
         for found, way in zip(first, ("backward", "forward")):
             close(found, expected[0], 3e-8, f"{method} {way}")
         for found, way in zip(second, ("backward", "forward")):
             np.testing.assert_allclose(found, expected[1], rtol=1e-5, atol=1e-7, err_msg=f"{method} twice {way}")
+
+
+def test_kappa4_at_hard_parameters():
+    """Of either sign and 0, where other families are its limits: values, and derivatives by differences."""
+    x, step = np.array([-0.3, 0.1, 0.6]), 1e-5
+    for h, k in ((0.0, 0.0), (0.0, 0.3), (0.4, 0.0), (-0.4, 0.0), (0.4, 0.3), (0.4, -0.3), (-0.4, 0.3), (1.0, 0.2), (0.7, 1e-9)):
+        for method in ("pdf", "cdf"):
+            found, theirs = getattr(stats.kappa4, method), getattr(scipy_stats.kappa4, method)
+            tiny = 0 < k < 1e-8  # where SciPy's loses seven digits, and the limit has nine
+            close(found(x, h, k), theirs(x, h, 0.0 if tiny else k), 1e-8 if tiny else 1e-12, f"{method} {h} {k}")
+            slope = gs.grad(lambda h, k: found(x, h, k).sum(), (0, 1))(h, k)  # noqa: B023
+            for part, moved in zip(slope, ((step, 0.0), (0.0, step))):
+                ahead, behind = (found(x, h + sign * moved[0], k + sign * moved[1]).sum() for sign in (1, -1))
+                close(part, (ahead - behind).item() / (2 * step), 1e-7, f"{method} {h} {k}")
+        ends = [float(end.item()) for end in stats.kappa4.support(h, k)]
+        assert ends == pytest.approx([float(end) for end in scipy_stats.kappa4.support(h, k)]), (h, k)
+
+
+def test_many_uniform_numbers():
+    """Splines of a high order, of which no term cancels, and the derivative in n that there is not."""
+    n, x = np.array([1, 2, 30]), np.array([[0.3, 0.7, 2.0], [0.9, 1.1, 27.0]])
+    close(stats.irwinhall.sf(x[1, 2], 30), scipy_stats.irwinhall.cdf(30 - x[1, 2], 30), 1e-12, "sf")
+    for method in ("pdf", "cdf"):
+        for i in range(3):
+            close(getattr(stats.irwinhall, method)(x, n)[:, i], getattr(scipy_stats.irwinhall, method)(x[:, i], n[i]), 1e-11, method)
+        with pytest.raises(NotImplementedError, match="scipy.stats.irwinhall has no derivative in n, which is a whole number"):
+            gs.grad(lambda n: getattr(stats.irwinhall, method)(0.7, n))(2.0)  # noqa: B023
 
 
 @each("name", sorted(REFUSED))

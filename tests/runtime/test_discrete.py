@@ -15,6 +15,7 @@ SHAPES = {
     "bernoulli": (0.3,), "binom": (7, 0.3), "poisson": (2.4,), "geom": (0.4,), "nbinom": (2.5, 0.4), "betabinom": (6, 1.4, 2.2),
     "betanbinom": (4, 5.2, 1.3), "hypergeom": (20, 7, 12), "nhypergeom": (20, 7, 4), "logser": (0.6,), "planck": (0.5,),
     "boltzmann": (1.4, 8), "dlaplace": (0.8,), "randint": (2, 9), "zipf": (6.5,), "yulesimon": (4.5,), "skellam": (2.3, 1.4),
+    "zipfian": (1.3, 8),
 }  # fmt: skip
 K = np.array([-2.0, 0.0, 1.0, 2.0, 2.5, 3.0, 5.0, 40.0])
 

@@ -9,7 +9,7 @@ import gradspec  # noqa: F401 (waits for it)
 
 from .counts import (
     bernoulli, betabinom, betanbinom, binom, boltzmann, dlaplace, geom, hypergeom, logser,
-    nbinom, nhypergeom, planck, poisson, randint, yulesimon, skellam, zipf,
+    nbinom, nhypergeom, planck, poisson, randint, yulesimon, skellam, zipf, zipfian,
 )  # fmt: skip
 from .gamma_kind import (
     argus, beta, betaprime, chi, chi2, erlang, f, gamma, gengamma, halfgennorm, invgamma, maxwell, nakagami, pearson3, rdist,
@@ -17,16 +17,16 @@ from .gamma_kind import (
 from .half_line import (
     alpha, burr, burr12, expon, exponpow, exponweib, fatiguelife, fisk, foldcauchy, foldnorm, genexpon, genextreme,
     genhalflogistic, genpareto, gibrat, gompertz, halfcauchy, halflogistic, halfnorm, invgauss, invweibull, kappa3, levy,
-    levy_l, loglaplace, lognorm, lomax, mielke, pareto, powerlognorm, rayleigh, recipinvgauss, rice, truncpareto,
+    levy_l, loglaplace, lognorm, lomax, mielke, pareto, powerlognorm, rayleigh, recipinvgauss, rel_breitwigner, rice, truncpareto,
     truncweibull_min, wald, weibull_max, weibull_min,
 )  # fmt: skip
 from .interval import (
-    anglit, arcsine, bradford, cosine, johnsonsb, loguniform, powerlaw, reciprocal, semicircular, trapezoid, triang,
+    anglit, arcsine, bradford, cosine, irwinhall, johnsonsb, loguniform, powerlaw, reciprocal, semicircular, trapezoid, triang,
     truncexpon, truncnorm, uniform, wrapcauchy,
 )  # fmt: skip
 from .whole_line import (
     cauchy, crystalball, dgamma, dweibull, exponnorm, genlogistic, gennorm, gumbel_l, gumbel_r, hypsecant, jf_skew_t,
-    johnsonsu, laplace, laplace_asymmetric, loggamma, logistic, moyal, norm, norminvgauss, powernorm, skewcauchy,
+    johnsonsu, kappa4, laplace, laplace_asymmetric, loggamma, logistic, moyal, norm, norminvgauss, powernorm, skewcauchy,
     skewnorm, t, vonmises, vonmises_line,
 )  # fmt: skip
 from .kde import gaussian_kde
@@ -47,16 +47,16 @@ __all__ = [
     "exponweib", "f", "fatiguelife", "fisk", "foldcauchy", "foldnorm", "gamma", "gaussian_kde", "genexpon", "genextreme",
     "gengamma", "genhalflogistic", "genlogistic", "gennorm", "genpareto", "geom", "gibrat", "gmean", "gompertz", "gumbel_l",
     "gumbel_r", "gzscore", "halfcauchy", "halfgennorm", "halflogistic", "halfnorm", "hmean", "hypergeom", "hypsecant",
-    "invgamma", "invgauss", "invweibull", "invwishart", "jf_skew_t", "johnsonsb", "johnsonsu", "kappa3", "kendalltau",
-    "kurtosis", "laplace", "laplace_asymmetric", "levy", "levy_l", "linregress", "loggamma", "logistic", "loglaplace",
-    "lognorm", "logser", "loguniform", "lomax", "matrix_normal", "maxwell", "mielke", "mode", "moment", "moyal", "multinomial",
-    "multivariate_normal", "multivariate_t", "nakagami", "nbinom", "ncf", "nct", "ncx2", "nhypergeom", "norm", "norminvgauss",
-    "pareto", "pearson3", "pearsonr", "planck", "pmean", "poisson", "powerlaw", "powerlognorm", "powernorm", "randint",
-    "rankdata", "rayleigh", "rdist", "recipinvgauss", "reciprocal", "rice", "sem", "semicircular", "skellam", "skew",
-    "skewcauchy", "skewnorm", "spearmanr", "t", "trapezoid", "triang", "trim_mean", "truncexpon", "truncnorm", "truncpareto",
-    "truncweibull_min", "ttest_1samp", "ttest_ind", "ttest_rel", "uniform", "variation", "vonmises", "vonmises_fisher",
-    "vonmises_line", "wald", "wasserstein_distance", "weibull_max", "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf",
-    "zmap", "zscore",
+    "invgamma", "invgauss", "invweibull", "invwishart", "irwinhall", "jf_skew_t", "johnsonsb", "johnsonsu", "kappa3",
+    "kappa4", "kendalltau", "kurtosis", "laplace", "laplace_asymmetric", "levy", "levy_l", "linregress", "loggamma",
+    "logistic", "loglaplace", "lognorm", "logser", "loguniform", "lomax", "matrix_normal", "maxwell", "mielke", "mode",
+    "moment", "moyal", "multinomial", "multivariate_normal", "multivariate_t", "nakagami", "nbinom", "ncf", "nct", "ncx2",
+    "nhypergeom", "norm", "norminvgauss", "pareto", "pearson3", "pearsonr", "planck", "pmean", "poisson", "powerlaw",
+    "powerlognorm", "powernorm", "randint", "rankdata", "rayleigh", "rdist", "recipinvgauss", "reciprocal", "rel_breitwigner",
+    "rice", "sem", "semicircular", "skellam", "skew", "skewcauchy", "skewnorm", "spearmanr", "t", "trapezoid", "triang",
+    "trim_mean", "truncexpon", "truncnorm", "truncpareto", "truncweibull_min", "ttest_1samp", "ttest_ind", "ttest_rel",
+    "uniform", "variation", "vonmises", "vonmises_fisher", "vonmises_line", "wald", "wasserstein_distance", "weibull_max",
+    "weibull_min", "wishart", "wrapcauchy", "yulesimon", "zipf", "zipfian", "zmap", "zscore",
 ]  # fmt: skip
 globals().update(absent)
 __all__ = sorted([*__all__, *absent])

@@ -5,11 +5,14 @@ Owns their formulas, which are those of SciPy's documentation: for `loc` 0.
 
 import math
 
+import numpy as np
+
 from ...generated.ops import abs, cosh, entr, exp, expm1, log, log1p, maximum, minimum, sinh, sqrt, square, tanh, where, xlogy
 from ...special import betainc, betaln, gammainc, gammaincc, gammaln, xlog1py, zeta
+from ...support.dispatch import ops
 from .discrete import Discrete
 from .half_line import powers
-from .poisson_sums import last, log_poisson, log_sum, poisson_mean
+from .poisson_sums import extreme, last, log_poisson, log_sum, poisson_mean
 from .tails import existing, log_betainc, log_gammainc, log_gammaincc
 
 COUNTS = (0.0, math.inf)
@@ -142,6 +145,27 @@ zipf = Discrete(
     logpmf=lambda k, a: -a * log(k) - log(zeta(a, 1.0)), cdf=lambda k, a: 1 - zeta(a, k + 1) / zeta(a, 1.0),
     sf=lambda k, a: zeta(a, k + 1) / zeta(a, 1.0),
     stats=lambda a: powers(lambda k: zeta(where(a > k + 1, a - k, 2.0), 1.0) / zeta(a, 1.0), lambda k: a > k + 1),
+)  # fmt: skip
+
+
+_MOST = 1e7  # terms of a sum of powers; NaN beyond, and beyond 1e4 in a batch of `vmap`, whose numbers nobody can see
+
+
+def _powers_between(a, low, high):
+    """The sum of j**-a over the whole numbers above `low` up to `high`."""
+    most = min(extreme(high, np.max, 1e4), _MOST)
+    j, held, ends = np.arange(1.0, most + 1), high <= most, 0 * (low + high)  # which refuse a derivative, as no comparison does
+    a, low, high = last(a, low, high)
+    return ends + where(held, ops.sum(where((j > low) & (j <= high), exp(-a * np.log(j)), 0.0), -1), math.nan)
+
+
+zipfian = Discrete(
+    "zipfian", "a n", doc="Zipf distribution of the numbers up to n, of which ten millions are added up at most.", whole="n",
+    support=lambda a, n: (1.0, n), domain=lambda a, n: (a >= 0) & (n > 0),
+    logpmf=lambda k, a, n: -a * log(k) - log(_powers_between(a, 0.0, n)),
+    cdf=lambda k, a, n: _powers_between(a, 0.0, k) / _powers_between(a, 0.0, n),
+    sf=lambda k, a, n: _powers_between(a, k, n) / _powers_between(a, 0.0, n),
+    stats=lambda a, n: powers(lambda k: _powers_between(a - k, 0.0, n) / _powers_between(a, 0.0, n)),
 )  # fmt: skip
 
 

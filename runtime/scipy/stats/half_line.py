@@ -5,7 +5,7 @@ Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `
 
 import math
 
-from ...generated.ops import abs, atan, atan2, exp, expm1, log, log1p, sqrt, square, tan, where, xlogy
+from ...generated.ops import abs, atan, atan2, exp, expm1, log, log1p, minimum, sqrt, square, tan, where, xlogy
 from ...special import (
     betaln,
     erf,
@@ -14,6 +14,7 @@ from ...special import (
     erfinv,
     exp1,
     expit,
+    exprel,
     i0e,
     i1e,
     log_ndtr,
@@ -25,7 +26,7 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
-from ..ratios import expm1_ratio, log1p_ratio
+from ..ratios import log1p_ratio
 from .continuous import Continuous
 from .tails import existing, from_raw, softplus
 from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, nan, pi
@@ -128,7 +129,7 @@ genpareto = Continuous(
     "genpareto", "c", doc="Generalised Pareto distribution; exponential at c = 0.", domain=ops.isfinite,
     support=lambda c: (0.0, where(c < 0, -1 / where(c < 0, c, -1.0), inf)),
     logpdf=lambda x, c: -(c + 1) * x * log1p_ratio(c * x), logsf=lambda x, c: -x * log1p_ratio(c * x),
-    ppf=lambda q, c: -log1p(-q) * expm1_ratio(-c * log1p(-q)), isf=lambda q, c: -log(q) * expm1_ratio(-c * log(q)),
+    ppf=lambda q, c: -log1p(-q) * exprel(-c * log1p(-q)), isf=lambda q, c: -log(q) * exprel(-c * log(q)),
     stats=_genpareto_stats, entropy=lambda c: 1 + c,
 )  # fmt: skip
 genextreme = Continuous(
@@ -137,8 +138,8 @@ genextreme = Continuous(
     support=lambda c: (where(c < 0, 1 / where(c < 0, c, -1.0), -inf), where(c > 0, 1 / where(c > 0, c, 1.0), inf)),
     logpdf=lambda x, c: (c - 1) * x * log1p_ratio(-c * x) - exp(-x * log1p_ratio(-c * x)),
     logcdf=lambda x, c: -exp(-x * log1p_ratio(-c * x)),
-    ppf=lambda q, c: -log(-log(q)) * expm1_ratio(c * log(-log(q))),
-    isf=lambda q, c: -log(-log1p(-q)) * expm1_ratio(c * log(-log1p(-q))),
+    ppf=lambda q, c: -log(-log(q)) * exprel(c * log(-log(q))),
+    isf=lambda q, c: -log(-log1p(-q)) * exprel(c * log(-log1p(-q))),
     entropy=lambda c: EULER * (1 - c) + 1,
 )  # fmt: skip
 
@@ -302,6 +303,30 @@ kappa3 = Continuous(
     "kappa3", "a", doc="Kappa distribution of three parameters.", support=POSITIVE,
     logpdf=lambda x, a: log(a) - (1 / a + 1) * log(a + x**a), logcdf=lambda x, a: -softplus(log(a) - a * log(x)) / a,
     ppf=lambda q, a: (a / expm1(-a * log(q))) ** (1 / a),
+)  # fmt: skip
+
+
+def _breitwigner_root(rho):
+    return sqrt(1 + 1 / square(rho))
+
+
+def _breitwigner_stats(rho):
+    """By the density's constant, 2 / pi * k / rho**2."""
+    root = _breitwigner_root(rho)
+    mean = sqrt(2 / (1 + root)) * root * rho / pi * (pi / 2 + atan(rho))
+    return mean, rho * rho * root - square(mean), nan, nan
+
+
+def _breitwigner_cdf(x, rho):
+    turn = ops.sqrt(ops.complex(-1 + 0 * rho, 1 / rho)) * atan(x / ops.sqrt(ops.complex(-square(rho), -rho)))
+    return minimum(2 / pi * sqrt(2 / (1 + _breitwigner_root(rho))) * ops.imag(turn), 1.0)
+
+
+rel_breitwigner = Continuous(
+    "rel_breitwigner", "rho", doc="Relativistic Breit-Wigner distribution.", support=POSITIVE,
+    logpdf=lambda x, rho: log(2 / pi * sqrt(2 / (1 + _breitwigner_root(rho))) * _breitwigner_root(rho))
+        - log1p(square((x - rho) * (x + rho) / rho)),
+    cdf=_breitwigner_cdf, stats=_breitwigner_stats,
 )  # fmt: skip
 rayleigh = Continuous(
     "rayleigh", doc="Rayleigh distribution.", support=POSITIVE,

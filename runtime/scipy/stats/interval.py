@@ -5,12 +5,17 @@ Owns their formulas, which are those of SciPy's documentation: for `loc` 0 and `
 
 import math
 
+import numpy as np
+
 from ...generated.ops import asin as arcsin
 from ...generated.ops import atan2 as arctan2
 from ...generated.ops import cos, exp, expm1, isinf, log, log1p, sin, sqrt, square, where, xlogy
 from ...special import expit, log_ndtr, logit, ndtr, ndtri
+from ...support.dispatch import ops
+from ..values import refused
 from .continuous import Continuous
 from .half_line import powers
+from .poisson_sums import extreme, last
 from .tails import log_ndtr_between
 from .whole_line import LOG_2PI, log2, log_gauss, pi
 
@@ -161,4 +166,38 @@ wrapcauchy = Continuous(
     cdf=lambda x, c: arctan2((1 + c) * sin(x / 2), (1 - c) * cos(x / 2)) / pi,
     sf=lambda x, c: arctan2((1 + c) * sin(x / 2), -(1 - c) * cos(x / 2)) / pi,
     ppf=lambda q, c: 2 * arctan2((1 - c) * sin(pi * q), (1 + c) * cos(pi * q)), entropy=lambda c: LOG_2PI + log1p(-c * c),
+)  # fmt: skip
+
+
+def _count(n):
+    return refused(n, (n,), "scipy.stats.irwinhall has no derivative in n, which is a whole number; pass n.detach()")
+
+
+def _splines(x, n):
+    """B-splines of the order n on whole knots, which begin at 0, 1, ..., n, along a last axis: de Boor's sums, all positive."""
+    most = extreme(n, np.max, 32.0)  # in a batch of `vmap` NaN beyond
+    j, found = np.arange(2 * most + 1), math.nan
+    (x,) = last(x)
+    y = where(ops.floor(x) == j, 1.0, 0.0) + 0 * x
+    for order in range(1, int(most) + 1):
+        if order > 1:
+            j = j[:-1]
+            y = ((x - j) * y[..., :-1] + (order + j - x) * y[..., 1:]) / (order - 1)
+        found = where(ops.expand_dims(n, -1) == order, y[..., : int(most) + 1], found)
+    return found
+
+
+def _near(x, n):
+    return where(2 * x > n, n - x, x)
+
+
+def _irwinhall_below(x, n):
+    return ops.sum(_splines(x, n + 1), -1)
+
+
+irwinhall = Continuous(
+    "irwinhall", "n", doc="Sum of n uniform numbers; n is whole and has no derivative.", support=lambda n: (0.0, _count(n)),
+    domain=lambda n: (n > 0) & (ops.floor(n) == n), pdf=lambda x, n: _splines(_near(x, _count(n)), _count(n))[..., 0],
+    cdf=lambda x, n: _irwinhall_below(x, _count(n)), sf=lambda x, n: _irwinhall_below(_count(n) - x, _count(n)),
+    stats=lambda n: (_count(n) / 2, _count(n) / 12, 0 * _count(n), -6 / (5 * _count(n))),
 )  # fmt: skip

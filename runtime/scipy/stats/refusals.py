@@ -33,7 +33,7 @@ _WORDS = {
         "dpareto_lognorm gausshyper genhyperbolic geninvgauss",
     "SciPy's density is an integral or a search for each number":
         "landau levy_stable studentized_range tukeylambda ksone kstwo kstwobign",
-    "its formulas are not written here, and are a function of tensors": "irwinhall kappa4 rel_breitwigner zipfian poisson_binom",
+    "its formulas are not written here, and are a function of tensors": "poisson_binom",
     "its parameters are whole numbers, or its sums SciPy's":
         "nchypergeom_fisher nchypergeom_wallenius multivariate_hypergeom random_table",
     "it draws matrices or directions at random; draw with SciPy, and go on with what was drawn":

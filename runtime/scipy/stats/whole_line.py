@@ -32,6 +32,7 @@ from ...special import (
     erfc,
     erfcinv,
     erfinv,
+    exprel,
     gammainc,
     gammaincc,
     gammaincinv,
@@ -51,6 +52,7 @@ from ...special import (
     gamma as gamma_function,
 )
 from ...support.dispatch import ops
+from ..ratios import log1p_ratio
 from .continuous import Continuous
 from .tails import existing, log_betainc, log_gammainc, log_gammaincc, softplus
 
@@ -324,4 +326,28 @@ def _jf_logpdf(y, a, b):
 jf_skew_t = Continuous(
     "jf_skew_t", "a b", doc="Skew t distribution of Jones and Faddy.", logpdf=_jf_logpdf,
     cdf=lambda y, a, b: betainc(a, b, _jf_share(y, a, b)[0]), sf=lambda y, a, b: betainc(b, a, _jf_share(y, a, b)[1]),
+)  # fmt: skip
+
+
+def _kappa4_fall(x, h, k):
+    power = exp(-x * log1p_ratio(-k * x))
+    return power * log1p_ratio(-h * power)
+
+
+def _kappa4_support(h, k):
+    size = log(where(h > 0, h, 1.0))
+    left = where(h > 0, size * exprel(-k * size), where(k < 0, 1 / where(k < 0, k, -1.0), -inf))
+    return left, where(k > 0, 1 / where(k > 0, k, 1.0), inf)
+
+
+def _kappa4_quantile(size, k):
+    return -size * exprel(k * size)
+
+
+kappa4 = Continuous(
+    "kappa4", "h k", doc="Hosking's distribution of four parameters; genextreme at h = 0.", support=_kappa4_support,
+    domain=lambda h, k: ops.isfinite(h) & ops.isfinite(k),
+    logpdf=lambda x, h, k: (k - 1) * x * log1p_ratio(-k * x) - (1 - h) * _kappa4_fall(x, h, k),
+    logcdf=lambda x, h, k: -_kappa4_fall(x, h, k),
+    ppf=lambda q, h, k: _kappa4_quantile(log(-log(q) * exprel(h * log(q))), k),
 )  # fmt: skip
