@@ -27,10 +27,11 @@ def drawing(name: str) -> tuple[int, ...]:
     return tuple(number for number, kind in enumerate(kinds) if kind.startswith("Generator"))
 
 
-def generators_of(line: Instruction) -> list[Any]:
-    """What an instruction draws random numbers from: None for the default generator."""
-    places = drawing(line.name)
-    return [line.arguments[place] for place in places] if places else []
+def generators_in(lines: list[Instruction]) -> list[Any]:
+    """What instructions draw random numbers from, each once: None for the default generator."""
+    places = {name: drawing(name) for name in {line.name for line in lines}}
+    found = [line.arguments[place] for line in lines for place in places[line.name]]
+    return list({id(one): one for one in found}.values())
 
 
 def is_kernel(line: Instruction) -> bool:

@@ -18,7 +18,9 @@ from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVE
 from ..core.node cimport NodeHooks
 from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, wrap
 from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray
+from ..support.capi cimport (
+    PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
+)
 from .playing cimport run
 from .spans cimport same_places
 from .playing import Missed
@@ -211,7 +213,8 @@ cdef int needs_of(object item) except -1:
 
 cdef bint fits(Layout* layout, object item, ndarray array) except -1:
     cdef int i
-    if PyArray_TYPE(array) != layout.type_num or PyArray_NDIM(array) != layout.ndim or PyArray_FLAGS(array) & FLAGS != layout.flags:
+    if PyArray_TYPE(array) != layout.type_num or PyArray_NDIM(array) != layout.ndim or (
+            PyArray_FLAGS(array) & FLAGS != layout.flags):
         return False
     if not PyArray_ISNOTSWAPPED(array):
         return False

@@ -8,7 +8,7 @@ lets go, and no loop joins those of a sum, so that each sum has its own.
 
 from __future__ import annotations
 
-from .steps import Blocks, Slot, Step, root_of
+from .steps import Blocks, Slot, Step, has_blocks, largest_loop, root_of
 
 LARGE = 4096  # elements from which on loops run block by block, and bytes that are much
 
@@ -95,7 +95,7 @@ class Run:
 
 def gathered(slots: list[Slot], steps: list[Step], sparing: bool = False) -> list[Step]:
     """The steps, large loops of one size behind a step "blocks"."""
-    if all(step.kind != "loop" or step.given.size < LARGE for step in steps):
+    if largest_loop(steps) < LARGE:
         return steps
     found: list[Step] = []
     run = Run(slots, steps, sparing)
@@ -117,7 +117,7 @@ def gathered(slots: list[Slot], steps: list[Step], sparing: bool = False) -> lis
 
 def scratched(slots: list[Slot], steps: list[Step]) -> list[Step]:
     """The steps, with blocks of scratch memory for what only the loops of one group use."""
-    if all(step.kind != "blocks" for step in steps):
+    if not has_blocks(steps):
         return steps
     group = -1
     users: dict[int, set[int]] = {}

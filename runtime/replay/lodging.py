@@ -58,6 +58,8 @@ def lodged(slots: list[Slot], steps: list[Step], pieces: list[Any]) -> tuple[lis
 def hosts_in(slots: list[Slot], steps: list[Step]) -> dict[int, int]:
     """Large results, with the step that is the first to use each, or the beginning of its group."""
     found: dict[int, int] = {}
+    if not any(slot.place == "fresh" and slot.bytes >= LARGE for slot in slots):
+        return found
     begins = end = -1
     for number, step in enumerate(steps):
         if step.kind == "blocks":

@@ -9,18 +9,18 @@ run block by block.
 
 from ..tracing.instructions cimport Instruction, layouts_of
 from ..tracing.values import copied
-from ..tracing.values cimport Value, lies_in, values_in
+from ..tracing.values cimport Value, lies_in, memory_of, values_in
 from .callers import Filler, arrays_in, caller, is_kernel
 from .capture import GUARD, Unfit
 from .forwards import forward_from
 from .gathering import gathered, scratched
 from .late import is_steady, last_call
 from .lodging import lodged
-from .loops import loop_from, rows_from
+from .loops import loop_from, plain, rows_from
 from .moves import pieces_of
 from .planning import Lifetimes, by_size, planned, released
-from .steps cimport Slot, Step
-from .steps import Loop, Sum
+from .steps cimport Loop, Slot, Step, step_of
+from .steps import Sum
 from .sums import sum_from
 from .tape import Tape
 
@@ -45,6 +45,7 @@ cdef class Lowered:
     cdef readonly list steps
     cdef readonly tuple results
     cdef readonly object tape, memory
+    cdef object lives       # of the slots, while the steps are arranged
     cdef dict numbers       # identity of a number's array -> its slot
     cdef set escaping, born, touched
     cdef list constants
@@ -65,9 +66,8 @@ cdef class Lowered:
         self.write_back()
         self.results = tuple([self.result(value) for value in self.returned])
         self.arrange()
+        self.anchors, self.born, self.touched, self.lives = {}, set(), set(), None  # needed no more
         self.tape = Tape(self.slots, self.steps, self.memory, tuple(self.externals), self.results)
-
-    # Memory.
 
     def arrange(self):
         """Put large loops together, in the way that takes less memory, and give each slot its place."""
@@ -80,14 +80,16 @@ cdef class Lowered:
         self.steps, staying = lodged(self.slots, self.steps, pieces)
         if len(staying) < len(pieces):
             self.memory = by_size(staying, self.memory)
-        self.steps = released(self.slots, self.steps, self.results, Lifetimes(self.slots, self.steps))
+            self.lives = Lifetimes(self.slots, self.steps)
+        self.steps = released(self.slots, self.steps, self.results, self.lives)
 
     def arranged(self, list steps, list places, bint sparing):
         """One of these ways; the pieces of memory that it takes."""
         for slot, place in zip(self.slots, places):
             slot.place = place
         self.steps = scratched(self.slots, gathered(self.slots, steps, sparing))
-        self.memory, pieces = planned(self.slots, self.steps, Lifetimes(self.slots, self.steps))
+        self.lives = Lifetimes(self.slots, self.steps)
+        self.memory, pieces = planned(self.slots, self.steps, self.lives)
         return pieces
 
     # Memory.
@@ -103,14 +105,15 @@ cdef class Lowered:
         made = set(self.born)
         for line in self.lines:
             for value in line.read:
-                memory = value.memory
+                memory = memory_of(value)
                 self.touched.add(memory)
                 if memory not in made:
                     self.constants.append(memory)
                     made.add(memory)
             for value in line.made:
-                made.add(value.memory)
-                self.touched.add(value.memory)
+                memory = memory_of(value)
+                made.add(memory)
+                self.touched.add(memory)
         self.constants += [value.memory for value in self.returned if value.memory not in made]
         return 0
 
@@ -177,7 +180,9 @@ cdef class Lowered:
         return 0
 
     cdef int slot(self, str place, Value value, int root=-1, Py_ssize_t offset=0, object data=None) except -1:
-        self.slots.append(Slot(place, value.dtype, value.shape, value.strides, root, offset, data))
+        cdef Slot slot = Slot.__new__(Slot)
+        slot.fill(place, value.dtype, value.shape, value.strides, root, offset, data)
+        self.slots.append(slot)
         return <int> len(self.slots) - 1
 
     cdef int place(self, Value value) except -1:
@@ -193,20 +198,24 @@ cdef class Lowered:
     cdef Value anchor_of(self, Value value):
         """A value that has a slot of its own, in which another value lies."""
         cdef Value anchor
-        for anchor in self.anchors.get(value.memory, ()):
+        for anchor in self.anchors.get(memory_of(value), ()):
             if lies_in(value, anchor):
                 return anchor
         raise Unfit(f"{value.type} looks at memory that nothing has made, or beyond the array that was given")
 
     cdef int anchor(self, Value value, int place) except -1:
         """Say that a value has a slot of its own, in which others of the same memory may lie."""
+        cdef list found = self.anchors.get(memory_of(value))
         self.places[value] = place
-        self.anchors.setdefault(value.memory, []).append(value)
+        if found is None:
+            self.anchors[memory_of(value)] = [value]
+        else:
+            found.append(value)
         return 0
 
     cdef int result(self, Value value) except -1:
         """The slot of what is returned: of what was given, that itself, and not the copy that the program wrote to."""
-        cdef Value memory = value.memory
+        cdef Value memory = memory_of(value)
         if memory not in self.shadows:
             return self.place(value)
         if value is memory:
@@ -223,7 +232,7 @@ cdef class Lowered:
         if line.target is not None:
             return False
         for value in line.made:
-            if value.memory in self.born:
+            if memory_of(value) in self.born:
                 looks = True
             elif value.layout.count:
                 return False
@@ -244,7 +253,7 @@ cdef class Lowered:
         elif not self.as_loop(line) and not self.as_sum(line) and not self.as_kernel(line) and not self.as_move(line):
             self.as_call(line)
         for value in line.made:
-            self.born.add(value.memory)
+            self.born.add(memory_of(value))
         return 0
 
     cdef int want(self, Value value) except -1:
@@ -256,16 +265,18 @@ cdef class Lowered:
     cdef bint as_loop(self, Instruction line) except -1:
         """Write an operator down as an inner loop, if it is one."""
         cdef Value out, value
-        cdef tuple key = layouts_of(line), operands, reads, given
+        cdef tuple key = layouts_of(line), operands, reads
         cdef list places = []
         cdef int target
-        loop = None if key is None else loop_from(line, key) or rows_from(line, key)
+        cdef Loop inner
+        loop = None if key is None else plain.get(key) or loop_from(line, key) or rows_from(line, key)
         if loop is None:
             return False
-        base, kind, operands, strides, size, rows, jumps = <tuple> loop
+        inner = Loop.__new__(Loop)
+        inner.operator, inner.which, operands, inner.strides, inner.size, inner.rows, inner.jumps = <tuple> loop
         out = line.outputs if line.target is None else line.target
         for value in line.read:
-            if value is not out and value.memory is out.memory:
+            if value is not out and memory_of(value) is memory_of(out):
                 return False
         if line.target is None:
             if not self.can_make(out):
@@ -273,10 +284,9 @@ cdef class Lowered:
             self.make(out, line)
         for item in operands:
             places.append(self.place(<Value> line.given[item]) if type(item) is int else self.number(item))
-        target = self.place(out)
-        reads = tuple(places)
-        inner = Loop(base, kind, (*reads, target), strides, size, rows, jumps)
-        self.steps.append(Step("rows" if jumps else "loop", inner, line.name, line.line, reads, (target,)))
+        target, reads = self.place(out), tuple(places)
+        inner.slots = (*reads, target)
+        self.steps.append(step_of("rows" if inner.jumps else "loop", inner, line.name, line.line, reads, (target,)))
         return True
 
     cdef bint as_sum(self, Instruction line) except -1:
@@ -383,7 +393,7 @@ cdef class Lowered:
         else:
             filled = Filler({value: self.want(value) for value in values_in(arguments)})
             reads = tuple(filled.names.values())
-        made = () if outputs is None else (outputs,) if type(outputs) is int else tuple([place for place in outputs if place >= 0])
+        made = (outputs,) if type(outputs) is int else tuple([place for place in outputs or () if place >= 0])
         written = made if target is None else (*made, target)
         given = (function, arguments, filled, outputs, arrays_in)
         self.steps.append(Step("call", given, line.name, line.line, reads, written))

@@ -6,9 +6,11 @@ enough.  Steps of one group of blocks live and die together, but for a result th
 program is over by then, a few large things leave fewer holes if the largest find their places first.
 """
 
+from libc.stdlib cimport free, malloc
+
 from bisect import bisect_left
 
-from .steps cimport Slot, Step
+from .steps cimport Loop, Slot, Step
 
 cdef enum:
     LARGE = 1 << 16     # bytes of an array that is let go as soon as it may
@@ -20,38 +22,68 @@ cdef class Lifetimes:
 
     Attributes
     ----------
-    roots : list of int
-        Of each slot the one whose memory it lies in.
     first, last : list of int
         Of each slot that is no look the first and the last step that uses its memory; -1 of one that none uses.
     ends : list of int
         For each step the last one that runs with it, block by block.
     """
 
-    cdef readonly list roots, first, last, ends
+    cdef Py_ssize_t* numbers            # all of these, one behind the other
+    cdef Py_ssize_t* roots              # of each slot the one whose memory it lies in
+    cdef Py_ssize_t* firsts
+    cdef Py_ssize_t* lasts
+    cdef Py_ssize_t* endings
+    cdef Py_ssize_t slots, steps
 
     def __init__(self, list slots, list steps):
-        cdef Py_ssize_t number, inner, place, root, count
+        cdef Py_ssize_t number, inner, place, count
         cdef Slot slot
         cdef Step step
-        self.roots = [slot.root if slot.place == "look" else place for place, slot in enumerate(slots)]
-        self.first, self.last, self.ends = [-1] * len(slots), [-1] * len(slots), list(range(len(steps)))
-        for number in range(len(steps)):
+        free(self.numbers)
+        self.slots, self.steps = len(slots), len(steps)
+        self.numbers = <Py_ssize_t*> malloc((3 * self.slots + self.steps + 1) * sizeof(Py_ssize_t))
+        if self.numbers == NULL:
+            raise MemoryError
+        self.roots, self.firsts = self.numbers, self.numbers + self.slots
+        self.lasts, self.endings = self.firsts + self.slots, self.firsts + 2 * self.slots
+        for place in range(self.slots):
+            slot = slots[place]
+            self.roots[place] = slot.root if slot.place == "look" else place
+            self.firsts[place] = self.lasts[place] = -1
+        for number in range(self.steps):
+            self.endings[number] = number
+        for number in range(self.steps):
             step = steps[number]
-            for place in step.reads:
-                root = self.roots[place]
-                if <Py_ssize_t> self.first[root] < 0:
-                    self.first[root] = number
-                self.last[root] = number
-            for place in step.writes:
-                root = self.roots[place]
-                if <Py_ssize_t> self.first[root] < 0:
-                    self.first[root] = number
-                self.last[root] = number
+            self.use(step.reads, number)
+            self.use(step.writes, number)
             if step.kind == "blocks":
                 count = step.given[0]
                 for inner in range(number, number + count + 1):
-                    self.ends[inner] = number + count
+                    self.endings[inner] = number + count
+
+    def __dealloc__(self):
+        free(self.numbers)
+
+    cdef int use(self, tuple places, Py_ssize_t number) except -1:
+        cdef Py_ssize_t place, root
+        for place in places:
+            root = self.roots[place]
+            if self.firsts[root] < 0:
+                self.firsts[root] = number
+            self.lasts[root] = number
+        return 0
+
+    @property
+    def first(self):
+        return [self.firsts[place] for place in range(self.slots)]
+
+    @property
+    def last(self):
+        return [self.lasts[place] for place in range(self.slots)]
+
+    @property
+    def ends(self):
+        return [self.endings[number] for number in range(self.steps)]
 
 
 cdef class Holes:
@@ -108,40 +140,49 @@ def planned(list slots, list steps, Lifetimes lives):
     int, list of Piece
         Bytes of all together, and the pieces of memory that slots take over from one another.
     """
-    cdef Py_ssize_t number, place
+    cdef Py_ssize_t number, place, heir, end
     cdef Holes holes = Holes()
     cdef Slot slot
-    cdef dict born = {}, dying = {}, sizes = {}, pieces = {}
+    cdef Step step
+    cdef list pieces = [None] * len(slots), found = [], born = [None] * len(steps), dying = [None] * len(steps)
     cdef Piece piece
     for place in range(len(slots)):
         slot = slots[place]
-        number = lives.first[place]
-        if number >= 0 and (slot.place == "planned" or slot.place == "offered"):
-            born.setdefault(number, []).append(place)
+        if lives.firsts[place] >= 0 and (slot.place == "planned" or slot.place == "offered"):
+            put(born, lives.firsts[place], place)
     for number in range(len(steps)):
-        for place in born.get(number, ()):
+        step, end = steps[number], lives.endings[number]
+        for place in born[number] or ():
             slot = slots[place]
-            sizes[place] = slot.bytes
-            heir = operand_that_dies(slots, steps[number], place, number, lives, sizes)
-            if heir is None and <Py_ssize_t> lives.ends[number] != number:
-                heir = block_that_died(slots, steps, place, number, lives, sizes, dying.get(lives.ends[number]))
-            if heir is None:
+            heir = operand_that_dies(slots, step, place, number, lives)
+            if heir < 0 and end != number:
+                heir = block_that_died(slots, steps, place, number, lives, dying[end])
+            if heir < 0:
                 slot.offset = holes.take(slot.bytes)
                 piece = Piece.__new__(Piece)
                 piece.first, piece.bytes, piece.slots = number, slot.bytes, []
+                found.append(piece)
             else:
                 slot.offset = (<Slot> slots[heir]).offset
-                dying[lives.ends[number]].remove(heir)
+                (<list> dying[end]).remove(heir)
                 piece = pieces[heir]
-            piece.last = lives.ends[<Py_ssize_t> lives.last[place]]
+            piece.last = lives.endings[lives.lasts[place]]
             piece.slots.append(slot)
             pieces[place] = piece
-            dying.setdefault(lives.ends[<Py_ssize_t> lives.last[place]], []).append(place)
-        for place in dying.pop(number, ()):
+            put(dying, piece.last, place)
+        for place in dying[number] or ():
             slot = slots[place]
             holes.give(slot.offset, slot.bytes)
-    found = list(dict.fromkeys(pieces.values()))
     return min(holes.memory, by_size(found, holes.memory)), found
+
+
+cdef int put(list lists, Py_ssize_t number, Py_ssize_t item) except -1:
+    """Append to one of some lists, which are None as long as there is nothing in them."""
+    if lists[number] is None:
+        lists[number] = [item]
+    else:
+        (<list> lists[number]).append(item)
+    return 0
 
 
 cdef class Piece:
@@ -192,61 +233,72 @@ def start_of(Piece piece):
     return piece.start
 
 
-cdef object operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes):
-    """An operand of a loop that nobody reads later, of the same size as the result: it may lie in the same place."""
-    cdef tuple jumps, places, strides
-    cdef Py_ssize_t i, j, count
-    cdef bint alone
-    if step.kind == "rows":
-        jumps = step.given.jumps
-    elif step.kind == "loop":
-        jumps = None
-    else:
-        return None
-    if step.writes != (place,):
-        return None
-    places, strides = step.given.slots, step.given.strides
-    count = len(places) - 1
+cdef Py_ssize_t operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives) except -2:
+    """An operand of a loop that nobody reads later, of the same size as the result: it may lie in the same place; else -1."""
+    cdef Loop loop
+    cdef Slot operand
+    cdef Py_ssize_t i, count, other
+    cdef bint rows = step.kind == "rows"
+    if not rows and step.kind != "loop" or len(step.writes) != 1 or <Py_ssize_t> step.writes[0] != place:
+        return -1
+    loop = step.given
+    count = len(loop.slots) - 1
     for i in range(count):
-        if <Py_ssize_t> lives.last[<Py_ssize_t> places[i]] != number or strides[i] != strides[count]:
-            continue
-        if (<Slot> slots[<Py_ssize_t> places[i]]).place != "planned" or sizes.get(places[i]) != sizes[place] or (
-                jumps is not None and jumps[i] != jumps[count]):
-            continue
-        alone = True
-        for j in range(count):
-            if lives.roots[<Py_ssize_t> places[j]] == places[i]:
-                alone = alone and places[j] == places[i] and strides[j] == strides[i] and (jumps is None or jumps[j] == jumps[i])
-        if alone:
-            return places[i]
-    return None
+        other = loop.slots[i]
+        operand = slots[other]
+        if lives.lasts[other] == number and operand.place == "planned" and operand.bytes == (<Slot> slots[place]).bytes:
+            if same_steps(loop, i, count, rows) and is_alone(loop, i, count, lives, rows):
+                return other
+    return -1
 
 
-cdef object block_that_died(list slots, list steps, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, dict sizes, dying):
+cdef bint same_steps(Loop loop, Py_ssize_t i, Py_ssize_t j, bint rows) except -1:
+    """Whether a loop goes through two of its operands alike."""
+    return <Py_ssize_t> loop.strides[i] == <Py_ssize_t> loop.strides[j] and (
+        not rows or <Py_ssize_t> loop.jumps[i] == <Py_ssize_t> loop.jumps[j])
+
+
+cdef bint is_alone(Loop loop, Py_ssize_t i, Py_ssize_t count, Lifetimes lives, bint rows) except -1:
+    """Whether a loop reads the memory of an operand as that operand alone."""
+    cdef Py_ssize_t j, place = loop.slots[i], other
+    for j in range(count):
+        other = loop.slots[j]
+        if lives.roots[other] == place and not (other == place and same_steps(loop, i, j, rows)):
+            return False
+    return True
+
+
+cdef Py_ssize_t block_that_died(
+    list slots, list steps, Py_ssize_t place, Py_ssize_t number, Lifetimes lives, list dying
+) except -2:
     """Memory that an earlier loop of the same group of blocks was the last to use, element by element as the result is written:
-    block by block it is free."""
-    cdef Py_ssize_t first = number
-    if not dying or steps[number].kind != "loop" or steps[number].writes != (place,):
-        return None
-    while first and lives.ends[first - 1] == lives.ends[number]:
+    block by block it is free; else -1."""
+    cdef Py_ssize_t first = number, other
+    cdef Step step = steps[number]
+    cdef Loop loop
+    if not dying or step.kind != "loop" or step.writes != (place,):
+        return -1
+    loop = step.given
+    while first and lives.endings[first - 1] == lives.endings[number]:
         first -= 1
     for other in dying:
-        if <Py_ssize_t> lives.last[other] < number and sizes[other] == sizes[place]:
-            if goes_along(slots, steps, other, first, number, lives, steps[number].given.strides[len(steps[number].given.strides) - 1]):
+        if lives.lasts[other] < number and (<Slot> slots[other]).bytes == (<Slot> slots[place]).bytes:
+            if goes_along(steps, other, first, number, lives, loop.strides[len(loop.strides) - 1]):
                 return other
-    return None
+    return -1
 
 
-cdef bint goes_along(list slots, list steps, other, Py_ssize_t first, Py_ssize_t number, Lifetimes lives, stride) except -1:
+cdef bint goes_along(list steps, Py_ssize_t other, Py_ssize_t first, Py_ssize_t number, Lifetimes lives, stride) except -1:
     """Whether the loops of a group use a slot's memory with that stride alone, as themselves and not as looks."""
-    cdef Py_ssize_t inner, i
-    cdef tuple places, strides
+    cdef Py_ssize_t inner, i, place
+    cdef Loop loop
     for inner in range(first, number):
-        if steps[inner].kind != "loop":  # what begins the group; a sum is behind all loops
+        if (<Step> steps[inner]).kind != "loop":  # what begins the group; a sum is behind all loops
             continue
-        places, strides = steps[inner].given.slots, steps[inner].given.strides
-        for i in range(len(places)):
-            if lives.roots[<Py_ssize_t> places[i]] == other and (places[i] != other or strides[i] != stride):
+        loop = (<Step> steps[inner]).given
+        for i in range(len(loop.slots)):
+            place = loop.slots[i]
+            if lives.roots[place] == other and (place != other or loop.strides[i] != stride):
                 return False
     return True
 
@@ -254,16 +306,16 @@ cdef bint goes_along(list slots, list steps, other, Py_ssize_t first, Py_ssize_t
 def released(list slots, list steps, results, Lifetimes lives):
     """The steps, with a release of what operators made behind its last use."""
     cdef Py_ssize_t number, place
-    cdef set kept = {lives.roots[place] for place in results}
+    cdef set kept = {lives.roots[<Py_ssize_t> place] for place in results}
     cdef dict freed = {}
     cdef list found = []
     cdef Slot slot
     for place in range(len(slots)):
-        number = lives.last[place]
+        number = lives.lasts[place]
         slot = slots[place]
         held = slot.place in ("called", "fresh") or slot.place == "offered" and slot.bytes >= LARGE  # it may be elsewhere
         if number >= 0 and held and place not in kept:
-            freed.setdefault(lives.ends[number], []).append(place)
+            freed.setdefault(lives.endings[number], []).append(place)
     if not freed:
         return steps
     for number in range(len(steps)):

@@ -129,7 +129,7 @@ cdef int play(Tape tape, Frame frame) except -1:
     except Missed:
         raise
     except Exception as error:
-        name, line = tape.lines[i]
+        name, line = tape.planned[i].name, tape.planned[i].line
         error.add_note(f"in {name}" + ("" if line is None else f", called at {line[0]}:{line[1]}") + ", which was replayed")
         raise
     return 0

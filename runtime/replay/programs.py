@@ -19,7 +19,7 @@ from ..engine.function import Function
 from ..support.generator import as_generator
 from ..tracing.values import Value, mapped, values_in
 from .again import Again, Inputs
-from .callers import generators_of
+from .callers import generators_in
 from .calls import Recorded, Result
 from .capture import GUARD, Captured, Unfit
 from .effects import does_something
@@ -60,7 +60,7 @@ class Program(Recorded):
             outputs = [value for _, value in taken.targets if value is not None]
             self.backward = lowered(taken.backward, inputs, outputs)
         self.index = {value: i for i, value in enumerate(self.forward.returned)}
-        self.generators = list({id(one): one for line in taken.lines for one in generators_of(line)}.values())
+        self.generators = generators_in(taken.lines)
         self.tape, self.wanted, self.written = self.forward.tape, tuple(self.forward.given), tuple(self.forward.written)
         self.groups = differences(taken.inputs)
         self.gradients = tuple((n, -1 if value is None else self.index[value]) for n, value in taken.gradients)

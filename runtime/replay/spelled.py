@@ -127,7 +127,7 @@ def spelled(lines: list[Instruction]) -> list[Instruction]:
     speller = Speller()
     found: list[Instruction] = []
     for line in lines:
-        if line.entry is not None and (line.entry.program or BOOL in [value.dtype for value in line.read]):
+        if line.entry is not None and (line.entry.program or line.reads_masks):
             found += speller.parts(line)
         else:
             found.append(line)

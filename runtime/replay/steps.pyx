@@ -6,10 +6,13 @@ Owns which slots a step reads and which it writes.
 
 from typing import NamedTuple
 
+from cython import no_gc
+
 cdef enum:
     ALIGNED = 64
 
 
+@no_gc  # it holds no containers but tuples of numbers
 cdef class Slot:
     """A place for an array.
 
@@ -28,24 +31,29 @@ cdef class Slot:
     """
 
     def __init__(self, str place, dtype, tuple shape, tuple strides, Py_ssize_t root=-1, Py_ssize_t offset=0, data=None):
+        self.fill(place, dtype, shape, strides, root, offset, data)
+
+    cdef int fill(
+        self, str place, object dtype, tuple shape, tuple strides, Py_ssize_t root, Py_ssize_t offset, object data
+    ) except -1:
         cdef Py_ssize_t bytes = dtype.itemsize, size, count = 1
         self.place, self.dtype, self.shape, self.strides = place, dtype, shape, strides
         self.root, self.offset, self.data = root, offset, data
         for size in shape:
             count *= size
         self.bytes = (bytes * max(count, 1) + ALIGNED - 1) // ALIGNED * ALIGNED
+        return 0
 
 
-class Loop(NamedTuple):
+@no_gc
+cdef class Loop:
     """An inner loop, once or on each of some rows."""
 
-    operator: str
-    which: int  # of the operator's loops
-    slots: tuple[int, ...]  # operands and result
-    strides: tuple[int, ...]
-    size: int  # elements, of a row where there are rows
-    rows: int = 0
-    jumps: tuple[int, ...] = ()  # from row to row
+    def __init__(
+        self, str operator, int which, tuple slots, tuple strides, Py_ssize_t size, Py_ssize_t rows=0, tuple jumps=()
+    ):
+        self.operator, self.which, self.slots, self.strides = operator, which, slots, strides
+        self.size, self.rows, self.jumps = size, rows, jumps
 
 
 class Sum(NamedTuple):
@@ -91,6 +99,32 @@ cdef class Step:
 
     def __init__(self, str kind, given, str name, line, tuple reads=(), tuple writes=()):
         self.kind, self.given, self.name, self.line, self.reads, self.writes = kind, given, name, line, reads, writes
+
+
+cdef Step step_of(str kind, object given, str name, object line, tuple reads, tuple writes):
+    """`Step(...)`, quickly."""
+    cdef Step step = Step.__new__(Step)
+    step.kind, step.given, step.name, step.line, step.reads, step.writes = kind, given, name, line, reads, writes
+    return step
+
+
+def largest_loop(list steps):
+    """The most elements that a loop runs over, all at once."""
+    cdef Step step
+    cdef Py_ssize_t most = 0
+    for step in steps:
+        if step.kind == "loop":
+            most = max(most, (<Loop> step.given).size)
+    return most
+
+
+def has_blocks(list steps):
+    """Whether loops run block by block."""
+    cdef Step step
+    for step in steps:
+        if step.kind == "blocks":
+            return True
+    return False
 
 
 def root_of(list slots, Py_ssize_t place):

@@ -94,7 +94,7 @@ cdef class Tape:
     cdef npy_intp* shapes       # of all slots
     cdef list dtypes, data      # of the slots
     cdef list parts             # of the steps: what is no number
-    cdef list lines             # of the steps: name of the operator and the user's line
+    cdef list planned           # the steps as they were planned: names of operators, the user's lines
     cdef list looks             # of each slot those that look at its memory
     cdef tuple passing          # slots that hold something from call to call only
     cdef list frames            # that nobody uses at the moment

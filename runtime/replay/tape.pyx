@@ -16,6 +16,9 @@ from ..kernels.program.into cimport into_of
 from ..kernels.program.ufunc cimport Ufunc, offered
 from ..support cimport capi as cnp
 from ..support.room cimport more
+from .steps cimport Loop
+from .steps cimport Slot as PlannedSlot
+from .steps cimport Step as PlannedStep
 
 cnp.import_array()
 
@@ -43,6 +46,7 @@ cdef dict _OPERATIONS = {
     np.negative: GRADSPEC_NEGATIVE, np.absolute: GRADSPEC_ABSOLUTE, np.square: GRADSPEC_SQUARE,
     np.reciprocal: GRADSPEC_RECIPROCAL,
 }
+cdef list NOTHING = []  # of slots at which none looks: never written to
 cdef list _TYPES = [np.dtype(name) for name in ("float32", "float64", "complex64", "complex128", "bool")]
 
 
@@ -86,17 +90,19 @@ cdef class Tape:
     def __init__(self, list slots, list steps, npy_intp memory, tuple externals, tuple results):
         cdef int i, j, places = 0
         cdef Slot* slot
+        cdef PlannedSlot each
+        cdef PlannedStep step
         self.memory, self.externals, self.results, self.frames = memory, externals, results, []
         self.dtypes = [each.dtype for each in slots]
         self.data = [each.data for each in slots]
-        self.parts, self.lines = [None] * len(steps), [(step.name, step.line) for step in steps]
+        self.parts, self.planned = [None] * len(steps), steps
         self.slots = <Slot*> calloc(len(slots) + 1, sizeof(Slot))
         self.steps = <Step*> calloc(len(steps) + 1, sizeof(Step))
         self.shapes = <npy_intp*> malloc((1 + 2 * sum(len(each.shape) for each in slots)) * sizeof(npy_intp))
         if self.slots == NULL or self.steps == NULL or self.shapes == NULL:
             raise MemoryError
         self.slot_count = <int> len(slots)
-        self.looks = [[] for _ in slots]
+        self.looks = [NOTHING] * len(slots)
         for i, each in enumerate(slots):
             slot = &self.slots[i]
             slot.place, slot.offset, slot.root = _PLACES[each.place], each.offset, each.root
@@ -107,10 +113,10 @@ cdef class Tape:
                 slot.size *= slot.dims[j]
             places += 2 * slot.ndim
             if slot.place == LOOK:
-                (<list> self.looks[slot.root]).append(i)
+                self.looks[slot.root] = [*self.looks[slot.root], i]
         self.step_count = <int> len(steps)
-        for i, each in enumerate(steps):
-            self.add_step(&self.steps[i], i, each.kind, each.given)
+        for i, step in enumerate(steps):
+            self.add_step(&self.steps[i], i, step.kind, step.given)
         self.join()
         self.passing = tuple([i for i in range(self.slot_count) if self.slots[i].place in (EXTERNAL, FRESH, CALLED)])
 
@@ -130,24 +136,25 @@ cdef class Tape:
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1:
         """Write down a step.
 
-        A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel whose result goes
-        into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place among them and its
+        A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel
+        whose result goes into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place among them and its
         slot, slot of the result or slots), a call (wrapper or function, arguments, places of tensors among them with their
         slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a guard (slot,
         bytes), a copy (to, from, bytes).
         """
         cdef Ufunc ufunc
+        cdef Loop loop
         cdef int i
         step.kind = _KINDS[kind]
         if kind == "loop" or kind == "rows":
-            name, slot, slots, strides, size, rows, jumps = given
-            ufunc = offered(name)
-            step.function, step.data = ufunc.loops[<int> slot], ufunc.loop_data[<int> slot]
-            step.count, step.size, step.rows = <int> len(slots), size, rows
+            loop = given
+            ufunc = offered(loop.operator)
+            step.function, step.data = ufunc.loops[loop.which], ufunc.loop_data[loop.which]
+            step.count, step.size, step.rows = <int> len(loop.slots), loop.size, loop.rows
             for i in range(step.count):
-                step.slots[i], step.strides[i] = slots[i], strides[i]
-            for i in range(len(jumps)):
-                step.jumps[i] = jumps[i]
+                step.slots[i], step.strides[i] = loop.slots[i], loop.strides[i]
+            for i in range(len(loop.jumps)):
+                step.jumps[i] = loop.jumps[i]
             self.parts[place] = ufunc
         elif kind == "sum":
             slots, step.rows, step.size, step.inner, step.mean = given

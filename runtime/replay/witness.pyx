@@ -97,8 +97,8 @@ cdef class Witness(Recorder):
         if entry is None or entry.view is None:
             return 0
         told = [(kind, item) for (_, kind, _, _), item in zip(entry.arguments, event.inputs)]
-        if any([kind == "int?" and item is None for kind, item in told]):  # no place is told: the view begins where the array does
-            return 0
+        if any([kind == "int?" and item is None for kind, item in told]):
+            return 0  # no place is told: the view begins where the array does
         for kind, item in told:
             if kind.startswith("Index"):
                 for array in arrays_in(item):

@@ -15,7 +15,7 @@ from ..tracing.literals import literal
 from ..tracing.needed import needed
 from ..tracing.traced import Trace
 from ..tracing.values import Value, copied, mapped, values_in
-from .callers import generators_of
+from .callers import generators_in
 from .effects import CALLBACK, KEPT
 from .holdings import Unfit, array_held
 from .programs import Program
@@ -46,7 +46,7 @@ def text_of(program: Program, numpy: bool) -> str:
     for line in taken.lines:
         if line.name in (CALLBACK, KEPT):
             raise Unfit("python: the call calls back, and a file has no place for that function")
-        if generators_of(line):
+        if generators_in([line]):
             raise Unfit("python: the call draws random numbers; gs.trace(f, ...).python() has a parameter for the generator")
         if line.name == GUARD and not numpy:
             raise Unfit("python: the call looks at values, which a program over gradspec does not; write it with numpy=True")

@@ -37,7 +37,7 @@ def folded(list lines, returned):
     shared |= written_memory(lines)
     for line in lines:
         if constants and reads_any(line, constants):
-            line = line.replaced(other_values(line.arguments, constants))
+            line = line.replaced(other_values(line.given, constants))
         found = computed(line, shared)
         if found is None:
             kept.append(line)

@@ -11,7 +11,11 @@ cdef class Instruction:
     cdef readonly Value target
     cdef readonly object entry
 
+    cdef int fill(self, str name, tuple arguments, object outputs, object line) except -1
+    cdef int take(self, tuple arguments) except -1
     cpdef Instruction replaced(self, tuple arguments, object outputs=*)
+
+cdef Instruction instruction(str name, tuple arguments, object outputs, object line)
 
 cdef object other_values(object tree, dict names)
 cpdef list renamed(list lines, dict names)

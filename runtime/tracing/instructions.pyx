@@ -15,7 +15,7 @@ from .entries import entry_of
 from .listening cimport Call
 from .listening import STEPS
 from .values import Source
-from .values cimport Value, values_in
+from .values cimport Value, memory_of, values_in
 
 CALLBACK = "callback"  # a function that the program calls back
 GUARD = "guard"  # a value that leaves for Python: the call may go another way where it is another one
@@ -45,13 +45,16 @@ cdef class Instruction:
     """
 
     def __init__(self, str name, tuple arguments, outputs, line):
+        self.fill(name, arguments, outputs, line)
+
+    cdef int fill(self, str name, tuple arguments, object outputs, object line) except -1:
         self.name, self.outputs, self.line = name, outputs, line
         self.made = values_in(outputs)
         entry = entries.get(name, self)
         if entry is self:
             entry = entries[name] = entry_of(name)
         self.entry = entry
-        self.arguments = arguments
+        return self.take(arguments)
 
     def __repr__(self):
         return f"<Instruction {self.name}>"
@@ -62,15 +65,35 @@ cdef class Instruction:
 
     @arguments.setter
     def arguments(self, tuple arguments):
+        self.take(arguments)
+
+    cdef int take(self, tuple arguments) except -1:
         self.given, self.read = arguments, values_in(arguments)
         if self.name.endswith(".out"):
             self.target = arguments[len(arguments) - 1]
         elif self.name.endswith("_"):
             self.target = arguments[0]
+        return 0
+
+    @property
+    def reads_masks(self):
+        """Whether there are booleans among what it reads."""
+        cdef Value value
+        for value in self.read:
+            if value.layout.boolean:
+                return True
+        return False
 
     cpdef Instruction replaced(self, tuple arguments, object outputs=None):
         """The same operator of other arguments."""
-        return Instruction(self.name, arguments, self.outputs if outputs is None else outputs, self.line)
+        return instruction(self.name, arguments, self.outputs if outputs is None else outputs, self.line)
+
+
+cdef Instruction instruction(str name, tuple arguments, object outputs, object line):
+    """`Instruction(...)`, quickly."""
+    cdef Instruction made = Instruction.__new__(Instruction)
+    made.fill(name, arguments, outputs, line)
+    return made
 
 
 def straightened(Call root, results, apart=None):
@@ -174,7 +197,7 @@ cdef int place(Call call, set opened, list lines) except -1:
             place(part, opened, lines)
         return 0
     if call.inside is None:
-        lines.append(Instruction(call.name, call.arguments, call.outputs, call.line))
+        lines.append(instruction(call.name, call.arguments, call.outputs, call.line))
         return 0
     later = tangents(call)
     if call in opened:  # its own work is none of its parts': what they make stands before it, what is made of tangents behind
@@ -183,7 +206,7 @@ cdef int place(Call call, set opened, list lines) except -1:
             place(<Call> call.inside[first], opened, lines)
             first += 1
         later = call.inside[first:]
-    lines.append(Instruction(call.name, call.arguments, call.outputs, call.line))
+    lines.append(instruction(call.name, call.arguments, call.outputs, call.line))
     for part in later:
         place(part, opened, lines)
     return 0
@@ -259,7 +282,7 @@ cdef set written_memory(list lines):
     cdef set found = set()
     for line in lines:
         if line.target is not None:
-            found.add(line.target.memory)
+            found.add(memory_of(line.target))
     return found
 
 
@@ -292,7 +315,8 @@ cdef object signature(object item, Naming naming):
         return (kind, *[signature(part, naming) for part in <list> item])
     if kind is slice:
         return (kind, signature(item.start, naming), signature(item.stop, naming), signature(item.step, naming))
-    if isinstance(item, np.dtype) or isinstance(item, type) and (issubclass(item, np.generic) or item in (bool, int, float, complex)):
+    if isinstance(item, np.dtype) or isinstance(item, type) and (
+            issubclass(item, np.generic) or item in (bool, int, float, complex)):
         return (kind, item)
     if isinstance(item, np.generic):
         return (kind, item.dtype, item.tobytes())

@@ -6,7 +6,7 @@ Owns what is needed: by results, by guards, by draws of random numbers, by callb
 
 from .instructions cimport Instruction, draws
 from .instructions import GUARD, does_something
-from .values cimport Value
+from .values cimport Value, memory_of
 
 
 def needed(list lines, returned):
@@ -18,7 +18,7 @@ def needed(list lines, returned):
     cdef Py_ssize_t i
     cdef bint wanted
     for value in returned:
-        memory.add(value.memory)
+        memory.add(memory_of(value))
     for i in range(len(lines) - 1, -1, -1):
         line = lines[i]
         wanted = False
@@ -27,12 +27,12 @@ def needed(list lines, returned):
                 wanted = True
                 break
         if not wanted and line.target is not None:
-            owner = line.target.memory
+            owner = memory_of(line.target)
             wanted = owner in memory or owner.kind == "input"
         if wanted or line.name == GUARD or draws(line) or does_something(line):
             kept.append(line)
             for value in line.read:
                 live.add(value)
-                memory.add(value.memory)
+                memory.add(memory_of(value))
     kept.reverse()
     return kept

@@ -5,7 +5,7 @@ Owns which instructions are equal.  What is written to in place is left alone, a
 """
 
 from .instructions cimport Instruction, NAMES, draws, other_values, signature, written_memory
-from .values cimport Value
+from .values cimport Value, memory_of
 
 
 def once(list lines, returned):
@@ -17,19 +17,22 @@ def once(list lines, returned):
     cdef dict found = {}, names = {}
     cdef list kept = []
     for value in returned:
-        alone.add(value.memory)
+        alone.add(memory_of(value))
     for line in lines:
-        for value in (*line.read, *line.made):
+        for value in line.read:
             if value.shared is not None:
-                looked_at.add(value.memory)
+                looked_at.add(value.shared)
+        for value in line.made:
+            if value.shared is not None:
+                looked_at.add(value.shared)
     for line in lines:
         if names and reads_any(line, names):
-            line = line.replaced(other_values(line.arguments, names))
+            line = line.replaced(other_values(line.given, names))
         kept.append(line)
         if line.target is not None or not line.made or draws(line) or not is_alone(line, alone, looked_at):
             continue
         try:
-            key = line.name, signature(line.arguments, NAMES)
+            key = line.name, signature(line.given, NAMES)
         except TypeError:  # of a function, or of an object of the user's
             continue
         first = found.setdefault(key, line)
@@ -54,6 +57,6 @@ cdef bint is_alone(Instruction line, set alone, set looked_at) except -1:
         if value.shared is not None or value in alone or value in looked_at:
             return False
     for value in line.read:
-        if value.memory in alone:
+        if memory_of(value) in alone:
             return False
     return True

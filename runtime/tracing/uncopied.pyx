@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False
 """Uncopied: a copy that nobody could tell from its source is not made.
 
-Owns when that is so: neither is written to afterwards, both lie alike in memory of their own, at which nothing else looks, and not
-both are returned.  Gradients that a pass has handed over are such copies.
+Owns when that is so: neither is written to afterwards, both lie alike in memory of their own, at which nothing else looks, and
+not both are returned.  Gradients that a pass has handed over are such copies.
 """
 
 from .instructions cimport Instruction, renamed

@@ -9,6 +9,7 @@ cdef class Layout:
     cdef readonly tuple shape, strides
     cdef readonly Py_ssize_t count      # elements
     cdef readonly bint dense, c_contiguous
+    cdef readonly bint boolean
 
 cdef class Value:
     cdef public str name, kind
@@ -18,6 +19,11 @@ cdef class Value:
     cdef Value shared                   # the memory, where that is another value
     cdef public object data, definer, line, inner, hosts
     cdef public uintptr_t address     # of its first element, while the program was written down; 0 of none
+
+    cdef int fill(self, str kind, ndarray array, Value memory, str name) except -1
+
+cdef inline Value memory_of(Value value):
+    return value if value.shared is None else value.shared
 
 cdef struct Block:
     uintptr_t low, high

@@ -43,6 +43,8 @@ cdef class Layout:
     dense : bool
         Whether they fill one block of memory, from the first on.
     c_contiguous : bool
+    boolean : bool
+        Whether they are masks.
     """
 
 
@@ -60,6 +62,7 @@ cdef Layout layout_of(ndarray array):
         return <Layout> known
     found = Layout.__new__(Layout)
     found.dtype, found.shape, found.strides = dtype, shape, steps
+    found.boolean = PyArray_TYPE(array) == cnp.NPY_BOOL
     found.count, found.c_contiguous = 1, True
     step = dtype.itemsize
     for i in range(ndim - 1, -1, -1):
@@ -103,17 +106,21 @@ cdef class Value:
     """
 
     def __init__(self, str kind, ndarray array, Value memory=None, str name=""):
+        self.fill(kind, array, memory, name)
+
+    cdef int fill(self, str kind, ndarray array, Value memory, str name) except -1:
         self.kind, self.name, self.shared = kind, name, memory
         self.layout = layout_of(array)
         self.shape, self.dtype, self.strides = self.layout.shape, self.layout.dtype, self.layout.strides
         self.hosts = ()
+        return 0
 
     def __repr__(self):
         return self.name or "<value>"
 
     @property
     def memory(self):
-        return self if self.shared is None else self.shared
+        return memory_of(self)
 
     @property
     def type(self):
@@ -187,8 +194,9 @@ cdef class Memory:
     cpdef Value enter(self, ndarray array, str kind):
         """A new value for an array that is not known."""
         cdef uintptr_t address = <uintptr_t> PyArray_BYTES(array)
-        cdef Value value = Value(kind, array)
+        cdef Value value = Value.__new__(Value)
         cdef list found = self.places.get(address)
+        value.fill(kind, array, None, "")
         if PyArray_SIZE(array):  # without elements it would be taken for the memory of its base
             self.settle(array, value)
         value.address = address

@@ -125,8 +125,8 @@ def test_planned_memory_run_block_by_block_holds_what_each_value_is():
             number += 1
             for loop in loops:
                 alone[loop.writes[0]] = alone[loop.reads[0]] + alone[loop.reads[1]]
-            step = 3 if len(loops) > 1 else loops[0].given[4]
-            for start in range(0, loops[0].given[4], step):
+            step = 3 if len(loops) > 1 else loops[0].given.size
+            for start in range(0, loops[0].given.size, step):
                 block = slice(start, start + step)
                 for loop in loops:
                     kept[loop.writes[0]][block] = kept[loop.reads[0]][block] + kept[loop.reads[1]][block]
