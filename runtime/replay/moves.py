@@ -21,6 +21,8 @@ from ..tracing.values import Value, copied, held, mapped, values_in
 
 LARGEST = 1 << 14  # elements of operands and result together
 MOST = 512  # pieces
+FARTHEST = 1 << 23  # bytes from the first element of an operand to its last
+COPIED = 1 << 17, 1 << 12  # both of an operator whose results are views where strides allow it: all that it does is to copy
 Piece = tuple[int, int, int, int]  # operand or -1 for zeros, to, from, bytes
 
 known: dict[tuple, list[Piece] | None] = {}
@@ -31,9 +33,10 @@ def pieces_of(line: Instruction) -> list[Piece] | None:
     entry, out, read = line.entry, line.outputs, line.read
     if entry is None or entry.form != "linear" or out.dtype.kind not in "fc" or len(entry.arguments) != len(line.arguments):
         return None
-    if prod(out.shape) + sum(prod(value.shape) for value in read) > LARGEST or not prod(out.shape):
+    largest, most = (LARGEST, MOST) if entry.view is None else COPIED
+    if prod(out.shape) + sum(prod(value.shape) for value in read) > largest or not prod(out.shape):
         return None
-    if not read:
+    if not read or any(reach_of(value) > FARTHEST for value in read):
         return None
     moved = [item for item, (name, _, _, _) in zip(line.arguments, entry.arguments) if name in entry.inputs]
     if len(values_in(moved)) != len(read) or any(value.dtype != out.dtype for value in read):
@@ -45,7 +48,8 @@ def pieces_of(line: Instruction) -> list[Piece] | None:
         if len(known) > 4096:
             known.clear()
         known[key] = found(line, entry)
-    return known[key]
+    pieces = known[key]
+    return None if pieces is None or len(pieces) > most else pieces
 
 
 def found(line: Instruction, entry: Any) -> list[Piece] | None:
@@ -60,9 +64,19 @@ def found(line: Instruction, entry: Any) -> list[Piece] | None:
     return first if signs.sum() == moved else None  # a sum of one number makes 0.0 of -0.0
 
 
+def reach_of(value: Value) -> int:
+    """Bytes from the first element to the farthest, in either direction."""
+    return sum(abs(stride) * (size - 1) for size, stride in zip(value.shape, value.strides) if size)
+
+
 def tried(line: Instruction, function: Any, rng: np.random.Generator) -> list[Piece] | None:
     """Where the numbers of a result come from."""
-    arrays, result = computed(line, function, lambda shape: rng.random(shape) + 1)
+
+    def numbers(shape: tuple[int, ...]) -> np.ndarray:  # no two alike in single precision
+        count = prod(shape)
+        return (1 + (rng.permutation(count) + 0.8 * rng.random(count)) / max(count, 1)).reshape(shape)
+
+    arrays, result = computed(line, function, numbers)
     return None if result is None else matched(result, arrays)
 
 
@@ -73,8 +87,9 @@ def computed(line: Instruction, function: Any, numbers_of: Any) -> tuple[list[np
     def sample(item: Any) -> Any:
         if type(item) is not Value:
             return item
-        shape = np.ndarray(item.shape, item.dtype, np.zeros(1 << 20, np.uint8), 1 << 19, item.strides)
-        array = copied(shape)
+        reach = reach_of(item)
+        room = np.zeros(2 * reach + item.dtype.itemsize, np.uint8)
+        array = copied(np.ndarray(item.shape, item.dtype, room, reach, item.strides))
         numbers = numbers_of((*item.shape, 2))
         if item.dtype.kind == "c":
             array.real, array.imag = numbers[..., 0], numbers[..., 1]
@@ -116,7 +131,7 @@ def matched(result: np.ndarray, arrays: list[np.ndarray]) -> list[Piece] | None:
     size = part.itemsize
     joined = (np.diff(targets) == size) & (np.diff(which) == 0) & ((np.diff(start) == size) | zero[1:])
     cuts = np.concatenate([[0], np.flatnonzero(~joined) + 1, [targets.size]])
-    if cuts.size - 1 > MOST:
+    if cuts.size - 1 > COPIED[1]:
         return None
     return [(int(which[a]), int(targets[a]), int(start[a]), int((b - a) * size)) for a, b in zip(cuts[:-1], cuts[1:])]
 
