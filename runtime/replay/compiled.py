@@ -228,18 +228,15 @@ class Compiled(Calls):
 
     def keep(self, signature: Signature, taken: Captured, again: Again, state: State) -> None:
         """Let later calls run from a recording."""
-        if taken.doubtful:
-            names = tuple(line.name for line in (*taken.lines, *taken.backward))
-            known, before, changes = signature.doubted.get(names, (None, [], -1))
-            now = fingerprint(taken)
-            if now != known and changes < TRIES - 2 and self.useless < MOST:
-                signature.doubted[names] = now, taken.doubtful, changes + 1
+        names = tuple(line.name for line in (*taken.lines, *taken.backward)) if taken.doubtful else ()
+        known, before, changes = signature.doubted.get(names, (None, [], -1))
+        if taken.doubtful and fingerprint(taken) != known:
+            if changes < TRIES - 2 and self.useless < MOST:
+                signature.doubted[names] = fingerprint(taken), taken.doubtful, changes + 1
                 return
-            if now != known:
-                pairs = zip(taken.doubtful, before)
-                what, line = next((now for now, then in pairs if differ(now[0], then[0])), taken.doubtful[0])
-                raise Unfit(f"a number that Python computes is another one at each call: {np.asarray(what).ravel()[:3].tolist()} of "
-                            f"{place(line)}; pass it as an array, or compute it with operators{WAY_OUT}")  # fmt: skip
+            what, line = next((now for now, then in zip(taken.doubtful, before) if differ(now[0], then[0])), taken.doubtful[0])
+            raise Unfit(f"a number that Python computes is another one at each call: {np.asarray(what).ravel()[:3].tolist()} of "
+                        f"{place(line)}; pass it as an array, or compute it with operators{WAY_OUT}")  # fmt: skip
         if len(signature.programs) >= BRANCHES or self.useless >= MOST:
             raise Unfit(f"calls of one kind went more than {BRANCHES} ways: the function looks at values that change{WAY_OUT}")
         signature.programs.insert(0, Program(taken, again, state))

@@ -45,7 +45,7 @@ def frugal(list lines, set given, set returned):
     cdef Order order
     cdef list found, others = []
     cdef Py_ssize_t most
-    if not any([bytes_of(value) >= SMALL for line in lines for value in (<Instruction> line).made]):
+    if not takes_memory(lines):
         return [lines]
     order = Order(lines, given, returned)
     most = int(NEAR * order.needed(order.lines))
@@ -56,6 +56,17 @@ def frugal(list lines, set given, set returned):
     if len(lines) > MANY and others:
         others = [min(others, key=order.needed)]
     return [lines, *([lines[(<Line> line).number] for line in found] for found in others)]
+
+
+def takes_memory(list lines):
+    """Whether some value is large enough for a program to be changed for it."""
+    cdef Instruction line
+    cdef Value value
+    for line in lines:
+        for value in line.made:
+            if bytes_of(value) >= SMALL:
+                return True
+    return False
 
 
 cdef Py_ssize_t bytes_of(Value value) except -1:
@@ -70,6 +81,13 @@ cdef class Line:
     cdef list rooms             # that it uses, each once
     cdef bint alike             # whether its result may lie where an operand lay
     cdef bint done
+    cdef bint gate              # it is none of the program's: what follows it waits for what it follows
+
+
+cdef Line new_line(Py_ssize_t number):
+    cdef Line line = Line.__new__(Line)
+    line.number, line.before, line.behind, line.rooms = number, [], [], []
+    return line
 
 
 cdef class Room:
@@ -85,23 +103,22 @@ cdef class Room:
 cdef class Order:
     """What keeps instructions in order, and what they use."""
 
-    cdef list lines
+    cdef list lines, gates
     cdef dict rooms             # memory -> Room
 
     def __init__(self, list lines, set given, set returned):
         cdef Instruction each
-        cdef Line line, guard = None, chained = None, barrier = None
+        cdef Line line, guard = None, chained = None, gate = None, opened
         cdef list calls = [], sums = []
         cdef Room room
         cdef bint summed, called
         cdef dict makers = {}
         cdef Value value
         cdef Py_ssize_t number
-        self.lines, self.rooms = [], {}
+        self.lines, self.gates, self.rooms = [], [], {}
         for number in range(len(lines)):
             each = lines[number]
-            line = Line.__new__(Line)
-            line.number, line.before, line.behind, line.rooms = number, [], [], []
+            line = new_line(number)
             summed, called = sum_from(each) is not None, is_call(each)
             line.alike = not called and not summed and not is_kernel(each)
             self.lines.append(line)
@@ -118,11 +135,15 @@ cdef class Order:
             if each.target is not None:
                 self.write(line, each.target)
                 if each.target.memory in given:
-                    follow(line, barrier)
-                    if calls:
+                    if calls:  # each write waits for all calls before the first one, and for no other write
+                        opened = new_line(number)
+                        opened.gate = True
+                        follow(opened, gate)
                         for other in calls:
-                            follow(line, other)
-                        barrier, calls = line, []
+                            follow(opened, other)
+                        gate, calls = opened, []
+                        self.gates.append(gate)
+                    follow(line, gate)
             if each.name == GUARD or each.name == KEPT or draws(each) or does_something(each) or not is_steady(each):
                 follow(line, chained)
                 chained = line
@@ -178,7 +199,7 @@ cdef class Order:
     cdef int begin(self) except -1:
         cdef Line line
         cdef Room room
-        for line in self.lines:
+        for line in (*self.lines, *self.gates):
             line.done, line.pending = False, len(line.before)
         for room in self.rooms.values():
             room.left = room.users
@@ -263,7 +284,8 @@ cdef class Order:
             if line.done or line is not first and line.bytes > self.let_go(line):
                 continue
             line.done = True
-            found.append(line)
+            if not line.gate:
+                found.append(line)
             for room in line.rooms:
                 room.left -= 1
             for other in reversed(line.behind):

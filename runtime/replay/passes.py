@@ -1,6 +1,7 @@
 """Passes: from the instructions of a recording to a program that is ready to run.
 
-Owns their order, and which of the orders that the instructions may have is taken: the one that needs least memory.
+Owns their order, and which of the orders that the instructions may have is taken: the one that needs least memory, and whether
+loops run twice for it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from .effects import waiting
 from .frugal import frugal
 from .late import is_steady, late
 from .lowering import Lowered
+from .recomputed import recomputed
 from .spelled import spelled
 
-WORTH = 0.95  # of what is planned: another order has to need less
+WORTH = 0.95  # of what is planned: another order has to need less,
+WORTH_LOOPS = 0.8  # and much less where loops run twice
+LARGE = 1 << 16  # bytes that are planned, from which on they may
 
 
 def lowered(lines: list[Instruction], inputs: list[Value], returned: Iterable[Value]) -> Lowered:
@@ -37,6 +41,12 @@ def lowered(lines: list[Instruction], inputs: list[Value], returned: Iterable[Va
     returned = list(dict.fromkeys(returned))
     given = {value.memory for value in inputs}
     lines = waiting(late(shortened(spelled(lines), returned), given), is_steady)
-    first, *others = (Lowered(order, inputs, returned) for order in frugal(lines, given, {value.memory for value in returned}))
+    escaping = {value.memory for value in returned}
+    first, *others = (Lowered(order, inputs, returned) for order in frugal(lines, given, escaping))
     best = min(others, key=lambda program: program.memory, default=first)
-    return best if best.memory < WORTH * first.memory else first
+    best = best if best.memory < WORTH * first.memory else first
+    again = recomputed(best.lines, given, escaping) if best.memory >= LARGE else best.lines
+    if again is best.lines:
+        return best
+    other = Lowered(again, inputs, returned)
+    return other if other.memory < WORTH_LOOPS * best.memory else best

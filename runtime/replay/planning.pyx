@@ -246,7 +246,9 @@ cdef Py_ssize_t operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ss
     for i in range(count):
         other = loop.slots[i]
         operand = slots[other]
-        if lives.lasts[other] == number and operand.place == "planned" and operand.bytes == (<Slot> slots[place]).bytes:
+        if lives.lasts[other] != number or operand.bytes != (<Slot> slots[place]).bytes:
+            continue
+        if operand.place == "planned" or operand.place == "offered":  # what is offered lies there, or nothing does
             if same_steps(loop, i, count, rows) and is_alone(loop, i, count, lives, rows):
                 return other
     return -1

@@ -137,10 +137,10 @@ cdef class Tape:
         """Write down a step.
 
         A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel
-        whose result goes into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place among them and its
-        slot, slot of the result or slots), a call (wrapper or function, arguments, places of tensors among them with their
-        slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a guard (slot,
-        bytes), a copy (to, from, bytes).
+        whose result goes into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place
+        among them and its slot, slot of the result or slots), a call (wrapper or function, arguments, places of tensors among
+        them with their slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a
+        guard (slot, bytes), a copy (to, from, bytes).
         """
         cdef Ufunc ufunc
         cdef Loop loop

@@ -1,0 +1,104 @@
+"""Recomputed: what an inner loop makes is made again where it is wanted much later, if what the loop reads is there anyway.
+
+Owns which values are.  A value that a backward pass needs lies in memory from its first use to its last; where it is one loop
+over values that are kept about as long for something else, a second loop costs less than the memory.  It has the bits of the
+first one: the operands lie alike and nobody writes to them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..tracing.instructions import Instruction, layouts_of
+from ..tracing.values import Value, mapped
+from .frugal import takes_memory
+from .loops import loop_from
+
+FAR = 32  # lines without a use, from which on a value is computed again, and by less than which its operands may live longer
+
+
+def recomputed(lines: list[Instruction], given: set[Value], returned: set[Value]) -> list[Instruction]:
+    """The instructions, with loops that run again before a use that is far from the one before it.
+
+    Parameters
+    ----------
+    lines : list of Instruction
+    given, returned : set of Value
+        Memory that was there before the program, and memory of results.
+
+    Returns
+    -------
+    list of Instruction
+        The same list where nothing is computed again.
+    """
+    if not takes_memory(lines):
+        return lines
+    uses: dict[Value, list[int]] = {}  # of memory
+    alone = {value.memory: value for line in lines for value in line.made}
+    for number, line in enumerate(lines):
+        for value in (*line.read, *line.made):
+            if alone.get(value.memory) is not value:
+                alone.pop(value.memory, None)  # other values look at it
+            uses.setdefault(value.memory, []).append(number)
+    written = {line.target.memory for line in lines if line.target is not None}
+    kept = written | given | returned
+    again: dict[Value, Again] = {}
+    for line in lines:
+        out = line.outputs
+        if type(out) is not Value or out in kept or alone.get(out) is not out or not line.read:
+            continue
+        number = far_use(uses[out])
+        if number is None or any(value.memory in written for value in line.read):
+            continue
+        if not all(stays(value, number, uses, given, again) for value in line.read):
+            continue
+        key = layouts_of(line)
+        if key is None or loop_from(line, key) is None:
+            continue
+        for value in line.read:
+            if value in again:
+                again[value].number = min(again[value].number, number)
+        again[out] = Again(line, number)
+    if not again:
+        return lines
+    before: dict[int, list[Again]] = {}
+    for one in again.values():
+        before.setdefault(one.number, []).append(one)
+    names: dict[Value, Value] = {}
+    found: list[Instruction] = []
+    for number, line in enumerate(lines):
+        for one in before.get(number, ()):
+            found.append(one.line.replaced(renamed(one.line.arguments, names), one.value))
+            names[one.line.outputs] = one.value
+        found.append(line.replaced(renamed(line.arguments, names)) if any(value in names for value in line.read) else line)
+    return found
+
+
+class Again:
+    """A line that runs a second time, before the line of that number."""
+
+    def __init__(self, line: Instruction, number: int) -> None:
+        self.line, self.number = line, number
+        self.value = Value("result", np.empty(line.outputs.shape, line.outputs.dtype))
+
+
+def renamed(arguments: tuple, names: dict[Value, Value]) -> tuple:
+    """Arguments with what values are called now."""
+    return mapped(arguments, lambda item: names.get(item, item) if type(item) is Value else item)
+
+
+def far_use(numbers: list[int]) -> int | None:
+    """The use of a value that comes longest after the one before it, if that is long."""
+    gap, number = max(((after - now, after) for now, after in zip(numbers, numbers[1:])), default=(0, 0))
+    return number if gap >= FAR else None
+
+
+def stays(value: Value, number: int, uses: dict[Value, list[int]], given: set[Value], again: dict[Value, Again]) -> bool:
+    """Whether a value is there at a line, or nearly so; made again earlier than it would be, if need be."""
+    memory = value.memory
+    if memory in given or value.kind == "constant":
+        return True
+    if value in again and again[value].number > number:
+        earlier = again[value].line.read
+        return all(other not in again or again[other].number <= number for other in earlier)
+    return uses[memory][-1] > number - FAR

@@ -1,0 +1,71 @@
+"""Recomputed: loops that run again in place of long lives need less memory, and change nothing else."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.replay import frugal, passes, recomputed
+
+from .aliased_programs import run as run_aliased
+from .programs import MODES
+from .replayed_calls import run as run_calls
+from .replayed_programs import run
+from .test_frugal import planned
+from .test_large_programs import bits, program
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Every value that may be is computed again, be it worth it or not."""
+    monkeypatch.setattr(frugal, "SMALL", 0)
+    monkeypatch.setattr(passes, "LARGE", 0)
+    monkeypatch.setattr(passes, "WORTH_LOOPS", 100.0)
+    monkeypatch.setattr(recomputed, "FAR", 2)
+
+
+def test_random_programs_with_loops_that_run_again(always, monkeypatch):
+    found = []
+    original = passes.recomputed
+    monkeypatch.setattr(passes, "recomputed", lambda lines, *rest: found.append((lines, original(lines, *rest))) or found[-1][1])
+    outcomes = [run(seed, mode) for seed in range(700, 703) for mode in MODES]
+    assert outcomes.count("equal") >= 12 and set(outcomes) <= {"equal", "refused"}
+    outcomes = [run_aliased(seed) for seed in range(700, 716)]
+    assert outcomes.count("equal") >= 9
+    outcomes = [run_calls(seed, MODES[seed % len(MODES)]) for seed in range(50, 60)]
+    assert outcomes.count("equal") >= 5
+    for seed in range(40, 46):
+        shape = (40, 30)
+        function, numbers = program(seed, shape, "f4"), np.random.default_rng(seed)
+        compiled = gs.compile(function)
+        with np.errstate(all="ignore"):
+            for _ in range(3):
+                inputs = [gs.tensor(numbers.normal(size=shape).astype("f4"), requires_grad=True) for _ in range(2)]
+                assert [*map(bits, compiled(*inputs))] == [*map(bits, function(*inputs))], f"seed {seed}"
+    assert sum(len(after) > len(before) for before, after in found) >= 20
+
+
+def recurrent(x, weight):
+    weight = gs.asarray(weight.detach(), requires_grad=True)
+    state = x
+    for _ in range(30):
+        gate, new = gs.sigmoid(state @ weight), gs.tanh(weight.sum() * state)
+        state = gate * new + (1 - gate) * state
+    return gs.autograd.grad((state * state).sum(), weight)
+
+
+def test_gates_of_a_recurrent_network_are_computed_again(monkeypatch):
+    rng = np.random.default_rng(0)
+    arrays = rng.normal(size=(16, 32)), rng.normal(size=(32, 32)) / 6
+    with_it = planned(recurrent, *arrays)
+    monkeypatch.setattr(passes, "recomputed", lambda lines, *_: lines)
+    assert with_it < 0.75 * planned(recurrent, *arrays)
+
+
+def test_a_program_that_saves_little_stays_as_it_is(monkeypatch):
+    monkeypatch.setattr(passes, "WORTH_LOOPS", 0.0)
+    rng = np.random.default_rng(0)
+    compiled = gs.compile(recurrent)
+    for _ in range(2):
+        compiled(rng.normal(size=(16, 32)), rng.normal(size=(32, 32)) / 6)
+    names = [line.name for line in compiled.program.forward.lines]
+    assert names.count("tanh") == names.count("sigmoid") == 30
