@@ -49,7 +49,7 @@ ROWS = {
         np.dot(v, w) | np.dot(s, s) | np.matmul(s, s) | np.inner(x, y) | np.outer(v, w) | np.vdot(v, w) | np.tensordot(x, y, axes=2) | np.einsum("ij,ij->i", x, y)
         np.einsum("ij,kj", x, y) | np.einsum("ij,jk->ik", x, y.T, optimize=True) | np.cross(v[:3], w[:3]) | np.kron(v, w) | np.trace(s) | np.diagonal(s, 1) | np.diag(v) | np.tril(s) | np.triu(s, 1)
         np.linalg.inv(s) | np.linalg.det(s) | np.linalg.slogdet(s) | np.linalg.solve(s, s[0]) | np.linalg.cholesky(h + h.T) | np.linalg.eigvalsh(h + h.T) | np.linalg.norm(v)
-        np.linalg.norm(x) | np.linalg.norm(x, axis=1) | np.linalg.svd(x, compute_uv=False) | np.linalg.qr(s)[1] | np.linalg.pinv(x) | np.linalg.matrix_power(s, 3)
+        np.linalg.norm(x) | np.linalg.norm(x, axis=1) | np.linalg.svd(x, compute_uv=False) | np.linalg.qr(s, mode='complete')[1] | np.linalg.qr(x.T, mode='complete') | np.linalg.pinv(x) | np.linalg.matrix_power(s, 3)
         np.linalg.lstsq(x.T, w, rcond=None)[0] | np.linalg.lstsq(x.T, w, rcond=None)[1] | np.linalg.lstsq(x.T, y.T)[3] | np.linalg.multi_dot([s, s, s])
         np.linalg.norm(s, 2) | np.linalg.norm(s, "nuc") | np.linalg.norm(x, 1, axis=(1, 0), keepdims=True) | np.linalg.norm(x, np.inf, 0) | np.linalg.matrix_norm(s)
     """,

@@ -140,6 +140,7 @@ NO_ROWS = {
     "np.asarray(x)", "np.array(x)", "np.array([c, c * 2])", "np.asarray([v, v * 2])", "np.asanyarray(x)", "np.ascontiguousarray(x)",
     "np.float64(c)", "np.array([[c, 1.0], [0.0, c]])", "np.asarray(x, dtype=float)", "np.where(x > 0.8)", "q = a * 1; q += x; q",
     "q = np.zeros(4); q[0] = c; q * c", "q = np.zeros((3, 4)); np.copyto(q, x); q",
+    "np.linalg.qr(x.T, mode='complete')",
 }  # fmt: skip
 
 

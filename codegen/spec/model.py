@@ -290,6 +290,12 @@ class Op:
         return self.signature.name
 
     @property
+    def called(self) -> str:
+        """What errors call it: `linalg.norm` where NumPy's name is an alias in the entry's own namespace."""
+        own = [f"{place}.{name}" for place, name in self.elsewhere if place == self.namespace]
+        return next((name for name in own if name in self.numpy), self.name)
+
+    @property
     def private(self) -> bool:
         """Whether formulas call it and users do not see it."""
         return self.name.startswith("_")

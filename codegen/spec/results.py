@@ -4,13 +4,13 @@ Owns their grammar and what a result's dtype is:
 
     dtype := IN ["->" OUT {"," OUT}]                          (one OUT for each output that callers get)
     OUT   := "_" | "bool" | "int" | "given" | "either"        ("_" where the default holds)
-           | ("real" | "complex") "(" (NAME | "_") ")" | NAME
+           | ("real" | "complex") "(" (NAME | "_" | "either") ")" | NAME
 
 By default a Mask is bool, an Index intp, and everything else the promotion of the Array inputs, in which Python numbers are
 weak.  `real(x)` is the real counterpart of the dtype of x, `complex(x)` the complex one, `real(_)` and `complex(_)` those of the
 default, `x` that dtype itself, and the name of a DType argument what is asked for, or the default where it is None.  Of
 integers alone an entry for `float` or `real` makes floats, as sin does; where it says `given` it makes integers, as dot does,
-and where it says `either` it depends on other arguments.  Knows nothing of forwards.
+and where it says `either`, or `real(either)`, it depends on other arguments.  Knows nothing of forwards.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _result(text: Text, output: Output, signature: Signature) -> str | None:
     if text.value == "_":
         return None
     names = [a.name for a in signature.arguments if a.type.base in ("Array", "Index", "Mask")]
-    known = [*_FIXED, _GIVEN, _EITHER, *names, *_counterparts([*names, "_"]), *_asked(signature)]
+    known = [*_FIXED, _GIVEN, _EITHER, *names, *_counterparts([*names, "_", _EITHER]), *_asked(signature)]
     if text.value not in known:
         near = did_you_mean(text.value, known)
         raise SpecError(f"unknown result dtype '{text.value}'", text.location, suggestion=near)
@@ -115,7 +115,8 @@ def dtype_of(op: Op, stated: str | None, inputs: Mapping[str, Any], statics: Map
     if stated and (counterpart := _COUNTERPART.match(stated)):
         kind, name = counterpart.groups()
         names = [name] if name in inputs else [a.name for a in op.signature.arrays]
-        found = _promised(op, _promoted(_flat(inputs[name] for name in names)))
+        whole = name == _EITHER
+        found = dtype_of(op, name, inputs, statics) if whole else _promised(op, _promoted(_flat(map(inputs.get, names))))
         if found is None:
             return None
         return np.result_type(found, np.complex64) if kind == "complex" else np.zeros((), found).real.dtype

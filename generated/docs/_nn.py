@@ -749,8 +749,8 @@ describe({
         "composite: sum(terms) / checked_axes(x.shape, 'x', 1)[0] if reduction == 'batchmean' else _reduce_loss(terms,\n"
         '  reduction)\n' 'where terms = exp(target) * (target - x) if log_target else xlogy(target, target) - x * target',
         examples=">>> gs.nn.kl_div([[-1.0], [-2.0]], [[0.0], [1.0]], 'batchmean', True)\n" 'tensor(4.57742274)'),
-    "l1_loss": docstring('Absolute error.', 'x : array_like\n' '    Predictions.\n' 'target : array_like\n'
-        '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
+    "l1_loss": docstring('Absolute error, of complex numbers too.', 'x : array_like\n' '    Predictions.\n'
+        'target : array_like\n' '    What is to be predicted.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', or 'none' for one loss an element.\n" 'weight : array_like or None, default None\n'
         '    Factor of each loss, by whose sum a mean is divided; none when it is None.',
         "l1_loss(x, target, str reduction='mean', Array? weight=None) -> y\n"

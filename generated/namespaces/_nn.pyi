@@ -220,7 +220,7 @@ def huber_loss(x: Operand, target: Operand, reduction: str = 'mean', delta: _flo
 def kl_div(x: Operand, target: Operand, reduction: str = 'mean', log_target: _bool = False) -> Tensor:
     """target * (log(target) - x) of log-probabilities x."""
 def l1_loss(x: Operand, target: Operand, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:
-    """Absolute error."""
+    """Absolute error, of complex numbers too."""
 def margin_ranking_loss(a: Operand, b: Operand, target: Operand, margin: _float = 0.0, reduction: str = 'mean') -> Tensor:
     """How far target * (a - b) is below `margin`."""
 def mse_loss(x: Operand, target: Operand, reduction: str = 'mean', weight: Operand | None = None) -> Tensor:

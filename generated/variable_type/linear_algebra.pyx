@@ -240,10 +240,10 @@ cdef object op_array_norm(object x, object ord, object axis, object keepdims):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "array_norm", <void*> op_array_norm, (x, ord, axis, keepdims))
-    x = as_operand(x, "array_norm", "x")
-    ord = None if ord is None else ord if isinstance(ord, str) else as_scalar(ord, "array_norm", "ord")
-    axis = None if axis is None else as_ints(axis, "array_norm", "axis", -1)
-    keepdims = as_bool(keepdims, "array_norm", "keepdims")
+    x = as_operand(x, "linalg.norm", "x")
+    ord = None if ord is None else ord if isinstance(ord, str) else as_scalar(ord, "linalg.norm", "ord")
+    axis = None if axis is None else as_ints(axis, "linalg.norm", "axis", -1)
+    keepdims = as_bool(keepdims, "linalg.norm", "keepdims")
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
@@ -258,7 +258,7 @@ cdef object op_array_norm(object x, object ord, object axis, object keepdims):
             return found
         return wrap_forward(forward_array_norm(array_of(x), ord, axis, keepdims))
     except Exception as error_:
-        raise explain(error_, "array_norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
+        raise explain(error_, "linalg.norm", x=x, ord=ord, axis=axis, keepdims=keepdims) from None
 
 def array_norm(x, ord=None, axis=None, keepdims=False, *, dtype=None):
     """Norm of vectors along one axis, or of matrices in two; of all elements as one vector where neither `ord` nor

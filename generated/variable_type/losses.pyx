@@ -646,10 +646,10 @@ cdef object op_l1_loss(object x, object target, object reduction, object weight)
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "l1_loss", <void*> op_l1_loss, (x, target, reduction, weight))
-    x = as_real_operand(x, "l1_loss", "x")
-    target = as_real_operand(target, "l1_loss", "target")
+    x = as_operand(x, "l1_loss", "x")
+    target = as_operand(target, "l1_loss", "target")
     reduction = as_str(reduction, "l1_loss", "reduction")
-    weight = None if weight is None else as_real_operand(weight, "l1_loss", "weight")
+    weight = None if weight is None else as_operand(weight, "l1_loss", "weight")
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
@@ -659,7 +659,7 @@ cdef object op_l1_loss(object x, object target, object reduction, object weight)
         raise explain(error_, "l1_loss", x=x, target=target, reduction=reduction, weight=weight) from None
 
 def l1_loss(x, target, reduction='mean', weight=None):
-    """Absolute error."""
+    """Absolute error, of complex numbers too."""
     return op_l1_loss(x, target, reduction, weight)
 
 

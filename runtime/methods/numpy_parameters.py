@@ -112,9 +112,13 @@ def copied(call, copy):
     return NotImplemented if call.function is np.nan_to_num else None
 
 
-def wrapped(call, mode):
+def in_mode(call, mode):
+    """`mode=` of qr, whose Q has no unique derivative where it has more columns than the matrix, and of take."""
     if call.function is np.linalg.qr and mode == "r":
         call.after.append(lambda y: y[1])
+    elif call.function is np.linalg.qr:
+        rows, columns = np.shape(call.arguments[call.first])[-2:]
+        return None if mode == "complete" and rows <= columns else NotImplemented
     elif call.function is np.take and mode in ("wrap", "clip"):
         axis = call.arguments.get("axis")
         x, indices = call.arguments[call.first], np.asarray(call.arguments["indices"])
@@ -157,7 +161,7 @@ SERVED = {
     "ddof": lambda call, value: call.arguments.update(correction=value) if "correction" in call.targets else NotImplemented,
     "order": reordered,
     "copy": copied,
-    "mode": wrapped,
+    "mode": in_mode,
     "prepend": lambda call, value: around(call, "prepend", value),
     "append": lambda call, value: around(call, "append", value),
     "UPLO": lambda call, value: call.change(ops.mH) if value in ("U", "u") else None,  # the other triangle of the adjoint

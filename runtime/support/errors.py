@@ -29,7 +29,8 @@ class NotBatched(Exception):
 def explain(error, op, /, **arguments):
     """An error of the type of `error`, or the nearest above it, that also names the operator and shows its arguments.
 
-    An error that a composite's inner operator has explained is explained again as the composite's own.
+    An error that a composite's inner operator has explained is explained again as the composite's own, which names the inner one
+    if users know it.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def explain(error, op, /, **arguments):
         except TypeError:  # an exception whose constructor wants more than a message: its base may do
             continue
     explained.__cause__ = cause.__cause__
-    explained.explained = reason, inner or op
+    explained.explained = reason, inner or (op if not op.startswith("_") else "")
     return explained.with_traceback(cause.__traceback__)
 
 
