@@ -60,6 +60,9 @@ cdef ndarray array_from(object data, str op, str argument):
     try:
         return np.asarray(data)
     except Exception as error:
+        if isinstance(getattr(np, op, None), np.ufunc) and getattr(kind, "__array_ufunc__", None) is not None:
+            raise TypeError(f"{op}: argument '{argument}' is a {kind.__name__} that holds what no ndarray can hold, as a tensor "
+                            f"with a history; np.{op} asks it what to do") from error
         raise explain(error, op, **{argument: data}) from None
 
 

@@ -91,6 +91,13 @@ class TestProducts:
         np.testing.assert_allclose(reverse(gs.prod, x, 3), [2.0, 2.0, 2.0])
         assert forward(gs.prod, x, *[np.ones(3)] * 3) == pytest.approx(6)
 
+    @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+    @pytest.mark.parametrize("x", [[1e200, 5.0, 1e-100, 1e-150], [1e200, 5.0, 1e-200, 1e-200], [1e-200, 5.0, 1e200, 1e200], [1e200, 3.0, 1e200]])
+    def test_prod_from_both_ends(self, x):
+        """What is before an element and what is behind it may be out of range, though the product of both is not."""
+        before, behind = np.cumprod([1.0, *x[:-1]]), np.cumprod([1.0, *x[:0:-1]])[::-1]
+        np.testing.assert_allclose(reverse(gs.prod, np.array(x)), before * behind)
+
     @pytest.mark.parametrize("x", [[2.0, 0.0, 3.0, 0.5], [0.0, 0.0, 3.0, 1.0], [2.0, 5.0, 3.0, 1.0]])
     @pytest.mark.parametrize("backwards", [False, True])
     def test_cumprod_with_zeros(self, x, backwards):

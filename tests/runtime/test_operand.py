@@ -119,3 +119,25 @@ class TestLists:
             gs.mean(endless)
         with pytest.raises(ValueError, match="a sequence is nested too deeply"):
             gs.asarray(endless)
+
+
+class Labelled:
+    """A container of arrays with names for its axes, as other libraries have them: NumPy's functions ask it."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.data, dtype)
+
+    def __array_ufunc__(self, function, method, *inputs, **keywords):
+        return Labelled(getattr(function, method)(*[x.data if isinstance(x, Labelled) else x for x in inputs], **keywords))
+
+
+def test_a_container_of_a_tensor_is_asked_by_numpys_functions():
+    x = gs.tensor([0.5, 1.0], requires_grad=True)
+    np.sin(Labelled(x)).data.sum().backward()
+    np.testing.assert_allclose(x.grad, np.cos([0.5, 1.0]))
+    with pytest.raises(TypeError, match=r"^sin: argument 'x' is a Labelled .*; np\.sin asks it what to do"):
+        gs.sin(Labelled(x))
+    np.testing.assert_allclose(gs.sin(Labelled(np.ones(2))), np.sin(1.0))
