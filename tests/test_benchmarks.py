@@ -1,11 +1,12 @@
 """The benchmark's cases: every peer is there, and gradspec computes what PyTorch computes."""
 
 import importlib
+import json
 
 import numpy as np
 import pytest
 
-from benchmarks import mapped, sweep, threads
+from benchmarks import compiling, mapped, sweep, threads
 from benchmarks.calls import calls
 from benchmarks.cases import CASES
 from benchmarks.operands import SHAPES, differentiable, operands
@@ -151,3 +152,14 @@ def test_a_transform_gives_what_it_is_set_beside():
     np.testing.assert_allclose(together().numpy(), np.stack([row.numpy() for row in loop()]), rtol=1e-10)
     second, value = mapped.laplacian("gradspec")
     assert second().shape == value().shape
+
+
+def test_commands_of_a_build_are_run_without_what_is_for_ninja(tmp_path):
+    command = "/usr/bin/ccache cc -Ia -O1 '-DA=b c' -MD -MQ a/m.c.o -MF a/m.c.o.d -o a/m.c.o -c gradspec.core.m.c"
+    (tmp_path / "compile_commands.json").write_text(json.dumps([{"file": "gradspec.core.m.c", "command": command}]))
+    (tmp_path / "build.ninja").write_text("build x.c: y\n COMMAND = python ../translate.py x.d . -3 -- gradspec.core.m=/m.pyx b=/b.pyx\n")
+    assert compiling.compiler(tmp_path) == {
+        "gradspec.core.m": ["/usr/bin/ccache", "cc", "-Ia", "-O1", "-DA=b c", "-c", "gradspec.core.m.c"]
+    }
+    start = ["python", "../translate.py", "x.d", ".", "-3"]
+    assert compiling.translations(tmp_path) == [(start, ["gradspec.core.m=/m.pyx", "b=/b.pyx"])]
