@@ -134,6 +134,9 @@ PYTHON = {
     "matrices.matrix_functions": (
         "slant", "solve_bands", "solve_sylvester", "sqrtm",
     ),
+    "matrices.paths": (
+        "det_circles", "path_scale",
+    ),
     "random": (
         "bernoulli", "binomial", "draw_indices", "draw_numbers", "draw_places", "geometric", "integers", "normal_", "poisson", "rand", "rand_like", "randint_like", "randn", "randn_like", "randperm", "standard", "uniform_",
     ),

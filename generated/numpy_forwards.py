@@ -1062,6 +1062,24 @@ def det(x):
 def _cofactor(x):
     return kernels.cofactor(x)
 
+def _det_coefficients(x):
+    circles = _det_circles(x)
+    count = formulas.det_points(np.shape(x))
+    path = expand_dims(x, -4) * expand_dims(circles[0], (-3, -2))
+    if formulas.is_complex(np.result_type(x)):
+        points = fft(path, count)
+    else:
+        points = rfft(path, count)
+    values = det(moveaxis(points, -1, -3))
+    if formulas.is_complex(np.result_type(x)):
+        found = ifft(values)
+    else:
+        found = irfft(values, count)
+    return circles[1] * diagonal(getitem(found, (..., slice(None, np.shape(x)[-1]))), 0, -2, -1)
+
+def _det_circles(x):
+    return kernels.det_circles(x)
+
 def dist(a, b, p=2.0):
     return vector_norm(a - b, p)
 
@@ -1243,6 +1261,17 @@ def matmul(a, b):
 
 def matrix_exp(x):
     return kernels.matrix_exp(x)
+
+def _matrix_exp_coefficients(x):
+    scale = expand_dims(_path_scale(x), (-3, -2))
+    path = concat([x * scale, getitem(zeros_like(x), (..., slice(None, 1)))], -1)
+    blocks = moveaxis(take(path, formulas.toeplitz_places(np.shape(x)[-1], np.shape(x)[-1]), -1), (-2, -1), (-4, -2))
+    whole = matrix_exp(reshape(blocks, formulas.toeplitz_shape(np.shape(x))))
+    column = reshape(getitem(whole, (..., slice(None, np.shape(x)[-2]))), formulas.blocks_shape(np.shape(x)))
+    return moveaxis(column, -3, -1) / scale
+
+def _path_scale(x):
+    return kernels.path_scale(x)
 
 def _matrix_exp_along(x, direction):
     return kernels.matrix_exp_along(x, direction)

@@ -105,6 +105,8 @@ class _OpAnalysis:
         before = len(self.errors.errors)
         self.check_taken()
         self._check_forward()
+        if self.op.jet and self.op.jet[0] not in self.shapes:
+            self.report(f"'{self.op.jet[0]}' is no operator", "jet")
         self._resolve_all()
         for name, wrong in misplaced_lets(self.op):
             self.report(wrong, f"let: {name}", self.op.lets[name].location)

@@ -20,6 +20,7 @@ _KEYS = {
     "pair": "a package has no calls in which PyTorch means two operators",
     "view": "an operator of a package gives results in memory of their own",
     "inplace": "`variants: [inplace]` computes and writes; a kernel that writes by itself is gradspec's own",
+    "jet": "what coefficients become is said of gradspec's own operators: another one runs through its derivatives",
     "placed": "a gradient that is placed is known to gradspec's engine alone",
 }
 _VARIANTS = ("method", "bound", "property")

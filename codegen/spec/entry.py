@@ -32,7 +32,7 @@ ENTRY_KEYS = (
     "op", KEY, "doc", "args", "ref", "unlike", "factor", "cast", "pair", "alias", "numpy", "namespace", "operator", "variants",
     "view", "domain", "dtype", "shape", "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear",
     "multilinear",
-    "nondifferentiable", "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "law", "breaks", "samples",
+    "nondifferentiable", "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "jet", "law", "breaks", "samples",
     "examples", "kinks",
 )  # fmt: skip
 PUBLIC_KEYS = {  # what users see
@@ -161,6 +161,8 @@ class EntryReader(CallReader):
                 if isinstance(node, yaml.ScalarNode) and re.fullmatch(r"[\w-]+", node.value):
                     return {"vmap": self._choice(self._text(node), VMAPS, "way")}
                 return {"parts": self._formula(node)}
+            case "jet":
+                return {"jet": self._jet(op, self._text(node))}
             case "operator":
                 return {"operator": self._operator(op, self._text(node))}
             case "namespace":
@@ -235,6 +237,15 @@ class EntryReader(CallReader):
         if len(arguments) < 2 or not arguments[0].is_array or arguments[1].is_array:
             raise SpecError("is for an op of one array, whose second argument is none", text.location)
         return text.value
+
+    def _jet(self, op: Op, text: Text) -> tuple[str, int]:
+        """`jet: _det_coefficients beyond 2`: the operator of all coefficients, and the last order that does without it."""
+        found = re.fullmatch(r"(\w+) beyond (\d+)", text.value)
+        if found is None:
+            raise SpecError("names an operator and an order: _det_coefficients beyond 2", text.location)
+        if len(op.signature.arrays) != 1 or len(op.signature.outputs) != 1:
+            raise SpecError("is for an op of one array that has one output", text.location)
+        return found[1], int(found[2])
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:
         """`alias: [expit, nn.sigmoid, .relu]`: a second name, one in another namespace, and one in the main one."""

@@ -95,8 +95,9 @@ def formulas_of(op: Op) -> dict[str, Formula]:
 
 
 def called_by(op: Op) -> set[str]:
-    """The operators and helpers that the formulas of an entry call, as they are written."""
-    return {name for formula in formulas_of(op).values() for name in formula.calls}
+    """The operators and helpers that an entry calls, as they are written."""
+    named = {op.jet[0]} if op.jet else set()
+    return named | {name for formula in formulas_of(op).values() for name in formula.calls}
 
 
 def lets_in(formula: Formula, lets: Mapping[str, Formula]) -> tuple[str, ...]:

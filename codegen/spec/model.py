@@ -276,6 +276,7 @@ class Op:
     rows: Formula | None = None  # of a linear op: the same for each row of an `x` with one more axis at the front
     vmap: str | None = None  # how it takes batches, where that does not follow from the entry
     parts: Formula | None = None  # what it is made of for batches, where `vmap` says that
+    jet: tuple[str, int] | None = None  # the op that takes all coefficients of a series at once, and beyond which order
     laws: tuple[Formula, ...] = ()  # equations that hold of real numbers
     breaks: dict[str, Text] = field(default_factory=dict)  # one of LAWS -> why it does not hold
     samples: tuple[Formula, ...] = ()

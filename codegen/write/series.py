@@ -15,24 +15,30 @@ WAYS = {
     "products": "sums of the operator on pairs of coefficients, as Cauchy has them",
     "solution": "coefficient by coefficient, as the solution of an equation that is linear in it",
     "elementwise": "`recurrence`; in a Laplacian by the coefficients of f(x + t), which are the same for all paths",
+    "coefficients": "another operator, of all coefficients at once, as `jet:` says; `recurrence` of few",
     "recurrence": "the jvp on series gives the coefficients of the derivative, order by order",
     "constant": "the value alone, whose derivatives are zero",
     "refused": "it has a derivative, and the entry lacks it",
 }
 
 
-def series(op: Op) -> tuple[str, tuple[int, ...]]:
-    """The way of an op, and the places of the arguments that it differentiates by; of a solution that of the right side first."""
+def series(op: Op) -> tuple[object, ...]:
+    """The way of an op, and the places of the arguments that it differentiates by; of a solution that of the right side first.
+
+    Behind them stands what `jet:` says.
+    """
     places = [i for i, a in enumerate(op.signature.arguments) if a in op.signature.arrays]
     if op.linear or op.multilinear:
         places = [i for i, a in enumerate(op.signature.arguments) if a.name in (op.linear or op.multilinear)]
     side = right_side(op)
     if side:
         places.sort(key=lambda i: op.signature.arguments[i].name != side)
-    return _way(op), tuple(places)
+    return _way(op), tuple(places), *(op.jet or ())
 
 
 def _way(op: Op) -> str:
+    if op.jet:
+        return "coefficients"
     if op.composite:
         return "parts"
     if op.form == "unimplemented":
@@ -99,4 +105,4 @@ def _again(op: Op, side: str, part: Expression, of_result: bool = False) -> str:
 
 def how(op: Op) -> str:
     """The way as `show` and OPS.md say it."""
-    return series(op)[0]
+    return _way(op)

@@ -29,6 +29,10 @@ cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
+cdef Forward4 forward_fft = <Forward4> load_forward("gradspec.generated.kernels.fourier", "fft", 4)
+cdef Forward4 forward_ifft = <Forward4> load_forward("gradspec.generated.kernels.fourier", "ifft", 4)
+cdef Forward4 forward_irfft = <Forward4> load_forward("gradspec.generated.kernels.fourier", "irfft", 4)
+cdef Forward4 forward_rfft = <Forward4> load_forward("gradspec.generated.kernels.fourier", "rfft", 4)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
 cdef Forward4 forward_diagonal = <Forward4> load_forward("gradspec.generated.kernels.views", "diagonal", 4)
 cdef Forward2 forward_expand_dims = <Forward2> load_forward("gradspec.generated.kernels.views", "expand_dims", 2)
@@ -218,6 +222,27 @@ cdef object forward__cofactor(object x):
         return as_array(kernels.cofactor(x))
     except Exception as error_:
         raise explain(error_, "_cofactor", x=x) from None
+
+cdef object forward__det_coefficients(object x):
+    circles = forward__det_circles(x)
+    count = formulas.det_points(shape_of(x))
+    path = forward_multiply(forward_expand_dims(x, -4), forward_expand_dims(circles[0], (-3, -2)))
+    if formulas.is_complex(dtype_of(x)):
+        points = forward_fft(path, count, -1, None)
+    else:
+        points = forward_rfft(path, count, -1, None)
+    values = forward_det(forward_moveaxis(points, -1, -3))
+    if formulas.is_complex(dtype_of(x)):
+        found = forward_ifft(values, None, -1, None)
+    else:
+        found = forward_irfft(values, count, -1, None)
+    return forward_multiply(circles[1], forward_diagonal(forward_getitem(found, (..., slice(None, shape_of(x)[-1]))), 0, -2, -1))
+
+cdef object forward__det_circles(object x):
+    try:
+        return as_array(kernels.det_circles(x))
+    except Exception as error_:
+        raise explain(error_, "_det_circles", x=x) from None
 
 cdef object forward_dist(object a, object b, object p):
     return forward_vector_norm(forward_subtract(a, b), p, None, False)
@@ -467,6 +492,22 @@ cdef object forward_matrix_exp(object x):
         return as_array(kernels.matrix_exp(x))
     except Exception as error_:
         raise explain(error_, "matrix_exp", x=x) from None
+
+cdef object forward__matrix_exp_coefficients(object x):
+    scale = forward_expand_dims(forward__path_scale(x), (-3, -2))
+    path = forward_concat([forward_multiply(x, scale), forward_getitem(forward_zeros_like(x, None), (..., slice(None, 1)))], -1)
+    blocks = forward_moveaxis(
+        forward_take(path, formulas.toeplitz_places(shape_of(x)[-1], shape_of(x)[-1]), -1), (-2, -1), (-4, -2)
+    )
+    whole = forward_matrix_exp(forward_reshape(blocks, formulas.toeplitz_shape(shape_of(x))))
+    column = forward_reshape(forward_getitem(whole, (..., slice(None, shape_of(x)[-2]))), formulas.blocks_shape(shape_of(x)))
+    return forward_divide(forward_moveaxis(column, -3, -1), scale)
+
+cdef object forward__path_scale(object x):
+    try:
+        return as_array(kernels.path_scale(x))
+    except Exception as error_:
+        raise explain(error_, "_path_scale", x=x) from None
 
 cdef object forward__matrix_exp_along(object x, object direction):
     try:

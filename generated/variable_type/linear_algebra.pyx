@@ -20,11 +20,12 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward_baddbmm, forward_bilinear, forward__blend, forward_block_diag, forward__block_diag_backward, forward_cdist,
     forward__row_distances, forward_cholesky, forward_cholesky_inverse, forward_cholesky_solve, forward__cofactor_jvp,
     forward__cofactor_hessian, forward__checkerboard, forward_cond, forward_coo_matmul, forward__coo_sampled_matmul,
-    forward_cosine_similarity, forward_cross, forward_det, forward__cofactor, forward_dist, forward_dot, forward_eig,
-    forward_eigh, forward_eigvals, forward_eigvalsh, forward__einsum_pair, forward__einsum_single,
-    forward__einsum_single_backward, forward__hermitian_part, forward_inner, forward_inv, forward_kron, forward_linear,
-    forward_logdet, forward__lower_half, forward_lstsq, forward_lu, forward__lu_wide, forward_lu_factor, forward__lu_order,
-    forward__lu_parts, forward__lu_tall, forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__matrix_exp_along,
+    forward_cosine_similarity, forward_cross, forward_det, forward__cofactor, forward__det_coefficients,
+    forward__det_circles, forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh,
+    forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
+    forward_inv, forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu,
+    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward__lu_tall, forward_lu_unpack,
+    forward_matmul, forward_matrix_exp, forward__matrix_exp_coefficients, forward__path_scale, forward__matrix_exp_along,
     forward__matrix_exp_bend, forward__upper_block, forward_matrix_norm, forward_matrix_rank, forward_matvec,
     forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
     forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
@@ -881,6 +882,49 @@ cdef tuple jvp__cofactor(tuple outputs_, tuple inputs_, tuple tangents_):
 def _cofactor(x):
     """Signed minors, y[i, j] = d det(x) / d x[i, j], at singular matrices too."""
     return op__cofactor(x)
+
+
+cdef object op__det_coefficients(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_det_coefficients", <void*> op__det_coefficients, (x,))
+    x = as_operand(x, "_det_coefficients", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            circles = ops._det_circles(x)
+            count = formulas.det_points(shape_of(x))
+            path = ops.expand_dims(x, -4) * ops.expand_dims(circles[0], (-3, -2))
+            if formulas.is_complex(dtype_of(x)):
+                points = ops.fft(path, count)
+            else:
+                points = ops.rfft(path, count)
+            values = ops.det(ops.moveaxis(points, -1, -3))
+            if formulas.is_complex(dtype_of(x)):
+                found = ops.ifft(values)
+            else:
+                found = ops.irfft(values, count)
+            return circles[1] * ops.diagonal(ops.getitem(found, (..., slice(None, shape_of(x)[-1]))), 0, -2, -1)
+        return wrap_forward(forward__det_coefficients(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_det_coefficients", x=x) from None
+
+def _det_coefficients(x):
+    """Taylor coefficients of the determinant of a path, by those of the path, which stand along the last axis."""
+    return op__det_coefficients(x)
+
+
+cdef object op__det_circles(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_det_circles", <void*> op__det_circles, (x,))
+    x = as_operand(x, "_det_circles", "x")
+
+    return wrap_forward(forward__det_circles(array_of(x)))
+
+def _det_circles(x):
+    """Circles on which the determinant of a path is computed, powers of two."""
+    return op__det_circles(x)
 
 
 cdef object op_dist(object a, object b, object p):
@@ -1781,6 +1825,45 @@ cdef tuple jvp_matrix_exp(tuple outputs_, tuple inputs_, tuple tangents_):
 def matrix_exp(x):
     """Sum of the powers of a square matrix over their factorials."""
     return op_matrix_exp(x)
+
+
+cdef object op__matrix_exp_coefficients(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_matrix_exp_coefficients", <void*> op__matrix_exp_coefficients, (x,))
+    x = as_operand(x, "_matrix_exp_coefficients", "x")
+
+    try:
+        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
+            scale = ops.expand_dims(ops._path_scale(x), (-3, -2))
+            path = ops.concat([x * scale, ops.getitem(ops.zeros_like(x), (..., slice(None, 1)))], -1)
+            blocks = ops.moveaxis(
+                ops.take(path, formulas.toeplitz_places(shape_of(x)[-1], shape_of(x)[-1]), -1), (-2, -1), (-4, -2)
+            )
+            whole = ops.matrix_exp(ops.reshape(blocks, formulas.toeplitz_shape(shape_of(x))))
+            column = ops.reshape(ops.getitem(whole, (..., slice(None, shape_of(x)[-2]))), formulas.blocks_shape(shape_of(x)))
+            return ops.moveaxis(column, -3, -1) / scale
+        return wrap_forward(forward__matrix_exp_coefficients(array_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_matrix_exp_coefficients", x=x) from None
+
+def _matrix_exp_coefficients(x):
+    """Taylor coefficients of matrix_exp along a path, by those of the path, as those of a triangular matrix of blocks."""
+    return op__matrix_exp_coefficients(x)
+
+
+cdef object op__path_scale(object x):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_path_scale", <void*> op__path_scale, (x,))
+    x = as_operand(x, "_path_scale", "x")
+
+    return wrap_forward(forward__path_scale(array_of(x)))
+
+def _path_scale(x):
+    """The powers of a scale of time at which no coefficient of a path of matrices is larger than the first, or than
+    their number."""
+    return op__path_scale(x)
 
 
 cdef object op__matrix_exp_along(object x, object direction):
@@ -3268,22 +3351,23 @@ register({
     "cholesky_inverse": cholesky_inverse, "cholesky_solve": cholesky_solve, "_cofactor_jvp": _cofactor_jvp,
     "_cofactor_hessian": _cofactor_hessian, "_checkerboard": _checkerboard, "cond": cond, "coo_matmul": coo_matmul,
     "_coo_sampled_matmul": _coo_sampled_matmul, "cosine_similarity": cosine_similarity, "cross": cross, "det": det,
-    "_cofactor": _cofactor, "dist": dist, "dot": dot, "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh,
-    "einsum": einsum, "_einsum_fold": _einsum_fold, "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single,
-    "_einsum_single_backward": _einsum_single_backward, "_hermitian_part": _hermitian_part, "householder_product":
-    householder_product, "_reflected": _reflected, "inner": inner, "inv": inv, "kron": kron, "linear": linear, "logdet":
-    logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu": lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order":
-    _lu_order, "_lu_parts": _lu_parts, "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul,
-    "matrix_exp": matrix_exp, "_matrix_exp_along": _matrix_exp_along, "_matrix_exp_bend": _matrix_exp_bend, "_upper_block":
-    _upper_block, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec,
-    "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer":
-    outer, "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix":
-    _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv,
-    "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps,
-    "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded,
-    "_solve_bands": _solve_bands, "_slant": _slant, "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle,
-    "solve_triangular": solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot,
-    "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve":
-    triangular_solve, "tril": tril, "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot":
-    vecdot, "vecmat": vecmat, "_weighted_differences": _weighted_differences,
+    "_cofactor": _cofactor, "_det_coefficients": _det_coefficients, "_det_circles": _det_circles, "dist": dist, "dot": dot,
+    "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold,
+    "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward,
+    "_hermitian_part": _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner":
+    inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu":
+    lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts, "lu_solve": lu_solve,
+    "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul, "matrix_exp": matrix_exp, "_matrix_exp_coefficients":
+    _matrix_exp_coefficients, "_path_scale": _path_scale, "_matrix_exp_along": _matrix_exp_along, "_matrix_exp_bend":
+    _matrix_exp_bend, "_upper_block": _upper_block, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank":
+    matrix_rank, "matvec": matvec, "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot,
+    "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs,
+    "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward,
+    "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps":
+    _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns,
+    "solve_banded": solve_banded, "_solve_bands": _solve_bands, "_slant": _slant, "solve_sylvester": solve_sylvester,
+    "_solve_triangle": _solve_triangle, "solve_triangular": solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals":
+    svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle":
+    _triangle, "triangular_solve": triangular_solve, "tril": tril, "triu": triu, "vander": vander, "vandermonde":
+    vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat, "_weighted_differences": _weighted_differences,
 })

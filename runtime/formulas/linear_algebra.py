@@ -5,6 +5,11 @@ import math
 from .shapes import axes_tuple
 
 
+def blocks_shape(shape):
+    """Blocks of square matrices below each other, of the shape of matrices with their coefficients behind them."""
+    return (*shape[:-3], shape[-1], *shape[-3:-1])
+
+
 def chain_split(shapes):
     """Behind how many of its first matrices a product is best taken apart."""
     if len(shapes) < 2 or any(len(shape) != 2 for shape in shapes[1:-1]) or any(not 0 < len(shape) < 3 for shape in shapes):
@@ -21,6 +26,11 @@ def chain_split(shapes):
             ]
             cost[first, last] = min(options, default=(0, 1))
     return cost[0, count - 1][1]
+
+
+def det_points(shape):
+    """At how many points of a circle its values tell coefficient m of a determinant, of degree n * m, from all others."""
+    return max(shape[-2] - 1, 1) * (shape[-1] - 1) + 1
 
 
 def kron_shape(shape, other_ndim, behind):
@@ -72,3 +82,9 @@ def square_shape(shape, ind):
     if ind < 1:
         raise ValueError(f"ind must be positive, got {ind}")
     return (math.prod(shape[:ind]), -1)
+
+
+def toeplitz_shape(shape):
+    """Square matrices of square blocks, of the shape of matrices with their coefficients behind them."""
+    size = shape[-1] * shape[-2]
+    return (*shape[:-3], size, size)

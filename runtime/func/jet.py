@@ -57,8 +57,8 @@ def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Seque
     linear equations coefficient by coefficient.  Any other operator y = f(x) has y' = jvp(x, y; x'), which gives coefficient
     n of y from those of x and y before it (Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).  At order K a
     product costs (K + 1)(K + 2)/2 products, the elementary functions a multiple of that.  Operators whose jvp leads to ever
-    new functions cost up to K**4 (the incomplete gamma and beta functions by all of their arguments).  `det` and `matrix_exp`
-    at least double with each order: of matrices of more than a few rows write `slogdet`, whose cost is K**2, for `det`.
+    new functions cost up to K**4 (the incomplete gamma and beta functions by all of their arguments).  `det` takes about K**2 / 2
+    determinants for each row, `matrix_exp` one of K + 1 times as many rows.
 
     Comparisons, rounding and indices follow the value on the path's beginning, as in every derivative.  Writes in place and
     views are right; they change the function's own tensors, never those that were given.  `jet` nests and goes inside of

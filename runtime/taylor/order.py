@@ -60,7 +60,7 @@ class Order:
             out = inputs[-1]
             ops.copy_(out, getattr(ops, name[:-4])(*inputs[:-1]))
             return out
-        way, places = SERIES.get(name) or ("unlisted", tuple(range(len(inputs))))
+        way, places, *more = SERIES.get(name) or ("unlisted", tuple(range(len(inputs))))
         if way == "parts":
             result = wrapper.parts(*inputs)
             return result if self.memo is not None else each(result, lambda tensor: self.made(tensor, inputs))
@@ -72,13 +72,13 @@ class Order:
                 operands, place = self.given_back
                 if place == places[0] and all(inputs[i] is one for i, one in zip(places[1:], operands, strict=True)):
                     return inputs[place]
-            return self.remembered(name, inputs, lambda: WAYS[way](self, places, wrapper, inputs))
+            return self.remembered(name, inputs, lambda: WAYS[way](self, places, wrapper, inputs, *more))
         used = [value for value in flat(inputs) if is_series(value, self)]
         if not used or way == "constant" or way != "terms" and all(value.is_constant() for value in used):
             return self.whole(wrapper(*first_of(inputs, self)))
         self.memo = {}
         try:
-            result = self.remembered(name, inputs, lambda: WAYS[way](self, places, wrapper, inputs))
+            result = self.remembered(name, inputs, lambda: WAYS[way](self, places, wrapper, inputs, *more))
             found = [item for item in flat((result,)) if is_series(item, self)]
             shares = any(share_memory(item.known(0), value.known(0)) for item in found for value in used)
             for value in used if shares else ():
@@ -149,7 +149,7 @@ class Order:
             raise RuntimeError(f"jet: {name} is not possible, because it writes a series into a tensor without "
                                "coefficients. Use the operator that is not in place, or begin with a series: zeros_like(x) of an "
                                "x that jet was given")  # fmt: skip
-        way, places = SERIES.get(name, ("", ()))
+        way, places, *_ = SERIES.get(name, ("", ()))
         if way == "terms":
             for number in range(self.order + 1):
                 wrapper(self.room(target, number), *[self.part(arg, number, i in places) for i, arg in enumerate(inputs) if i])

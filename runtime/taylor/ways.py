@@ -56,8 +56,8 @@ def _joint(level: Any, places: tuple, call: Any, args: tuple) -> Any:
 
     degrees = {value.degree for value in flat(args) if is_series(value, level)}
     if len(degrees) > 1 and level.summed is not None:
-        raise RuntimeError("laplacian: an operator whose derivative is that of a larger one, as matrix_exp, cannot be a part of "
-                           "it; use the trace of hessian(function)")  # fmt: skip
+        raise RuntimeError("laplacian: an operator whose derivative is that of a larger one cannot be a part of it; use the "
+                           "trace of hessian(function)")  # fmt: skip
     return _built(level, first, coefficient, max(degrees))
 
 
@@ -145,6 +145,34 @@ def elementwise(level: Any, places: tuple, call: Any, args: tuple) -> Any:
         return total(level, number, [ops.multiply(c, term) for c, term in parts if c is not None and term is not None])
 
     return _built(level, along.known(0), coefficient, x.degree)
+
+
+def coefficients(level: Any, places: tuple, call: Any, args: tuple, name: str, least: int) -> Any:
+    """The operator that the entry names, on all coefficients, along a last axis; `recurrence` up to the order that it says.
+
+    Where a vmap is summed each path gets its part of the last coefficient of the operand, which is the sum over the paths.
+    """
+    x = args[places[0]]
+    if level.order <= least:
+        return recurrence(level, places, call, args)
+    known: list[Any] = []
+
+    def term(number: int) -> Any:
+        found = x.known(number)
+        if level.summed is not None and number == level.order and is_row(x.term(1), level.summed):
+            found = ops.multiply(found, 1 / level.summed.size)
+        return found
+
+    def coefficient(number: int) -> Any:
+        if number >= len(known):  # as far as the operand has a rule, which may ask for the result, no further than is asked
+            last = number if x.rule is not None else level.order
+            if all(x.term(i) is None for i in range(1, last + 1)):
+                return None
+            found = getattr(ops, name)(ops.stack([term(i) for i in range(last + 1)], -1))
+            known[:] = [found[..., i] for i in range(last + 1)]
+        return total(level, number, [known[number]])
+
+    return _built(level, call(x.known(0)), coefficient, x.degree)
 
 
 def solution(level: Any, places: tuple, call: Any, args: tuple) -> Any:
@@ -319,7 +347,7 @@ def unlisted(level: Any, places: tuple, call: Any, args: tuple) -> Any:
     return recurrence(level, places, call, args)
 
 
-WAYS = {way.__name__: way for way in (constant, elementwise, products, recurrence, solution, terms, unlisted)}
+WAYS = {way.__name__: way for way in (coefficients, constant, elementwise, products, recurrence, solution, terms, unlisted)}
 WAYS["refused"] = recurrence  # the operator says what it lacks when it is asked for its formula
 
 

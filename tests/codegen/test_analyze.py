@@ -517,3 +517,21 @@ derivatives.yaml:15:12: error: f: inplace: the op has no variant 'inplace'
 def test_refused(small, name):
     entry, message = REFUSED[name]
     assert small.refusal("analyze", entry) == message
+
+
+@pytest.mark.parametrize(("entry", "wanted"), [
+    ("jet: sine", "jet: names an operator and an order: _det_coefficients beyond 2"),
+    ("jet: _sines beyond 2", "jet: '_sines' is no operator"),
+    ("jet: sin beyond 2", "jet: is for an op of one array that has one output"),
+])  # fmt: skip
+def test_jet_names_the_operator_of_all_coefficients(small, entry, wanted):
+    signature = "doubled(x, y) -> z" if "one array" in wanted else "doubled(x) -> z"
+    assert wanted in small.refusal("analyze", f"""\
+- op: {signature}
+  doc: Twice.
+  forward: x + x
+  vjp:
+    x: 2 * grad
+  jvp: 2 * x_t
+  {entry}
+""")  # fmt: skip

@@ -441,3 +441,33 @@ def test_what_is_cut_off_is_constant_along_the_path(name):
     np.testing.assert_allclose(slope, expected[1])
     found = gs.vmap(lambda x: jet(function, (x,), ([v],))[1][0])(gs.stack([x, x]))
     np.testing.assert_allclose(found, [expected[0]] * 2)
+
+
+def test_determinants_and_exponentials_of_matrices_along_a_path():
+    """Inside of other transforms, and in a Laplacian, beside a determinant and an exponential spelled out."""
+    rng = np.random.default_rng(3)
+    x, v = rng.normal(size=(2, 3, 3)), rng.normal(size=(2, 3, 3))
+    x[0] = np.outer(x[0, 0], x[0, 1])  # of rank one
+
+    def third(f):
+        return lambda x, v: gs.func.jet(f, (x,), ([v, 0 * v, 0 * v],))[1][2]
+
+    def spelled(x):
+        return (x[0] * gs.linalg.cross(x[1], x[2])).sum()
+
+    def exponential(x):
+        y, term = gs.eye(3) + x, x
+        for i in range(2, 30):
+            term = term @ x / i
+            y = y + term
+        return y
+
+    for f, plain in ((gs.linalg.det, spelled), (gs.linalg.matrix_exp, exponential)):
+        each = gs.vmap(third(f))(x, v)
+        for i in range(2):
+            np.testing.assert_allclose(each[i].tolist(), third(plain)(x[i], v[i]).tolist(), rtol=1e-9)
+            for at in (x[i], gs.asarray(x[i])):
+                found, wanted = (gs.grad(lambda x: third(g)(x, v[i]).sum())(at) for g in (f, plain))  # noqa: B023
+                np.testing.assert_allclose(found.tolist(), wanted.tolist(), rtol=1e-9, atol=1e-12)
+                found, wanted = (gs.func.laplacian(g)(at) for g in (f, plain))
+                np.testing.assert_allclose(found.tolist(), wanted.tolist(), rtol=1e-9, atol=1e-12)
