@@ -1,14 +1,18 @@
 """Branches: cond and switch, with JAX's signatures.
 
-Owns which function is called.  Only that one runs, and only its operators are recorded.
+Owns which function is called.  Only that one runs, and only its operators are recorded; where the choice is another one for each
+row of a vmap all run, and each row takes what the one that it chooses gives.
 """
 
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..autograd.nest import alike, rebuild
+from ..batching.batched import Batched
+from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
-from .nests import NUMBERS, TensorBase, as_tensors
+from .nests import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
@@ -33,6 +37,10 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     The other function is not called, so nothing compares the shapes of what the two return.  The derivative is that of the
     function that was called; `gs.where` computes both sides, and chooses element by element.
 
+    Inside of a `vmap` whose rows choose for themselves both functions are called, with all rows, and return nests of one form.
+    Neither may write to what it closes over.  A derivative that is infinite or NaN in the function that a row does not choose
+    makes its gradient NaN, as with `gs.where`.
+
     Examples
     --------
     >>> import gradspec as gs
@@ -43,6 +51,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         got = f"shape {tuple(pred.shape)}" if hasattr(pred, "shape") else type(pred).__name__
         raise CallTypeError(f"cond: pred must be a single bool or number, got {got}; write gs.where(pred, a, b) for a choice "
                             "element by element")  # fmt: skip
+    if type(pred) is Batched:
+        return chosen_by_row("cond", [pred != 0], [true_fun, false_fun], operands)
     return chosen_one("cond", true_fun if pred else false_fun, operands)
 
 
@@ -63,6 +73,10 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     nest
         What the function returned, with tensors for its arrays and numbers.
 
+    Notes
+    -----
+    Inside of a `vmap` whose rows choose for themselves all functions are called, as `cond` does.
+
     Examples
     --------
     >>> import gradspec as gs
@@ -71,6 +85,10 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     """
     if not branches:
         raise CallValueError("switch: branches is empty: there is no function to call")
+    if type(index) is Batched and index.dtype.kind in "iu" and index.shape == ():
+        last = len(branches) - 1
+        places = [index <= 0, *[index == i for i in range(1, last)]][:last]
+        return chosen_by_row("switch", places, branches, operands)
     try:
         number = operator.index(index)
     except TypeError:
@@ -83,3 +101,22 @@ def chosen_one(caller, function, operands):
     """What a function returns of the operands as tensors, as tensors."""
     given = as_tensors(operands, caller, "operands")
     return as_tensors(function(*given), caller, "the result")
+
+
+def chosen_by_row(caller, conditions, functions, operands):
+    """For each row of a vmap what the function behind the first condition that holds there returns, else the last one.
+
+    Each gets copies of the operands, which it may write to.
+    """
+    given, given_form, _ = tensors_of(operands, caller, "operands")
+    results = []
+    for function in functions:
+        copies = [leaf if leaf is None else ops.copy(leaf) for leaf in given]
+        results.append(tensors_of(function(*rebuild(given_form, copies)), caller, "the result")[:2])
+    found, form = results.pop()
+    for condition, (leaves, other) in zip(reversed(conditions), reversed(results), strict=True):
+        if not alike(other, form) or [*map(type_key, leaves)] != [*map(type_key, found)]:
+            raise CallTypeError(f"{caller}: rows of a vmap choose for themselves, and the functions return nests of several "
+                                "forms, shapes or dtypes; return the same of all")  # fmt: skip
+        found = [leaf if leaf is None else ops.where(condition, leaf, rest) for leaf, rest in zip(leaves, found)]
+    return rebuild(form, found)

@@ -58,3 +58,32 @@ ERRORS = [
 def test_errors(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+def test_rows_of_a_vmap_choose_for_themselves():
+    """As a loop over the rows does: values, gradients, tangents, nests, writes to the operands, inner and outer levels."""
+    xs = np.array([-2.0, 0.5, 3.0])
+
+    def chosen(x):
+        return gs.cond(x > 0, lambda x: {"y": (gs.exp(x), x)}, lambda x: {"y": (x.mul_(2.0), x**2)}, x * 1)["y"]
+
+    def switched(x):
+        return gs.switch(gs.astype(gs.floor(x), "int64"), [gs.sin, lambda x: x**3, gs.exp, lambda x: 0 * x], x)
+
+    def counted(x):
+        return gs.cond(gs.astype(x, "int64"), lambda: gs.asarray(1.0), lambda: gs.asarray(2.0)) * x
+
+    for function in (lambda x: chosen(x)[0], lambda x: chosen(x)[1], switched, counted):
+        for transform in (lambda f: f, gs.grad, lambda f: gs.grad(gs.grad(f)), lambda f: lambda x: gs.jvp(f, (x,), (x * 0 + 1,))[1]):
+            each = gs.vmap(transform(function))
+            wanted = [transform(function)(gs.asarray(x)).item() for x in xs]
+            np.testing.assert_allclose(each(xs).tolist(), wanted, rtol=1e-12)
+            np.testing.assert_allclose(gs.vmap(each)(np.stack([xs, xs])).tolist(), [wanted, wanted], rtol=1e-12)
+    both = gs.grad(lambda xs: gs.vmap(switched)(xs).sum())(xs)
+    np.testing.assert_allclose(both.tolist(), gs.vmap(gs.grad(switched))(xs).tolist())
+
+
+def test_rows_that_choose_want_results_of_one_form():
+    for other in (lambda x: (x, x), lambda x: gs.stack([x, x]), lambda x: x > 0):
+        with pytest.raises(TypeError, match="cond: rows of a vmap choose for themselves, and the functions return nests of several forms"):
+            gs.vmap(lambda x: gs.cond(x > 0, lambda x: x, other, x))(np.ones(2))  # noqa: B023
