@@ -22,9 +22,10 @@ from .functions import called
 
 
 class MappedEdge(GradientEdge):
-    """Where the gradient of a batch goes, and which levels its rows belong to."""
+    """Where the gradient of a batch goes, which levels its rows belong to, and where that of what is behind them goes."""
 
     levels: list[Level]
+    inside: GradientEdge
 
 
 class ReadsRow(RuntimeError):
@@ -57,17 +58,18 @@ class Passes:
     def insides(self, values: Sequence[Any]) -> list:
         found: list[Any] = []
         for value in values:
-            other = other_level((value,))
-            found += other.insides(value) if other else [bottom(value)]
+            inner = bottom(value)
+            other = other_level((inner,))
+            found += other.insides(inner) if other else [inner]
         return found
 
     def gradient_edge(self, tensor: Any) -> Any:
-        if level := other_level((tensor,)):
-            return level.gradient_edge(tensor)
         if type(tensor) is not Batched:
-            return NotImplemented
-        edge = MappedEdge(*get_gradient_edge(bottom(tensor)))
-        edge.levels = levels_of(tensor)
+            level = deciding((tensor,))
+            return NotImplemented if level is None else level.gradient_edge(tensor)
+        inside = get_gradient_edge(bottom(tensor))
+        edge = MappedEdge(*inside)
+        edge.levels, edge.inside = levels_of(tensor), inside
         return edge
 
     # Reverse mode.
@@ -90,10 +92,11 @@ class Passes:
     def grad(self, outputs: tuple, inputs: tuple, grads: Any, retain_graph: Any, create_graph: bool, unused: bool,
              is_grads_batched: bool, materialize_grads: bool) -> Any:  # fmt: skip
         grads = None if grads is None else as_sequence(grads)
-        if level := other_level(outputs, inputs, grads or ()):
-            return level.grad(outputs, inputs, grads, retain_graph, create_graph, unused, is_grads_batched, materialize_grads)
-        if not _any_batched(outputs, inputs, grads or ()):
+        level = deciding(outputs, inputs, grads or ())
+        if level is None:
             return NotImplemented
+        if is_other(level):
+            return level.grad(outputs, inputs, grads, retain_graph, create_graph, unused, is_grads_batched, materialize_grads)
         for i, value in enumerate(inputs):
             own = _levels(value)
             if any(level not in own for output in outputs if _needs_grad(output) for level in _levels(output)):
@@ -102,9 +105,14 @@ class Passes:
                                    "argument that vmap maps")
         values, extra = self.cotangents(outputs, grads, is_grads_batched)
         lengths = [level.size for level in extra]
-        with suspended():
-            found = engine.grad(self.insides(outputs), self.insides(inputs), values, retain_graph, create_graph,
-                                unused or materialize_grads, bool(extra) or is_grads_batched)  # fmt: skip
+        many = bool(extra) or is_grads_batched
+        if other := other_level(outputs, inputs):
+            found = other.grad([*map(behind, outputs)], [*map(behind, inputs)], values, retain_graph, create_graph,
+                               unused or materialize_grads, many, False)  # fmt: skip
+        else:
+            with suspended():
+                found = engine.grad(self.insides(outputs), self.insides(inputs), values, retain_graph, create_graph,
+                                    unused or materialize_grads, many)  # fmt: skip
         results = []
         for value, gradient in zip(inputs, found):
             if gradient is None and materialize_grads:
@@ -150,16 +158,18 @@ class Passes:
     # Forward mode.
 
     def make_dual(self, primal: Any, tangent: Any, level: Any) -> Any:
-        if other := other_level((primal, tangent)):
-            return other.make_dual(primal, tangent, level)
+        deciding_level = deciding((primal, tangent))
+        if is_other(deciding_level):
+            return deciding_level.make_dual(primal, tangent, level)
         if not _any_batched((primal, tangent)) or not isinstance(primal, Tensor) or not isinstance(tangent, Tensor):
             return NotImplemented
         own = _union(primal, tangent)
         return stood(make_dual(aligned(primal, own), aligned(tangent, own), level=level), own)
 
     def unpack_dual(self, tensor: Any, level: Any) -> Any:
-        if other := other_level((tensor,)):
-            return other.unpack_dual(tensor, level)
+        deciding_level = deciding((tensor,))
+        if is_other(deciding_level):
+            return deciding_level.unpack_dual(tensor, level)
         if type(tensor) is not Batched:
             return NotImplemented
         own = levels_of(tensor)
@@ -168,8 +178,9 @@ class Passes:
 
     def push(self, dual_level: Any, primal: Any, tangents: Any) -> Any:
         """The same where a dual level has many tangents at once, along a first axis of `tangents`."""
-        if other := other_level((primal, tangents)):
-            return other.push(dual_level, primal, tangents)
+        deciding_level = deciding((primal, tangents))
+        if is_other(deciding_level):
+            return deciding_level.push(dual_level, primal, tangents)
         if not _any_batched((primal, tangents)):
             return NotImplemented
         own = _union(primal, tangents)
@@ -177,8 +188,9 @@ class Passes:
         return stood(dual_level.push(aligned(primal, own), whole), own)
 
     def pushed(self, dual_level: Any, tensor: Any) -> Any:
-        if other := other_level((tensor,)):
-            return other.pushed(dual_level, tensor)
+        deciding_level = deciding((tensor,))
+        if is_other(deciding_level):
+            return deciding_level.pushed(dual_level, tensor)
         if type(tensor) is not Batched:
             return NotImplemented
         own = levels_of(tensor)
@@ -285,18 +297,24 @@ def stand_for_series(values: Sequence[Any]) -> bool:
     return any(type(bottom(value)) in STANDS for value in values if isinstance(value, Tensor))
 
 
-def other_level(*groups: Sequence[Any]) -> Any:
-    """The level that is none of a vmap of what a pass is asked for, None where there is none."""
+def deciding(*groups: Sequence[Any]) -> Any:
+    """The innermost level of what a pass is asked for, None where there is none."""
     found: Any = None
     for group in groups:
         for value in group:
-            inner = bottom(value)
-            level = getattr(inner, "level", None) if type(inner) in STANDS or isinstance(inner, GradientEdge) else None
-            if is_other(level):
-                if inner is not value:
-                    level.refuse("a gradient or a tangent inside of vmap", "open jet inside of vmap, not around it")
-                found = level if found is None or level.number > found.number else found
+            if isinstance(value, MappedEdge):
+                level = value.levels[-1]
+            else:
+                level = getattr(value, "level", None) if type(value) in STANDS or isinstance(value, GradientEdge) else None
+            if level is not None and (found is None or level.number > found.number):
+                found = level
     return found
+
+
+def other_level(*groups: Sequence[Any]) -> Any:
+    """The innermost level that is none of a vmap, behind those of vmaps; None where there is none."""
+    found = deciding(*[[*map(behind, group)] for group in groups])
+    return found if is_other(found) else None
 
 
 def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list], Any], list]:
@@ -318,6 +336,11 @@ def bottom(value: Any) -> Any:
     while type(value) is Batched:
         value = value.inside
     return value
+
+
+def behind(value: Any) -> Any:
+    """`bottom`, of where a gradient goes as well."""
+    return value.inside if isinstance(value, MappedEdge) else bottom(value)
 
 
 def levels_of(value: Any) -> list[Level]:

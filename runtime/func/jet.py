@@ -50,8 +50,8 @@ def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Seque
     TypeError
         A primal that holds whole numbers.
     RuntimeError
-        The function asks for a number (`x.item()`), writes a series into a tensor that has no coefficients, calls
-        `backward()` or a custom Function, or takes a gradient inside of a `vmap` that is inside of the jet.
+        The function asks for a number (`x.item()`), writes a series into a tensor that has no coefficients, or calls
+        `backward()` or a custom Function.
 
     Notes ----- Linear operators act on each coefficient, products on pairs of coefficients, quotients and the solutions of
     linear equations coefficient by coefficient.  Any other operator y = f(x) has y' = jvp(x, y; x'), which gives coefficient

@@ -223,7 +223,7 @@ class Order:
                 value = grad.term(self.order - number) if is_series(grad, self) else grad if number == self.order else None
                 if start is not None and value is not None:
                     roots.append(inside_of(start, self.summed))
-                    cotangents.append(self.beside(value, term))
+                    cotangents.append(self.beside(value, term, is_grads_batched))
         targets: list[Any] = []
         for i, value in enumerate(inputs):
             if not is_series(value, self) and not isinstance(value, SeriesEdge):
@@ -241,25 +241,26 @@ class Order:
         for i, value in enumerate(inputs):
             terms = list(found[i * (self.order + 1) : (i + 1) * (self.order + 1)])[::-1]
             like = value.like if isinstance(value, SeriesEdge) else value
-            results.append(self.gathered(terms, like, unused, materialize_grads))
+            results.append(self.gathered(terms, like, unused, materialize_grads, is_grads_batched))
         return tuple(results)
 
-    def beside(self, value: Any, term: Any) -> Any:
-        """A cotangent without the summed vmap, whose rows are an axis where the coefficient that it belongs to has them."""
+    def beside(self, value: Any, term: Any, many: bool) -> Any:
+        """One cotangent or many, without the summed vmap: its rows are an axis where the coefficient that it is for has them."""
         if is_row(term, self.summed):
-            return spread(value, self.summed).inside
+            found = spread(value, self.summed).inside
+            return ops.moveaxis(found, 0, 1) if many else found
         return ops.sum(value.inside, 0) if is_row(value, self.summed) else value
 
-    def gathered(self, terms: list, like: Any, unused: bool, materialize: bool) -> Any:
-        """The gradient by one input."""
+    def gathered(self, terms: list, like: Any, unused: bool, materialize: bool, many: bool) -> Any:
+        """The gradient by one input, or many."""
         if all(term is None for term in terms):
             if not (unused or materialize):
                 raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
                                    "allow_unused=True if this is the desired behavior.")  # fmt: skip
             return ops.zeros_like(like) if materialize else None
         if self.summed is not None:
-            terms = [batched(term, self.summed) if term is not None and 0 < number < self.order else term
-                     for number, term in enumerate(terms)]  # fmt: skip
+            terms = [batched(ops.moveaxis(term, 1, 0) if many else term, self.summed)
+                     if term is not None and 0 < number < self.order else term for number, term in enumerate(terms)]  # fmt: skip
         return series(terms, self, next(term for term in terms if term is not None))
 
     # Forward mode.

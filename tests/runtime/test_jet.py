@@ -325,7 +325,6 @@ REFUSED = {
     "backward": (lambda x: gs.autograd.backward(f(x).sum()), "use gs.grad"),
     "method": (lambda x: f(x).sum().backward(), "backward"),
     "hook": (lambda x: x.register_hook(print), "register_hook"),
-    "vmap": (lambda x: vmap(grad(f))(x), "open jet inside of vmap"),
 }
 
 
@@ -471,3 +470,38 @@ def test_determinants_and_exponentials_of_matrices_along_a_path():
                 np.testing.assert_allclose(found.tolist(), wanted.tolist(), rtol=1e-9, atol=1e-12)
                 found, wanted = (gs.func.laplacian(g)(at) for g in (f, plain))
                 np.testing.assert_allclose(found.tolist(), wanted.tolist(), rtol=1e-9, atol=1e-12)
+
+
+def test_derivatives_inside_of_a_vmap_inside_of_a_jet():
+    """Beside the function spelled out row by row: along a path, in a Laplacian, with a vmap around all of it."""
+
+    def curve(r):
+        return gs.sin(r) * r**2
+
+    def pulled(x):
+        _, pull = gs.vjp(lambda q: q**3, x)
+        return lambda c: pull(c)[0]
+
+    rows = {
+        "grad": lambda x: gs.grad(curve), "grad of grad": lambda x: gs.grad(gs.grad(curve)),
+        "closed over": lambda x: gs.grad(lambda r: curve(r) * x[0]), "of a row": lambda x: lambda r: gs.grad(lambda q: curve(q) * r)(r),
+        "jvp": lambda x: lambda r: gs.jvp(curve, (r,), (r,))[1], "jacfwd": lambda x: gs.jacfwd(lambda r: gs.stack([curve(r), r])),
+        "jacrev": lambda x: gs.jacrev(lambda r: gs.stack([curve(r), r])), "hessian": lambda x: gs.hessian(curve),
+        "grad of jvp": lambda x: gs.grad(lambda r: gs.jvp(curve, (r,), (r,))[1]),
+        "checkpoint": lambda x: gs.grad(gs.checkpoint(curve)), "jet": lambda x: lambda r: jet(curve, (r,), ([r, r],))[1][1],
+        "laplacian": lambda x: laplacian(lambda r: curve(r) * x[1]), "pullback": pulled,
+    }  # fmt: skip
+    x, v = gs.asarray(X), gs.asarray(V)
+    for name, row in rows.items():
+        def together(x):
+            return vmap(row(x))(x if name != "pullback" else gs.stack([x, x * x, 2 * x]))  # noqa: B023
+
+        def apart(x):
+            return gs.stack([row(x)(r) for r in (x if name != "pullback" else gs.stack([x, x * x, 2 * x]))])  # noqa: B023
+
+        for f in (lambda g: gs.stack(jet(g, (x,), ([v, x, v],))[1]), lambda g: laplacian(g)(x),
+                  lambda g: vmap(laplacian(g))(gs.stack([x, v])), lambda g: grad(lambda x: laplacian(g)(x).sum())(x)):  # fmt: skip
+            found, wanted = f(together), f(apart)
+            np.testing.assert_allclose(found.tolist(), wanted.tolist(), rtol=1e-10, atol=1e-12, err_msg=name)
+    found = laplacian(lambda x: vmap(grad(curve))(x).sum())(x)
+    np.testing.assert_allclose(found.item(), np.trace(hessian(lambda x: grad(lambda x: curve(x).sum())(x).sum())(x).numpy()), rtol=1e-10)
