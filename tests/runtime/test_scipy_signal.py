@@ -19,6 +19,9 @@ M, K, EVEN = RANDOM.normal(size=(4, 5)), RANDOM.normal(size=(3, 2)), RANDOM.norm
 WINDOW = 0.5 - 0.5 * np.cos(np.pi * np.arange(8) / 4)
 Z = np.fft.rfft(np.lib.stride_tricks.sliding_window_view(np.pad(LONG, 4), 8)[::4] * WINDOW).T / WINDOW.sum()
 
+TIMES = np.arange(6) * 0.4
+STATES = np.array([[-0.3, 1.2], [-0.9, -0.1]]), np.array([[0.2], [1.0]]), np.array([[1.0, 0.4]]), np.array([[0.3]])
+
 CALLS = {
     "freqz": (lambda s, b, a: s.freqz(b, a, 7)[1], B, A),
     "freqz places": (lambda s, b, a, w: s.freqz(b, a, w, fs=3.0)[1], B, A, np.array([0.1, 0.7, 1.2])),
@@ -26,6 +29,16 @@ CALLS = {
     "freqz nyquist": (lambda s, b: s.freqz(b, worN=5, include_nyquist=True)[1], B),
     "freqz_sos": (lambda s, sos: s.freqz_sos(sos, 6)[1], np.array([[1.0, 0.3, 0.1, 1.0, -0.2, 0.1], [0.5, 0.2, 0.4, 1.0, 0.3, 0.2]])),
     "freqz_zpk": (lambda s, z, p, k: s.freqz_zpk(z, p, k, 6)[1], np.array([0.3 + 0.2j, 0.3 - 0.2j]), np.array([0.5 + 0.1j, -0.4]), np.array(1.3)),
+    "bode": (lambda s, b, a, w: s.bode((b, a), w), np.array([1.0, 0.3]), np.array([1.0, 0.4, 2.0]), np.array([0.3, 1.0, 1.7, 5.0])),
+    "bode places": (lambda s, b, a: s.bode((b, a), n=5)[1:], np.array([1.0, 0.3]), np.array([1.0, 0.4, 2.0])),
+    "bode states": (lambda s, a, b, c, d: s.bode((a, b, c, d), np.array([0.3, 1.7]))[1:], *STATES),
+    "freqresp zeros": (lambda s, z, p, k: s.freqresp((z, p, k), np.array([0.3, 1.7]))[1], np.array([0.3 + 0.2j, 0.3 - 0.2j]), np.array([-1.0 + 0.5j, -1.0 - 0.5j, -0.2]), np.array(1.3)),
+    "lsim": (lambda s, b, a, u: s.lsim((b, a), u, TIMES)[1:], np.array([1.0, 0.3]), np.array([2.0, 0.4, 2.0]), LONG[:6]),
+    "lsim held": (lambda s, b, a, u: s.lsim((b, a), u, TIMES, interp=False)[1:], np.array([1.0, 0.3, 0.1]), np.array([2.0, 0.4, 2.0]), LONG[:6]),
+    "lsim states": (lambda s, a, b, c, d, u, x: s.lsim((a, b, c, d), u, TIMES + 0.5, x)[1:], *STATES, LONG[:6], np.array([0.4, -0.7])),
+    "lsim inputs": (lambda s, b, u: s.lsim((STATES[0], b, np.eye(2), np.zeros((2, 2))), u, TIMES)[1:], np.array([[0.3, 1.0], [0.7, -0.2]]), LONG[:12].reshape(6, 2)),
+    "lsim alone": (lambda s, a, x: s.lsim((a, *(part.astype(a.dtype) for part in STATES[1:])), None, TIMES, x)[1:], STATES[0], np.array([0.4, -0.7])),
+    "lsim gain": (lambda s, b, u: s.lsim((b, np.array([2.0])), u, TIMES)[1], np.array([3.0]), LONG[:6]),
     "upfirdn": (lambda s, h, x: s.upfirdn(h, x, 3, 2), LONG[:7], X),
     "upfirdn axis": (lambda s, h, x: s.upfirdn(h, x, 2, 3, axis=0), B, XX),
     "decimate": (lambda s, x: s.decimate(x, 2, 3), np.resize(LONG, 40)),
@@ -241,3 +254,23 @@ def test_windows_are_scipys():
 
 def test_the_transform_that_is_taken_back_is_one():
     np.testing.assert_allclose(Z, scipy_signal.stft(LONG, nperseg=8)[2], atol=1e-15)
+
+
+def test_systems_that_are_refused():
+    """Of discrete time, of several inputs, improper, of shapes that do not fit; times that are uneven or want a derivative."""
+    one = ([1.0], [1.0, 1.0])
+    for words, function in (
+        ("bode|freqresp: the system is of discrete time", lambda: signal.bode(scipy_signal.dlti(*one))),
+        ("one input and one output is expected, got 2 and 1", lambda: signal.bode((np.eye(2), np.eye(2), np.ones((1, 2)), np.zeros((1, 2))), [1.0])),
+        ("lsim: the numerator has a higher degree", lambda: signal.lsim(([1.0, 0.0, 0.0], [1.0, 1.0]), TIMES, TIMES)),
+        ("bode|freqresp: B must have the shape", lambda: signal.bode((np.eye(2), np.ones((3, 1)), np.ones((1, 2)), [[0.0]]), [1.0])),
+        ("lsim: T must have equal steps", lambda: signal.lsim(one, TIMES, TIMES**2)),
+        ("lsim: U must have the shape", lambda: signal.lsim(one, TIMES[1:], TIMES)),
+        ("lsim: T must be times in a row", lambda: signal.lsim(one, TIMES, TIMES - 1)),
+        ("write .A, B, C, D. for several", lambda: signal.lsim((np.ones((2, 1)), [1.0, 1.0]), TIMES, TIMES)),
+    ):
+        with pytest.raises(ValueError, match=words):
+            function()
+    with pytest.raises(RuntimeError, match="lsim: T are times, which have no derivative"):
+        signal.lsim(one, TIMES, gs.tensor(TIMES, requires_grad=True))
+    assert signal.bode(scipy_signal.lti(*one), [1.0])[2].item() == pytest.approx(-45)

@@ -28,7 +28,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any) -> tuple[Any, Any]:
+def attach(
+    caller: str, run: Callable[..., tuple], condition: Callable[..., Any], args: tuple, example: Any, linear: Any = by_matrix
+) -> tuple[Any, Any]:
     """The solution as a nest of tensors, and SciPy's result; None inside of a vmap, where there are many.
 
     Parameters
@@ -41,6 +43,8 @@ def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any]
     args : tuple
     example : nest
         Something of the form of the solution.
+    linear : callable
+        As for `solved`: solves the linear equation of a derivative.
     """
     results: list[Any] = []
 
@@ -49,7 +53,7 @@ def attach(caller: str, run: Callable[..., tuple], condition: Callable[..., Any]
         results.append((converged, result))
         return x, np.array(1.0 if converged else np.nan)
 
-    x, factor = solved(caller, solver, condition, args, by_matrix, True, example)
+    x, factor = solved(caller, solver, condition, args, linear, True, example)
     if not all(converged for converged, _ in results):
         reason = next(getattr(result, "message", getattr(result, "flag", "")) for converged, result in results if not converged)
         refuse(f"{caller}: did not converge ({reason})")

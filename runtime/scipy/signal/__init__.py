@@ -9,15 +9,16 @@ from .filters import filtfilt, lfilter, lfilter_zi, lfiltic, savgol_filter, sosf
 from .resampling import detrend, hilbert, medfilt, resample, resample_poly
 from .responses import decimate, freqz, freqz_sos, freqz_zpk, upfirdn, wiener
 from .spectra import csd, istft, periodogram, spectrogram, stft, welch
+from .systems import bode, freqresp, lsim
 from .windows import get_window
 from ..values import in_given_precision
 from ...support.later import answer
 
 __all__ = [
-    "convolve", "convolve2d", "correlate", "correlate2d", "csd", "decimate", "detrend", "fftconvolve", "filtfilt", "freqz",
-    "freqz_sos", "freqz_zpk", "get_window", "hilbert", "istft", "lfilter", "lfilter_zi", "lfiltic", "medfilt", "oaconvolve",
-    "periodogram", "resample", "resample_poly", "savgol_filter", "sosfilt", "sosfilt_zi", "sosfiltfilt", "spectrogram",
-    "stft", "upfirdn", "welch", "wiener", "windows",
+    "bode", "convolve", "convolve2d", "correlate", "correlate2d", "csd", "decimate", "detrend", "fftconvolve", "filtfilt",
+    "freqresp", "freqz", "freqz_sos", "freqz_zpk", "get_window", "hilbert", "istft", "lfilter", "lfilter_zi", "lfiltic",
+    "lsim", "medfilt", "oaconvolve", "periodogram", "resample", "resample_poly", "savgol_filter", "sosfilt", "sosfilt_zi",
+    "sosfiltfilt", "spectrogram", "stft", "upfirdn", "welch", "wiener", "windows",
 ]  # fmt: skip
 in_given_precision(globals(), __all__)
 answer(__name__)
