@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..tracing.instructions import Instruction, layouts_of
-from ..tracing.values import Value, mapped
+from ..tracing.instructions import Instruction, layouts_of, renamed
+from ..tracing.values import Value
 from .frugal import takes_memory
 from .loops import loop_from
 
@@ -68,9 +68,9 @@ def recomputed(lines: list[Instruction], given: set[Value], returned: set[Value]
     found: list[Instruction] = []
     for number, line in enumerate(lines):
         for one in before.get(number, ()):
-            found.append(one.line.replaced(renamed(one.line.arguments, names), one.value))
             names[one.line.outputs] = one.value
-        found.append(line.replaced(renamed(line.arguments, names)) if any(value in names for value in line.read) else line)
+            found += renamed([one.line], names)
+        found += renamed([line], names)
     return found
 
 
@@ -80,11 +80,6 @@ class Again:
     def __init__(self, line: Instruction, number: int) -> None:
         self.line, self.number = line, number
         self.value = Value("result", np.empty(line.outputs.shape, line.outputs.dtype))
-
-
-def renamed(arguments: tuple, names: dict[Value, Value]) -> tuple:
-    """Arguments with what values are called now."""
-    return mapped(arguments, lambda item: names.get(item, item) if type(item) is Value else item)
 
 
 def far_use(numbers: list[int]) -> int | None:
