@@ -56,14 +56,15 @@ def least_of(lowered: Any) -> int:
 
     steps = [step for step in lowered.steps if step.kind != "free"]
     lives = Lifetimes(lowered.slots, steps)
-    ours = [place for place, slot in enumerate(lowered.slots) if slot.place in ("planned", "offered") and lives.first[place] >= 0]
+    first, last, ends = lives.first, lives.last, lives.ends
+    ours = [place for place, slot in enumerate(lowered.slots) if slot.place in ("planned", "offered") and first[place] >= 0]
     born: dict[int, list[int]] = {}
     for place in ours:
-        born.setdefault(lives.first[place], []).append(place)
+        born.setdefault(first[place], []).append(place)
     alive: dict[int, int] = {}
     most = 0
     for number in range(len(steps)):
-        alive.update((place, lives.ends[lives.last[place]]) for place in born.get(number, ()))
+        alive.update((place, ends[last[place]]) for place in born.get(number, ()))
         most = max(most, sum({lowered.slots[place].offset: lowered.slots[place].bytes for place in alive}.values()))
         alive = {place: end for place, end in alive.items() if end > number}
     return most

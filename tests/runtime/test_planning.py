@@ -60,7 +60,8 @@ def test_little_more_is_planned_than_lives_at_once():
         lives = Lifetimes(slots, steps)
         planned_bytes += planned(slots, steps, lives)[0]
         ours = [place for place, slot in enumerate(slots) if slot.place == "planned"]
-        needed += max(sum(slots[a].bytes for a in ours if lives.first[a] < number <= lives.last[a]) for number in range(len(steps)))
+        first, last = lives.first, lives.last
+        needed += max(sum(slots[a].bytes for a in ours if first[a] < number <= last[a]) for number in range(len(steps)))
     assert needed <= planned_bytes <= 1.05 * needed
 
 
