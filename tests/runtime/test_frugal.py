@@ -67,31 +67,34 @@ def test_a_sum_is_taken_before_the_next_product(monkeypatch):
     assert with_it <= without - 3 * 60 * 60 * 8
 
 
-def step_of(w, v):
-    """A training step of two products, whose gradients are as large as what they are taken by."""
+def step_of(w, v, called=False):
+    """A training step of two products, whose gradients are as large as what they are taken by; with a step that may fail, and the
+    parameters in the order in which they are used."""
 
     def step(x):
-        loss = (gs.tanh(x @ w) @ v).sum()
+        y = gs.tanh(x @ w) @ v
+        loss = (gs.sort(y, axis=1)[0] if called else y).sum()
         gw, gv = gs.autograd.grad(loss, [w, v])
         with gs.no_grad():
-            v.sub_(gv * 0.01)
-            w.sub_(gw * 0.01)
+            for parameter, gradient in ((w, gw), (v, gv)) if called else ((v, gv), (w, gw)):
+                parameter.sub_(gradient * 0.01)
         return loss
 
     return step
 
 
-def test_parameters_are_written_to_as_soon_as_nothing_can_fail(monkeypatch):
+@pytest.mark.parametrize("called", [False, True])
+def test_parameters_are_written_to_as_soon_as_nothing_can_fail(monkeypatch, called):
     """One gradient at a time is there, for a product of matrices cannot fail."""
     memory = []
     for _ in range(2):
         w, v = (gs.tensor(values((80, 80), seed), requires_grad=True) for seed in range(2))
-        compiled = gs.compile(step_of(w, v), strict=True)
+        compiled = gs.compile(step_of(w, v, called), strict=True)
         x = values((4, 80))
         for _ in range(3):
             compiled(x)
         other = [gs.tensor(values((80, 80), seed), requires_grad=True) for seed in range(2)]
-        step = step_of(*other)
+        step = step_of(*other, called)
         for _ in range(3):
             step(gs.asarray(x))
         assert [bits(a.detach()) for a in (w, v)] == [bits(a.detach()) for a in other] and replays(compiled)
