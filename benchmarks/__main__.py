@@ -9,6 +9,7 @@
     python -m benchmarks threads [WORD ...]       our threads beside BLAS's, 1, 2 and 4 of each
     python -m benchmarks memory [NAME ...]        the memory of a replayed step beside the eager one's
     python -m benchmarks accuracy                 errors of elementary functions beside JAX's
+    python -m benchmarks capture                  what a recording costs
     python -m benchmarks sweep [--op NAME ...]    operators beside PyTorch's and NumPy's, at four sizes
 
 Peers run in virtual environments of their own; `python -m benchmarks.environments` makes them.
@@ -23,7 +24,7 @@ import platform
 import sys
 from pathlib import Path
 
-from . import accuracy, kernels, memory, sweep, table, threads
+from . import accuracy, capture, kernels, memory, sweep, table, threads
 from .cases import CASES
 from .environments import HERE, PEERS, Peer
 from .rounds import Worker, WorkerFailed, run_case
@@ -94,6 +95,8 @@ def main() -> int:
         return memory.main(sys.argv[2:])
     if sys.argv[1:2] == ["accuracy"]:
         return accuracy.main()
+    if sys.argv[1:2] == ["capture"]:
+        return capture.main()
     if sys.argv[1:2] == ["sweep"]:
         return sweep.main(sys.argv[2:])
     options = arguments()
