@@ -43,16 +43,19 @@ def test_rows_are_selected_from():
     assert select_along_rows(np.zeros((3, 5), np.float16), 2, True) is None
 
 
-@each("dtype", [np.float32, np.float64, np.int64, ">f8"])
+@each("dtype", [np.float32, np.float64, np.int64, ">f8", ">f4", np.float16])
 @each("ties", [False, True])
 @each("descending", [False, True])
 def test_orders_are_stable_whether_elements_are_equal_or_not(descending, ties, dtype):
     rng = np.random.default_rng(0)
     for shape in ((2000,), (3, 500), (300, 4), (0, 3), (200, 0)):
-        x = rng.permutation(int(np.prod(shape))).reshape(shape).astype(dtype)
+        count = int(np.prod(shape))
+        x = (rng.permutation(count) - count // 2).reshape(shape).astype(dtype)
         if ties:
             x = x // 3
             if x.dtype.kind == "f" and x.size:
+                tiny = np.finfo(dtype).smallest_subnormal
+                x.flat[2::70], x.flat[3::80], x.flat[4::30], x.flat[5::35] = -np.inf, -np.float64(np.nan), tiny, -tiny
                 x.flat[::50], x.flat[1::60] = np.nan, np.where(x.flat[1::60] > 9, 0.0, -0.0)
         for laid in layouts(x):
             for axis in range(x.ndim):

@@ -33,14 +33,34 @@ def argsort(x, axis, descending, stable):
 
 
 def _order(x, axis, stable):
-    """np.argsort; a sort that is not stable is several times as fast, and where no two elements are equal it is stable."""
+    """np.argsort; a sort that is not stable is several times as fast, and where no two elements are equal it is stable.
+
+    One of float32 takes a tenth to a third of that, by a sort of integers.
+    """
     if not stable or x.size < _FEW_TO_SORT or x.dtype.kind != "f":
         return np.argsort(x, axis, stable=stable)
     if axis % x.ndim != x.ndim - 1:
         return np.moveaxis(_order(np.ascontiguousarray(np.moveaxis(x, axis, -1)), -1, True), -1, axis)
+    if x.dtype.char in "ef" and x.shape[-1] < 2**32:
+        return _order_of_bits(x)
     order = np.argsort(x, -1)
     values = np.take_along_axis(x, order, -1)
     return order if (values[..., 1:] > values[..., :-1]).all() else np.argsort(x, -1, stable=True)
+
+
+def _order_of_bits(x):
+    """The stable order along the last axis of floats of at most 32 bits, by one sort of integers that hold both number and place.
+
+    The bits of a float, those of a negative one but the sign turned over, rise as the numbers do; a NaN stands behind them all.
+    """
+    bits = np.add(x, 0, dtype=np.float32).view(np.int32)  # of both zeros the positive one
+    keys = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype(np.int64)
+    keys[np.isnan(x)] = 0x7FFFFFFF
+    keys <<= 32
+    keys |= np.arange(x.shape[-1])
+    keys.sort(-1)
+    keys &= 0xFFFFFFFF
+    return keys.astype(np.intp, copy=False)
 
 
 def sort(x, axis, descending, stable):
