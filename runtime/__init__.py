@@ -85,10 +85,10 @@ _func = (
     "defvjp_argnums", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
     "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_operator",
     "hessian_tensor_product", "hessian_vector_product", "hvp", "implicit", "io_callback", "jacfwd", "jacobian",
-    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
-    "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
-    "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state", "stop_gradient",
-    "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linear_transpose", "linearize", "make_ggnvp", "make_hvp",
+    "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan",
+    "sequential_vmap", "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state",
+    "stop_gradient", "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 )  # fmt: skip
 _sparse = "sparse_coo_tensor", "sparse_csr_tensor"
 _late = {"operators": ("operator",), "replay": ("compile", "jit", "load_program"), "sparse": _sparse}

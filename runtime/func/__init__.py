@@ -30,7 +30,7 @@ from .named import grad_named, hessian_tensor_product, hessian_vector_product, m
 from .named import multigrad_dict, vector_jacobian_product
 from .patterns import sparsity
 from .primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, defvjp, defvjp_argnum, defvjp_argnums, primitive
-from .products import hvp, jvp, linearize, vjp
+from .products import hvp, jvp, linear_transpose, linearize, vjp
 from .registered import register_nest
 from .rerun import checkpoint
 from ..support.later import later
@@ -47,10 +47,10 @@ __all__ = [
     "defvjp_argnums", "elementwise_grad", "fisher_operator", "fixed_point", "fori_loop", "functional_call",
     "gauss_newton_operator", "grad", "grad_and_aux", "grad_and_value", "grad_named", "hessian", "hessian_operator",
     "hessian_tensor_product", "hessian_vector_product", "hvp", "implicit", "io_callback", "jacfwd", "jacobian",
-    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linearize", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
-    "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan", "sequential_vmap",
-    "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state", "stop_gradient",
-    "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
+    "jacobian_operator", "jacrev", "jet", "jvp", "laplacian", "linear_transpose", "linearize", "make_ggnvp", "make_hvp",
+    "make_jvp", "make_vjp", "map", "multigrad_dict", "primitive", "pure", "pure_callback", "register_nest", "scan",
+    "sequential_vmap", "sparse_hessian", "sparse_jacobian", "sparse_plan", "SparsePlan", "sparsity", "stack_module_state",
+    "stop_gradient", "switch", "value_and_grad", "value_and_laplacian", "vector_jacobian_product", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Products with Jacobians and Hessians: vjp, jvp, linearize and hvp.
+"""Products with Jacobians and Hessians: vjp, jvp, linearize, linear_transpose and hvp.
 
 Owns the signatures, which are those of `torch.func`, and which mode computes what.
 """
@@ -6,12 +6,17 @@ Owns the signatures, which are those of `torch.func`, and which mode computes wh
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from ..autograd.nest import flatten, rebuild
 from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed
+from ..batching.batched import whole_of
 from ..core.grad_mode import is_grad_enabled
+from ..core.operand import asarray
 from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
-from ..support.errors import CallTypeError, NotBatched
+from ..support.errors import CallTypeError, CallValueError, NotBatched
 from .point import Point, with_tangents, without_history
 
 
@@ -156,6 +161,70 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
 
     value = point.result(outputs, form)
     return (value, derivative, point.auxiliary()) if has_aux else (value, derivative)
+
+
+def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[..., Any]:
+    """The transpose of a linear function, as a function.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a Tensor or a nest of them, and is linear in all its arguments together.
+    *primals
+        Arguments of the forms, shapes and dtypes that it takes; their numbers do not matter.
+
+    Returns
+    -------
+    callable
+        Takes a nest of the form and the shapes of the output; gives a tuple with a nest of the form of each argument.
+
+    Raises
+    ------
+    ValueError
+        The function is not linear, as random arguments show.
+    TypeError
+        An argument that holds whole numbers.
+
+    Notes
+    -----
+    It transposes and does not conjugate, as JAX's: of complex matrices the pullback of `vjp` is the conjugate.  The sum of
+    y * func(x) is that of x * transpose(y), for all x and y; that is asked of one pair of them.
+
+    Examples
+    --------
+    >>> import gradspec as gs
+    >>> a = gs.asarray([[1.0, 2.0], [3.0, 4.0]])
+    >>> gs.func.linear_transpose(lambda x: a @ x, gs.zeros(2))(gs.ones(2))[0].tolist()
+    [4.0, 6.0]
+    """
+    leaves, form = flatten(primals)
+    _, pullback = vjp(func, *rebuild(form, [ops.zeros_like(asarray(leaf)) for leaf in leaves]))
+
+    def transpose(cotangents: Any) -> Any:
+        return _conjugate(pullback(_conjugate(cotangents)))
+
+    random = np.random.default_rng(0)
+    xs = [_like(asarray(leaf), random) for leaf in leaves]
+    outputs, outputs_form = flatten(func(*rebuild(form, xs)))
+    ys = [_like(output, random) for output in outputs]
+    pairs = [*zip(outputs, ys)], [*zip(xs, flatten(transpose(rebuild(outputs_form, ys)))[0])]
+    one, other = (sum(whole_of(ops.sum(a * b)).detach().numpy() for a, b in some) for some in pairs)
+    size = sum(whole_of(ops.sum(abs(a * b))).detach().numpy() for some in pairs for a, b in some)
+    if not (abs(one - other) <= np.finfo(np.asarray(size).dtype).eps ** 0.5 * size).all():
+        raise CallValueError("linear_transpose: the function is not linear: the sum of y * f(x) is not that of x * f'(0)^T(y). "
+                             "Write vjp(f, *primals) for the transpose of its derivative")  # fmt: skip
+    return transpose
+
+
+def _conjugate(nest):
+    leaves, form = flatten(nest)
+    return rebuild(form, [ops.conj(leaf) if getattr(leaf, "dtype", np.dtype(float)).kind == "c" else leaf for leaf in leaves])
+
+
+def _like(value, random):
+    """Random numbers of the shape and dtype of a tensor."""
+    found = random.normal(size=value.shape)
+    return asarray((found + 1j * random.normal(size=value.shape) if value.dtype.kind == "c" else found).astype(value.dtype))
 
 
 def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:

@@ -59,7 +59,6 @@ NAMES = {
     ),
     "write gs.func.custom_vmap": "custom_batching",
     "write x.detach()": "detach_copy",
-    "write gs.func.vjp(f, x)": "linear_transpose",
     "write gs.func.elementwise_grad(f)": "deriv",
     "write gs.func.grad of a real function: the gradient of abs(z)**2 is 2 * z, as in PyTorch": "holomorphic_grad",
     "write gs.func.vector_jacobian_product": "tensor_jacobian_product",

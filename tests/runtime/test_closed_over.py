@@ -193,6 +193,7 @@ ROWS = {
     "make_jvp": lambda c: gs.make_jvp(lambda x: gs.sin(c * x))(X)(X)[1],
     "make_hvp": lambda c: gs.make_hvp(lambda x: gs.sin(c * x).sum())(X)[0](X),
     "make_ggnvp": lambda c: gs.make_ggnvp(lambda x: gs.sin(c * x))(X)(X),
+    "linear_transpose": lambda c: gs.linear_transpose(lambda x: gs.sin(c) * x, X)(X)[0],
     "hessian_tensor_product": lambda c: gs.hessian_tensor_product(lambda x: gs.sin(c * x).sum())(X, X),
     "vector_jacobian_product": lambda c: gs.vector_jacobian_product(lambda x: gs.sin(c * x))(X, X),
     "jet": lambda c: gs.jet(lambda x: gs.sin(c * x), (X,), ([X, X],))[1][1],

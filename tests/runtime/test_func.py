@@ -464,3 +464,33 @@ def test_a_direction_is_differentiated_by_through_all_that_differentiates_inside
         (slope,) = gs.autograd.grad(along(direction), direction)
         np.testing.assert_allclose(slope, gradient, err_msg=name)
         assert not along(v).requires_grad, name
+
+
+def test_transposes_of_linear_functions():
+    """Beside the matrix: of real and complex numbers, of nests, inside of other transforms; no conjugates."""
+    rng = np.random.default_rng(2)
+    a = rng.normal(size=(3, 4)) + 1j * rng.normal(size=(3, 4))
+    y = rng.normal(size=3) + 1j * rng.normal(size=3)
+    np.testing.assert_allclose(func.linear_transpose(lambda x: a @ x, np.zeros(4, complex))(y)[0].tolist(), a.T @ y)
+    transpose = func.linear_transpose(lambda d, x: {"a": 2 * d["u"] + x, "b": x.sum()}, {"u": np.zeros(2)}, np.ones(2))
+    by_d, by_x = transpose({"a": gs.asarray([1.0, 5.0]), "b": 3.0})
+    assert by_d["u"].tolist() == [2.0, 10.0] and by_x.tolist() == [4.0, 8.0]
+    assert func.linear_transpose(lambda x: gs.cumsum(x), np.zeros(3, "f"))(np.ones(3, "f"))[0].tolist() == [3.0, 2.0, 1.0]
+
+    def scaled(w):
+        return func.linear_transpose(lambda x: gs.exp(w) * x, gs.zeros(2))(gs.asarray([1.0, 3.0]))[0]
+
+    w = rng.normal(size=(3, 2))
+    wanted = np.exp(w) * [1.0, 3.0]
+    np.testing.assert_allclose(gs.vmap(scaled)(w).tolist(), wanted)
+    np.testing.assert_allclose(gs.grad(lambda w: gs.vmap(scaled)(w).sum())(w).tolist(), wanted)
+    np.testing.assert_allclose(gs.jvp(scaled, (w[0],), (np.ones(2),))[1].tolist(), wanted[0])
+
+
+def test_functions_that_are_not_linear_have_no_transpose():
+    for function in (lambda x: x**2, lambda x: x + 1, gs.absolute, gs.nn.relu, gs.sin, lambda x: x.sum() + 0 * x + 0.1):
+        for dtype in ("f", "d"):
+            with pytest.raises(ValueError, match="linear_transpose: the function is not linear"):
+                func.linear_transpose(function, np.zeros(3, dtype))
+    with pytest.raises(TypeError, match="argument 0"):
+        func.linear_transpose(lambda x: 2 * x, np.zeros(3, int))
