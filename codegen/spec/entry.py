@@ -243,8 +243,8 @@ class EntryReader(CallReader):
         found = re.fullmatch(r"(\w+) beyond (\d+)", text.value)
         if found is None:
             raise SpecError("names an operator and an order: _det_coefficients beyond 2", text.location)
-        if len(op.signature.arrays) != 1 or len(op.signature.outputs) != 1:
-            raise SpecError("is for an op of one array that has one output", text.location)
+        if len(op.signature.arguments) != 1 or len(op.signature.outputs) != 1:
+            raise SpecError("is for an op of one array alone that has one output", text.location)
         return found[1], int(found[2])
 
     def _aliases(self, op: Op, words: list[Text]) -> dict[str, object]:

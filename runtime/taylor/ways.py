@@ -159,7 +159,7 @@ def coefficients(level: Any, places: tuple, call: Any, args: tuple, name: str, l
 
     def term(number: int) -> Any:
         found = x.known(number)
-        if level.summed is not None and number == level.order and is_row(x.term(1), level.summed):
+        if level.summed is not None and x.degree + number == level.order and is_row(x.term(1), level.summed):
             found = ops.multiply(found, 1 / level.summed.size)
         return found
 
@@ -170,7 +170,7 @@ def coefficients(level: Any, places: tuple, call: Any, args: tuple, name: str, l
                 return None
             found = getattr(ops, name)(ops.stack([term(i) for i in range(last + 1)], -1))
             known[:] = [found[..., i] for i in range(last + 1)]
-        return total(level, number, [known[number]])
+        return total(level, x.degree + number, [known[number]])
 
     return _built(level, call(x.known(0)), coefficient, x.degree)
 

@@ -522,7 +522,7 @@ def test_refused(small, name):
 @pytest.mark.parametrize(("entry", "wanted"), [
     ("jet: sine", "jet: names an operator and an order: _det_coefficients beyond 2"),
     ("jet: _sines beyond 2", "jet: '_sines' is no operator"),
-    ("jet: sin beyond 2", "jet: is for an op of one array that has one output"),
+    ("jet: sin beyond 2", "jet: is for an op of one array alone that has one output"),
 ])  # fmt: skip
 def test_jet_names_the_operator_of_all_coefficients(small, entry, wanted):
     signature = "doubled(x, y) -> z" if "one array" in wanted else "doubled(x) -> z"
