@@ -26,7 +26,7 @@ def names_in_the_table():
 def test_who_calls_through_the_table_imports_it():
     table = names_in_the_table()
     assert {"PyArray_CheckExact", "PyArray_EMPTY", "PyArray_SIZE"} <= table and "PyArray_DIMS" not in table
-    files = sorted(build_folder(ROOT).rglob("*.pyx.c"))
+    files = sorted(build_folder(ROOT).glob("gradspec.*.c"))
     if not files:
         pytest.skip("gradspec was not built here: there is no C to look at")
     texts = {path.name: path.read_text() for path in files}
