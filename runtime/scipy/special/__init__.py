@@ -8,16 +8,17 @@ import gradspec  # noqa: F401 (waits for it)
 from ... import special as _operators
 from ...special import *  # noqa: F403
 from ...generated.ops import log1p, expm1, exp2, cbrt, round, sinc
-from . import compositions, elliptic, orthogonal, scaled, smooth_functions
+from . import compositions, elliptic, orthogonal, parameters, scaled, smooth_functions
 from .compositions import *  # noqa: F403
 from .elliptic import *  # noqa: F403
 from .orthogonal import *  # noqa: F403
+from .parameters import *  # noqa: F403
 from .scaled import *  # noqa: F403
 from .smooth_functions import *  # noqa: F403
 from .refusals import wright_bessel
 from ...support.later import answer
 
-_parts = (compositions, elliptic, orthogonal, scaled, smooth_functions)
+_parts = (compositions, elliptic, orthogonal, parameters, scaled, smooth_functions)
 __all__ = sorted({"round", "wright_bessel", *_operators.__all__, *(name for part in _parts for name in part.__all__)})
 answer(__name__)
 

@@ -1,4 +1,4 @@
-"""Elliptic integrals: Legendre's and Carlson's, with derivatives in every argument.
+"""Elliptic integrals, Legendre's and Carlson's, and Jacobi's functions, with derivatives in every argument.
 
 Owns Carlson's integral of any powers, of which all derivatives are values: those of its integrand are of the same form.
 
@@ -18,7 +18,7 @@ import numpy as np
 from ...func import custom_jvp, stop_gradient
 from ...generated.ops import cos, round, sin, sqrt, square
 from ...support.dispatch import ops
-from ..values import elementwise, is_zero, named, smooth
+from ..values import elementwise, is_zero, named, reals, smooth
 
 STEP = 0.3  # of the trapezoidal rule in log(t): its error is exp(-2 pi**2 / STEP), below 1e-28
 
@@ -129,11 +129,56 @@ ellipkinc = named("ellipkinc", "phi m", "Incomplete elliptic integral of the fir
                   smooth("ellipkinc", lambda y, phi, m: 1 / sqrt(1 - m * square(sin(phi))), _ellipkinc_by_m))  # fmt: skip
 ellipeinc = named("ellipeinc", "phi m", "Incomplete elliptic integral of the second kind.",
                   smooth("ellipeinc", lambda y, phi, m: sqrt(1 - m * square(sin(phi))), _ellipeinc_by_m))  # fmt: skip
+def _dn(ph: Any, m: Any) -> Any:
+    return sqrt(1 - m * square(sin(ph)))
+
+
+@custom_jvp
+def _amplitude(arguments: Any) -> Any:
+    return _amplitudes(*arguments)
+
+
+@_amplitude.defjvp
+def _amplitude_jvp(primals: Any, tangents: Any) -> Any:
+    """The amplitude is what ellipkinc inverts."""
+    ((u, m),), ((u_t, m_t),) = primals, tangents
+    ph = _amplitude([u, m])
+    moved = u_t if is_zero(m_t) else u_t - _ellipkinc_by_m(None, ph, m) * m_t
+    return ph, _dn(ph, m) * moved
+
+
+def _scipys_amplitude(u: np.ndarray, m: np.ndarray) -> np.ndarray:
+    import scipy.special
+
+    return scipy.special.ellipj(u, m)[3]
+
+
+_amplitudes = elementwise(_scipys_amplitude)
+
+
+def ellipj(u: Any, m: Any) -> Any:
+    """Jacobi's elliptic functions sn, cn, dn and the amplitude ph.
+
+    Parameters
+    ----------
+    u : array_like
+    m : array_like
+        The parameter, from 0 to 1.
+
+    Returns
+    -------
+    tuple of Tensor
+    """
+    u, m = reals("ellipj", u, m)
+    ph = _amplitude([u, m])
+    return sin(ph), cos(ph), _dn(ph, m), ph
+
+
 agm = named(
     "agm", "a b", "Arithmetic-geometric mean of positive numbers.",
     lambda a, b: math.pi / 2 / _rf(stop_gradient(0.0 * a * b), a * a, b * b)
 )  # fmt: skip
 
 __all__ = [
-    "agm", "ellipeinc", "ellipkinc", "elliprc", "elliprd", "elliprg", "elliprj",
+    "agm", "ellipeinc", "ellipj", "ellipkinc", "elliprc", "elliprd", "elliprg", "elliprj",
 ]  # fmt: skip

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ...func import custom_jvp
-from ...generated.ops import cos, cosh, exp, real, sin, square, where
-from ...special import erf, gammaln, rgamma, sinc
+from ...generated.ops import cos, cosh, exp, real, sin, where
+from ...special import erf, gammaln, sinc
 from ...support.dispatch import ops
-from ..values import elementwise, named, numbers, reals, refused, smooth
+from ..values import elementwise, named, numbers, smooth
+from .parameters import of_reals
 
 _2_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 
@@ -27,15 +28,21 @@ def _simple(name: str, arguments: str, doc: str, *slopes: Any, real: bool = True
     return named(name, arguments, doc, smooth(name, *slopes, dtype=dtype), real)
 
 
-# Hypergeometric functions, with derivatives in the argument alone.
+# Hypergeometric functions.
+def _of_both(of_real: Any, of_complex: Any) -> Any:
+    def function(*arguments: Any) -> Any:
+        return (of_complex if arguments[-1].dtype.kind == "c" else of_real)(*arguments)
+
+    return function
+
+
+_WORDS = "; derivatives in parameters are those of differences, and refused of complex numbers."
 _hyp2f1 = smooth("hyp2f1", None, None, None, lambda y, a, b, c, z: a * b / c * _hyp2f1(a + 1, b + 1, c + 1, z))
-hyp2f1 = named("hyp2f1", "a b c z", "Gauss's hypergeometric function; the derivative is that in z.", _hyp2f1, real=False)
+hyp2f1 = named("hyp2f1", "a b c z", f"Gauss's function{_WORDS}", _of_both(of_reals("hyp2f1", (0, 0, 0)), _hyp2f1), real=False)
 _hyp1f1 = smooth("hyp1f1", None, None, lambda y, a, b, x: a / b * _hyp1f1(a + 1, b + 1, x))
-hyp1f1 = named("hyp1f1", "a b x", "Kummer's confluent hypergeometric function; the derivative is that in x.", _hyp1f1, real=False)
+hyp1f1 = named("hyp1f1", "a b x", f"Kummer's function{_WORDS}", _of_both(of_reals("hyp1f1", (0, 0)), _hyp1f1), real=False)
 _hyp0f1 = smooth("hyp0f1", None, lambda y, v, z: _hyp0f1(v + 1, z) / v)
-hyp0f1 = named("hyp0f1", "v z", "Confluent hypergeometric limit function; the derivative is that in z.", _hyp0f1, real=False)
-_hyperu = smooth("hyperu", None, None, lambda y, a, b, x: -a * _hyperu(a + 1, b + 1, x))
-hyperu = named("hyperu", "a b x", "Tricomi's confluent hypergeometric function; the derivative is that in x.", _hyperu)
+hyp0f1 = named("hyp0f1", "v z", f"Hypergeometric limit function{_WORDS}", _of_both(of_reals("hyp0f1", (0,)), _hyp0f1), real=False)
 
 # Integrals of elementary functions.
 erfi = _simple("erfi", "z", "Imaginary error function, -i erf(i z).", lambda y, z: _2_BY_ROOT_PI * exp(z * z), real=False)
@@ -131,14 +138,6 @@ loggamma = named("loggamma", "z", "Logarithm of the gamma function; NaN for nega
 softplus = named("softplus", "x", "log(1 + exp(x)).", lambda x: ops.logaddexp(0.0, x))
 
 
-def _struve_rest(v: Any, x: Any) -> Any:
-    return (x / 2) ** v * rgamma(v + 1.5) / math.sqrt(math.pi)
-
-
-_struve = smooth("struve", None, lambda y, v, x: (_struve(v - 1, x) - _struve(v + 1, x) + _struve_rest(v, x)) / 2)
-struve = named("struve", "v x", "Struve's function; the derivative is that in x.", _struve)
-_modstruve = smooth("modstruve", None, lambda y, v, x: (_modstruve(v - 1, x) + _modstruve(v + 1, x) + _struve_rest(v, x)) / 2)
-modstruve = named("modstruve", "v x", "Modified Struve function; the derivative is that in x.", _modstruve)
 wrightomega = _simple("wrightomega", "z", "Wright's omega function: w + log(w) = z.", lambda w, z: w / (1 + w), real=False)
 
 
@@ -175,41 +174,7 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     return function(*numbers("lambertw", z))
 
 
-def ellipj(u: Any, m: Any) -> Any:
-    """Jacobi's elliptic functions sn, cn, dn and the amplitude ph; derivatives in u, those in m are refused.
-
-    Parameters
-    ----------
-    u : array_like
-    m : array_like
-        The parameter, from 0 to 1.
-
-    Returns
-    -------
-    tuple of Tensor
-    """
-    u, m = reals("ellipj", u, m)
-
-    def of_arrays(u: Any, m: Any) -> Any:
-        import scipy.special
-
-        return scipy.special.ellipj(u, m)[3]
-
-    values = elementwise(of_arrays)
-    phase = custom_jvp(lambda u: values(u, m))
-    words = "scipy.special.ellipj has no derivative in m here; pass m.detach()"
-    phase.defjvp(lambda primals, tangents: (phase(*primals), _dn(phase(*primals), m) * tangents[0]))
-    m = refused(m, (m,), words)
-    ph = phase(u + 0 * m)
-    return sin(ph), cos(ph), _dn(ph, m), ph
-
-
-def _dn(ph: Any, m: Any) -> Any:
-    return ops.sqrt(1 - m * square(sin(ph)))
-
-
 __all__ = [
-    "airy", "cosdg", "cotdg", "ellipj", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1", "hyperu", "lambertw", "loggamma",
-    "modstruve", "ndtri_exp", "owens_t", "shichi", "sici", "sindg", "softplus", "struve", "tandg", "voigt_profile", "wofz",
-    "wrightomega",
+    "airy", "cosdg", "cotdg", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1", "lambertw", "loggamma", "ndtri_exp",
+    "owens_t", "shichi", "sici", "sindg", "softplus", "tandg", "voigt_profile", "wofz", "wrightomega",
 ]  # fmt: skip
