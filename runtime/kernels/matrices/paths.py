@@ -8,7 +8,8 @@ import numpy as np
 
 __all__ = ["det_circles", "path_scale"]
 
-_BELOW, _ABOVE = 60, 12  # within which powers of two about the natural radius the circles are sought
+_BELOW = 60  # powers of two about the natural radius, within which the circles are sought
+_ABOVE = 12
 _LEAST = 1e-150  # singular value
 
 
