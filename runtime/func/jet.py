@@ -53,12 +53,14 @@ def jet(func: Callable[..., Any], primals: Sequence[Any], series: Sequence[Seque
         The function asks for a number (`x.item()`), writes a series into a tensor that has no coefficients, or calls
         `backward()` or a custom Function.
 
-    Notes ----- Linear operators act on each coefficient, products on pairs of coefficients, quotients and the solutions of
-    linear equations coefficient by coefficient.  Any other operator y = f(x) has y' = jvp(x, y; x'), which gives coefficient
-    n of y from those of x and y before it (Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).  At order K a
-    product costs (K + 1)(K + 2)/2 products, the elementary functions a multiple of that.  Operators whose jvp leads to ever
-    new functions cost up to K**4 (the incomplete gamma and beta functions by all of their arguments).  `det` takes about K**2 / 2
-    determinants for each row, `matrix_exp` one of K + 1 times as many rows.
+    Notes
+    -----
+    Linear operators act on each coefficient, products on pairs of coefficients, quotients and the solutions of linear equations
+    coefficient by coefficient.  Any other operator y = f(x) has y' = jvp(x, y; x'), which gives coefficient n of y from those
+    of x and y before it (Griewank and Walther, Evaluating Derivatives, 2008, chapter 13).  At order K a product costs (K + 1)(K
+    + 2)/2 products, the elementary functions a multiple of that.  Operators whose jvp leads to ever new functions cost up to
+    K**4 (the incomplete gamma and beta functions by all of their arguments).  `det` takes about K**2 / 2 determinants for each
+    row, `matrix_exp` one of K + 1 times as many rows.
 
     Comparisons, rounding and indices follow the value on the path's beginning, as in every derivative.  Writes in place and
     views are right; they change the function's own tensors, never those that were given.  `jet` nests and goes inside of
@@ -113,12 +115,13 @@ def laplacian(func: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
     RuntimeError
         As for `jet`.
 
-    Notes ----- The value, the derivatives along all axes, as one batch, and their Laplacian go through the function together
-    (Li et al., A computational framework for neural network-based variational Monte Carlo with Forward Laplacian, Nature
-    Machine Intelligence 2024): a `jet` of second order along all axes at once, whose second coefficients are summed as soon
-    as they arise, because all that follows is linear in them (Dangel et al., Collapsing Taylor mode automatic
-    differentiation, 2025).  With n elements the work is that of about n + 2 calls, and the memory that of n + 2 values; no
-    Hessian is made.
+    Notes
+    -----
+    The value, the derivatives along all axes, as one batch, and their Laplacian go through the function together (Li et al., A
+    computational framework for neural network-based variational Monte Carlo with Forward Laplacian, Nature Machine Intelligence
+    2024): a `jet` of second order along all axes at once, whose second coefficients are summed as soon as they arise, because
+    all that follows is linear in them (Dangel et al., Collapsing Taylor mode automatic differentiation, 2025).  With n elements
+    the work is that of about n + 2 calls, and the memory that of n + 2 values; no Hessian is made.
 
     For each point of a batch write `vmap(laplacian(f))(points)`.  The result is differentiable, as in losses of
     physics-informed networks.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 from ..autograd.nest import flatten, rebuild
 from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed

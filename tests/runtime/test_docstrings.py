@@ -98,3 +98,10 @@ def test_help_shows_them():
     for line in ("Parameters", "x : array_like", "Returns", "y : Tensor", "Notes", "composite: ", ">>> gs.linalg.vector_norm"):
         assert line in text
     assert gs.nn.functional.relu.__doc__ is gs.nn.relu.__doc__
+
+
+def test_titles_of_sections_stand_on_lines_of_their_own():
+    wrapped = re.compile(r"^ *(?:\w+ )+-{4,} \S", re.MULTILINE)
+    for path in [*(ROOT / "runtime").rglob("*.py*"), *(ROOT / "codegen").rglob("*.py")]:
+        if path.suffix in (".py", ".pyx") and (found := wrapped.search(path.read_text())):
+            raise AssertionError(f"{path.relative_to(ROOT)}: {found[0]}")
