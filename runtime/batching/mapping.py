@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.events import set_mapping
+from ..core.events import current_mapping, set_mapping
 from ..generated.batching import BATCHING
 from ..support.dispatch import ops
 from ..support.generator import as_generator
@@ -151,6 +151,14 @@ class Mapping(Passes):
         finally:
             self.away -= 1
             self.levels.extend(inner)
+
+
+def levels_of_one_draw() -> list[Level] | None:
+    """The vmaps that are open in this thread, outermost first, if each draws the same for all its rows; else None."""
+    mapping = current_mapping()
+    levels = [] if mapping is None else list(mapping.levels)
+    same = not (mapping is not None and mapping.away) and all(level.randomness == "same" for level in levels)
+    return levels if same else None
 
 
 class _Guard(Mapping):

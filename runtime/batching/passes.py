@@ -261,14 +261,6 @@ def is_mapped() -> bool:
     return mapping is not None and bool(mapping.levels or mapping.away)
 
 
-def levels_of_one_draw() -> list[Level] | None:
-    """The vmaps that are open in this thread, outermost first, if each draws the same for all its rows; else None."""
-    mapping = current_mapping()
-    levels = [] if mapping is None else list(mapping.levels)
-    same = not (mapping is not None and mapping.away) and all(level.randomness == "same" for level in levels)
-    return levels if same else None
-
-
 def of_every_row(value: Tensor) -> Tensor:
     """A tensor as a batch at every open level, so that each row may have a gradient of its own."""
     mapping = current_mapping()

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..autograd import Function
 from ..autograd.nest import flatten
-from ..batching.passes import levels_of_one_draw
+from ..batching.mapping import levels_of_one_draw
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
