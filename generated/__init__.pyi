@@ -978,14 +978,6 @@ class Tensor(ArrayTensor):
         """Beta function, gamma(a) * gamma(b) / gamma(a + b). In place."""
     def betaln_(self, b: Operand) -> Tensor:
         """Logarithm of the modulus of the beta function. In place."""
-    def binom_(self, k: Operand) -> Tensor:
-        """Binomial coefficient of real numbers; a derivative is NaN at a pole of digamma. In place."""
-    def boxcox_(self, lmbda: Operand) -> Tensor:
-        """Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0. In place."""
-    def boxcox1p_(self, lmbda: Operand) -> Tensor:
-        """Box-Cox transformation of 1 + x. In place."""
-    def cosm1_(self) -> Tensor:
-        """cos(x) - 1 without cancellation. In place."""
     def dawsn_(self) -> Tensor:
         """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x. In place."""
     def erfcinv_(self) -> Tensor:
@@ -1002,8 +994,6 @@ class Tensor(ArrayTensor):
         """Gamma function. In place."""
     def gammasgn_(self) -> Tensor:
         """Sign of the gamma function. In place."""
-    def huber_(self, r: Operand) -> Tensor:
-        """Huber's loss; infinite where delta is negative. In place."""
     def i0_(self) -> Tensor:
         """Modified Bessel function of the first kind of order 0. In place."""
     def i0e_(self) -> Tensor:
@@ -1012,10 +1002,6 @@ class Tensor(ArrayTensor):
         """Modified Bessel function of the first kind of order 1. In place."""
     def i1e_(self) -> Tensor:
         """exp(-abs(x)) * i1(x), without overflow. In place."""
-    def inv_boxcox_(self, lmbda: Operand) -> Tensor:
-        """Inverse of boxcox. In place."""
-    def inv_boxcox1p_(self, lmbda: Operand) -> Tensor:
-        """Inverse of boxcox1p. In place."""
     def j0_(self) -> Tensor:
         """Bessel function of the first kind of order 0. In place."""
     def j1_(self) -> Tensor:
@@ -1038,10 +1024,6 @@ class Tensor(ArrayTensor):
         """Inverse of the normal distribution function. In place."""
     def poch_(self, m: Operand) -> Tensor:
         """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single precision, a second one where z and m are tiny. In place."""
-    def powm1_(self, y: Operand) -> Tensor:
-        """x**y - 1 without cancellation. In place."""
-    def pseudo_huber_(self, r: Operand) -> Tensor:
-        """A smooth form of Huber's loss; infinite where delta is negative. In place."""
     def rel_entr_(self, b: Operand) -> Tensor:
         """a * log(a / b), the summand of a relative entropy. In place."""
     def rgamma_(self) -> Tensor:

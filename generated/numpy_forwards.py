@@ -3083,18 +3083,6 @@ def _betainc_derivative(a, b, x, k, m, n):
 def betaln(a, b):
     return kernels.betaln(a, b)
 
-def binom(n, k):
-    return kernels.special('binom', n, k)
-
-def boxcox(x, lmbda):
-    return kernels.special('boxcox', x, lmbda)
-
-def boxcox1p(x, lmbda):
-    return kernels.special('boxcox1p', x, lmbda)
-
-def cosm1(x):
-    return kernels.special('cosm1', x)
-
 def dawsn(x):
     return kernels.special('dawsn', x)
 
@@ -3137,9 +3125,6 @@ def gammaincinv(a, p):
 def gammasgn(x):
     return kernels.special('gammasgn', x)
 
-def huber(delta, r):
-    return kernels.special('huber', delta, r)
-
 def i0(x):
     return kernels.special('i0', x)
 
@@ -3151,12 +3136,6 @@ def i1(x):
 
 def i1e(x):
     return kernels.special('i1e', x)
-
-def inv_boxcox(y, lmbda):
-    return kernels.special('inv_boxcox', y, lmbda)
-
-def inv_boxcox1p(y, lmbda):
-    return kernels.special('inv_boxcox1p', y, lmbda)
 
 def iv(v, x):
     return kernels.bessel('iv', v, x)
@@ -3221,12 +3200,6 @@ def ndtri(x):
 def poch(z, m):
     return kernels.special('poch', z, m)
 
-def powm1(x, y):
-    return kernels.special('powm1', x, y)
-
-def pseudo_huber(delta, r):
-    return kernels.special('pseudo_huber', delta, r)
-
 def rel_entr(a, b):
     return kernels.rel_entr(a, b)
 
@@ -3286,11 +3259,11 @@ def elliprf(x, y, z):
 def expn(n, x):
     return kernels.special('expn', n, x)
 
-def _log1p_ratio(x, n):
-    return kernels.log1p_ratio_derivative(x, n)
-
 def spence(z):
     return kernels.special('spence', z)
+
+def _log1p_ratio(x, n):
+    return kernels.log1p_ratio_derivative(x, n)
 
 # random
 

@@ -85,10 +85,9 @@ from gradspec.generated.variable_type.creation cimport (
     op_astype, op_copy, op_new_empty, op_new_full, op_new_ones, op_new_zeros,
 )
 from gradspec.generated.variable_type.special cimport (
-    op_beta_, op_betaln_, op_binom_, op_boxcox_, op_boxcox1p_, op_cosm1_, op_dawsn_, op_erfcinv_, op_exp1_, op_exp10_,
-    op_expi_, op_exprel_, op_gamma_, op_gammasgn_, op_huber_, op_i0_, op_i0e_, op_i1_, op_i1e_, op_inv_boxcox_,
-    op_inv_boxcox1p_, op_j0_, op_j1_, op_k0_, op_k0e_, op_k1_, op_k1e_, op_kl_terms_, op_log_ndtr_, op_ndtr_, op_ndtri_,
-    op_poch_, op_powm1_, op_pseudo_huber_, op_rel_entr_, op_rgamma_, op_spherical_bessel_j0_, op_xlog1py_, op_y0_, op_y1_,
+    op_beta_, op_betaln_, op_dawsn_, op_erfcinv_, op_exp1_, op_exp10_, op_expi_, op_exprel_, op_gamma_, op_gammasgn_,
+    op_i0_, op_i0e_, op_i1_, op_i1e_, op_j0_, op_j1_, op_k0_, op_k0e_, op_k1_, op_k1e_, op_kl_terms_, op_log_ndtr_,
+    op_ndtr_, op_ndtri_, op_poch_, op_rel_entr_, op_rgamma_, op_spherical_bessel_j0_, op_xlog1py_, op_y0_, op_y1_,
 )
 from gradspec.generated.variable_type.mutation cimport (
     op_bernoulli_, op_cauchy_, op_copy_, op_eq_, op_exponential_, op_fill_, op_fill_diagonal_, op_ge_, op_geometric_,
@@ -2026,22 +2025,6 @@ cdef class Tensor(ArrayTensor):
         """Logarithm of the modulus of the beta function. In place."""
         return op_betaln_(self, b)
 
-    def binom_(self, k):
-        """Binomial coefficient of real numbers; a derivative is NaN at a pole of digamma. In place."""
-        return op_binom_(self, k)
-
-    def boxcox_(self, lmbda):
-        """Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0. In place."""
-        return op_boxcox_(self, lmbda)
-
-    def boxcox1p_(self, lmbda):
-        """Box-Cox transformation of 1 + x. In place."""
-        return op_boxcox1p_(self, lmbda)
-
-    def cosm1_(self):
-        """cos(x) - 1 without cancellation. In place."""
-        return op_cosm1_(self)
-
     def dawsn_(self):
         """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x. In place."""
         return op_dawsn_(self)
@@ -2074,10 +2057,6 @@ cdef class Tensor(ArrayTensor):
         """Sign of the gamma function. In place."""
         return op_gammasgn_(self)
 
-    def huber_(self, r):
-        """Huber's loss; infinite where delta is negative. In place."""
-        return op_huber_(self, r)
-
     def i0_(self):
         """Modified Bessel function of the first kind of order 0. In place."""
         return op_i0_(self)
@@ -2093,14 +2072,6 @@ cdef class Tensor(ArrayTensor):
     def i1e_(self):
         """exp(-abs(x)) * i1(x), without overflow. In place."""
         return op_i1e_(self)
-
-    def inv_boxcox_(self, lmbda):
-        """Inverse of boxcox. In place."""
-        return op_inv_boxcox_(self, lmbda)
-
-    def inv_boxcox1p_(self, lmbda):
-        """Inverse of boxcox1p. In place."""
-        return op_inv_boxcox1p_(self, lmbda)
 
     def j0_(self):
         """Bessel function of the first kind of order 0. In place."""
@@ -2146,14 +2117,6 @@ cdef class Tensor(ArrayTensor):
         """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits
         in single precision, a second one where z and m are tiny. In place."""
         return op_poch_(self, m)
-
-    def powm1_(self, y):
-        """x**y - 1 without cancellation. In place."""
-        return op_powm1_(self, y)
-
-    def pseudo_huber_(self, r):
-        """A smooth form of Huber's loss; infinite where delta is negative. In place."""
-        return op_pseudo_huber_(self, r)
 
     def rel_entr_(self, b):
         """a * log(a / b), the summand of a relative entropy. In place."""

@@ -25,25 +25,6 @@ cdef class BetalnBackward(Node):
     cdef public object saved_a, saved_b
     cdef readonly uint32_t version_a, version_b
 
-cdef class BinomBackward(Node):
-    cdef public object saved_n, saved_k, saved_y
-    cdef readonly uint32_t version_n, version_k, version_y
-    cdef readonly object saved_y_dtype
-
-cdef class BoxcoxBackward(Node):
-    cdef public object saved_x, saved_lmbda
-    cdef readonly uint32_t version_x, version_lmbda
-    cdef readonly object saved_y_dtype
-
-cdef class Boxcox1pBackward(Node):
-    cdef public object saved_x, saved_lmbda
-    cdef readonly uint32_t version_x, version_lmbda
-    cdef readonly object saved_y_dtype
-
-cdef class Cosm1Backward(Node):
-    cdef public object saved_x
-    cdef readonly uint32_t version_x
-
 cdef class DawsnBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -99,11 +80,6 @@ cdef class GammaincinvBackward(Node):
     cdef public object saved_a, saved_x
     cdef readonly uint32_t version_a, version_x
 
-cdef class HuberBackward(Node):
-    cdef public object saved_delta, saved_r
-    cdef readonly uint32_t version_delta, version_r
-    cdef readonly object saved_y_dtype
-
 cdef class I0Backward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
@@ -119,16 +95,6 @@ cdef class I1Backward(Node):
 cdef class I1eBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
-
-cdef class InvBoxcoxBackward(Node):
-    cdef public object saved_y, saved_lmbda, saved_x
-    cdef readonly uint32_t version_y, version_lmbda, version_x
-    cdef readonly object saved_x_dtype
-
-cdef class InvBoxcox1pBackward(Node):
-    cdef public object saved_y, saved_lmbda, saved_x
-    cdef readonly uint32_t version_y, version_lmbda, version_x
-    cdef readonly object saved_x_dtype
 
 cdef class IvBackward(Node):
     cdef public object saved_x
@@ -210,16 +176,6 @@ cdef class PochBackward(Node):
     cdef public object saved_z, saved_m, saved_y
     cdef readonly uint32_t version_z, version_m, version_y
     cdef readonly object saved_z_dtype, saved_y_dtype, saved_m_dtype
-
-cdef class Powm1Backward(Node):
-    cdef public object saved_x, saved_y, saved_v
-    cdef readonly uint32_t version_x, version_y, version_v
-    cdef readonly object saved_v_dtype
-
-cdef class PseudoHuberBackward(Node):
-    cdef public object saved_delta, saved_r
-    cdef readonly uint32_t version_delta, version_r
-    cdef readonly object saved_y_dtype
 
 cdef class RelEntrBackward(Node):
     cdef public object saved_a, saved_b

@@ -29,11 +29,11 @@ cdef class ExpnBackward(Node):
     cdef readonly uint32_t version_x
     cdef readonly object saved_n
 
+cdef class SpenceBackward(Node):
+    cdef public object saved_z
+    cdef readonly uint32_t version_z
+
 cdef class Log1pRatioBackward(Node):
     cdef public object saved_x
     cdef readonly uint32_t version_x
     cdef readonly object saved_n
-
-cdef class SpenceBackward(Node):
-    cdef public object saved_z
-    cdef readonly uint32_t version_z

@@ -248,30 +248,6 @@ cdef class ExpnBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef class Log1pRatioBackward(Node):
-    """_log1p_ratio(x, int n) -> y; dy/dx = _log1p_ratio(x, n + 1)"""
-    saves = ("x", "n")
-
-    cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
-        n = self.saved_n
-        return forward_multiply(grad, forward__log1p_ratio(x, n + 1))
-
-    cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        n = self.saved_n
-        return grad * ops._log1p_ratio(x, n + 1)
-
-    cdef bint takes_batch(self):
-        return True
-
-    cdef bint takes_deferred(self):
-        return True
-
-    cdef void release_variables(self):
-        self.released, self.saved_x = True, None
-
-
 cdef Program spence_grad_z = Program("grad, low, z, given_3 -> grad_z", """
     left = where(low, z, 0.5)
     grad_z = multiply(grad, where(low, divide(log(left), subtract(1, left)), negative(given_3)))""")
@@ -305,3 +281,27 @@ cdef class SpenceBackward(Node):
 
     cdef void release_variables(self):
         self.released, self.saved_z = True, None
+
+
+cdef class Log1pRatioBackward(Node):
+    """_log1p_ratio(x, int n) -> y; dy/dx = _log1p_ratio(x, n + 1)"""
+    saves = ("x", "n")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return forward_multiply(grad, forward__log1p_ratio(x, n + 1))
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        n = self.saved_n
+        return grad * ops._log1p_ratio(x, n + 1)
+
+    cdef bint takes_batch(self):
+        return True
+
+    cdef bint takes_deferred(self):
+        return True
+
+    cdef void release_variables(self):
+        self.released, self.saved_x = True, None

@@ -47,30 +47,6 @@ cdef object forward_betaln(object a, object b):
     except Exception as error_:
         raise explain(error_, "betaln", a=a, b=b) from None
 
-cdef object forward_binom(object n, object k):
-    try:
-        return as_array(kernels.special('binom', n, k))
-    except Exception as error_:
-        raise explain(error_, "binom", n=n, k=k) from None
-
-cdef object forward_boxcox(object x, object lmbda):
-    try:
-        return as_array(kernels.special('boxcox', x, lmbda))
-    except Exception as error_:
-        raise explain(error_, "boxcox", x=x, lmbda=lmbda) from None
-
-cdef object forward_boxcox1p(object x, object lmbda):
-    try:
-        return as_array(kernels.special('boxcox1p', x, lmbda))
-    except Exception as error_:
-        raise explain(error_, "boxcox1p", x=x, lmbda=lmbda) from None
-
-cdef object forward_cosm1(object x):
-    try:
-        return as_array(kernels.special('cosm1', x))
-    except Exception as error_:
-        raise explain(error_, "cosm1", x=x) from None
-
 cdef object forward_dawsn(object x):
     try:
         return as_array(kernels.special('dawsn', x))
@@ -155,12 +131,6 @@ cdef object forward_gammasgn(object x):
     except Exception as error_:
         raise explain(error_, "gammasgn", x=x) from None
 
-cdef object forward_huber(object delta, object r):
-    try:
-        return as_array(kernels.special('huber', delta, r))
-    except Exception as error_:
-        raise explain(error_, "huber", delta=delta, r=r) from None
-
 cdef object forward_i0(object x):
     try:
         return as_array(kernels.special('i0', x))
@@ -184,18 +154,6 @@ cdef object forward_i1e(object x):
         return as_array(kernels.special('i1e', x))
     except Exception as error_:
         raise explain(error_, "i1e", x=x) from None
-
-cdef object forward_inv_boxcox(object y, object lmbda):
-    try:
-        return as_array(kernels.special('inv_boxcox', y, lmbda))
-    except Exception as error_:
-        raise explain(error_, "inv_boxcox", y=y, lmbda=lmbda) from None
-
-cdef object forward_inv_boxcox1p(object y, object lmbda):
-    try:
-        return as_array(kernels.special('inv_boxcox1p', y, lmbda))
-    except Exception as error_:
-        raise explain(error_, "inv_boxcox1p", y=y, lmbda=lmbda) from None
 
 cdef object forward_iv(object v, object x):
     try:
@@ -316,18 +274,6 @@ cdef object forward_poch(object z, object m):
         return as_array(kernels.special('poch', z, m))
     except Exception as error_:
         raise explain(error_, "poch", z=z, m=m) from None
-
-cdef object forward_powm1(object x, object y):
-    try:
-        return as_array(kernels.special('powm1', x, y))
-    except Exception as error_:
-        raise explain(error_, "powm1", x=x, y=y) from None
-
-cdef object forward_pseudo_huber(object delta, object r):
-    try:
-        return as_array(kernels.special('pseudo_huber', delta, r))
-    except Exception as error_:
-        raise explain(error_, "pseudo_huber", delta=delta, r=r) from None
 
 cdef object forward_rel_entr(object a, object b):
     try:

@@ -47,14 +47,14 @@ cdef object forward_expn(object n, object x):
     except Exception as error_:
         raise explain(error_, "expn", n=n, x=x) from None
 
-cdef object forward__log1p_ratio(object x, object n):
-    try:
-        return as_array(kernels.log1p_ratio_derivative(x, n))
-    except Exception as error_:
-        raise explain(error_, "_log1p_ratio", x=x, n=n) from None
-
 cdef object forward_spence(object z):
     try:
         return as_array(kernels.special('spence', z))
     except Exception as error_:
         raise explain(error_, "spence", z=z) from None
+
+cdef object forward__log1p_ratio(object x, object n):
+    try:
+        return as_array(kernels.log1p_ratio_derivative(x, n))
+    except Exception as error_:
+        raise explain(error_, "_log1p_ratio", x=x, n=n) from None

@@ -4,10 +4,9 @@
 import gradspec  # waits for it
 
 from .generated.variable_type.special import (
-    beta, betainc, betaln, binom, boxcox, boxcox1p, cosm1, dawsn, erfcinv, exp1, exp10, expi, exprel, gamma, gammainc,
-    gammaincc, gammaincinv, gammasgn, huber, i0, i0e, i1, i1e, inv_boxcox, inv_boxcox1p, iv, ive, j0, j1, jv, k0, k0e, k1,
-    k1e, kl_terms, kn, kv, kve, log_ndtr, multigammaln, ndtr, ndtri, poch, powm1, pseudo_huber, rel_entr, rgamma,
-    spherical_bessel_j0, spherical_jn, spherical_yn, stdtr, xlog1py, y0, y1, yv, zeta,
+    beta, betainc, betaln, dawsn, erfcinv, exp1, exp10, expi, exprel, gamma, gammainc, gammaincc, gammaincinv, gammasgn, i0,
+    i0e, i1, i1e, iv, ive, j0, j1, jv, k0, k0e, k1, k1e, kl_terms, kn, kv, kve, log_ndtr, multigammaln, ndtr, ndtri, poch,
+    rel_entr, rgamma, spherical_bessel_j0, spherical_jn, spherical_yn, stdtr, xlog1py, y0, y1, yv, zeta,
 )
 from .generated.variable_type.special_integrals import ellipe, ellipk, ellipkm1, elliprf, expn, spence
 from .generated.variable_type.pointwise_unary import cbrt
@@ -54,10 +53,6 @@ __all__ = [
     "beta",
     "betainc",
     "betaln",
-    "binom",
-    "boxcox",
-    "boxcox1p",
-    "cosm1",
     "dawsn",
     "erfcinv",
     "exp1",
@@ -69,13 +64,10 @@ __all__ = [
     "gammaincc",
     "gammaincinv",
     "gammasgn",
-    "huber",
     "i0",
     "i0e",
     "i1",
     "i1e",
-    "inv_boxcox",
-    "inv_boxcox1p",
     "iv",
     "ive",
     "j0",
@@ -94,8 +86,6 @@ __all__ = [
     "ndtr",
     "ndtri",
     "poch",
-    "powm1",
-    "pseudo_huber",
     "rel_entr",
     "rgamma",
     "spherical_bessel_j0",

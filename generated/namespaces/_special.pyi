@@ -23,14 +23,6 @@ def betainc(a: Operand, b: Operand, x: Operand) -> Tensor:
     """Regularised incomplete beta function."""
 def betaln(a: Operand, b: Operand) -> Tensor:
     """Logarithm of the modulus of the beta function."""
-def binom(n: Operand, k: Operand) -> Tensor:
-    """Binomial coefficient of real numbers; a derivative is NaN at a pole of digamma."""
-def boxcox(x: Operand, lmbda: Operand) -> Tensor:
-    """Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0."""
-def boxcox1p(x: Operand, lmbda: Operand) -> Tensor:
-    """Box-Cox transformation of 1 + x."""
-def cosm1(x: Operand) -> Tensor:
-    """cos(x) - 1 without cancellation."""
 def dawsn(x: Operand) -> Tensor:
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
 def erfcinv(x: Operand) -> Tensor:
@@ -53,8 +45,6 @@ def gammaincinv(a: Operand, p: Operand) -> Tensor:
     """Inverse of gammainc, where it is `p`. Second derivatives in single precision are infinite where a derivative of gammainc, or its square, is beyond the range."""
 def gammasgn(x: Operand) -> Tensor:
     """Sign of the gamma function."""
-def huber(delta: Operand, r: Operand) -> Tensor:
-    """Huber's loss; infinite where delta is negative."""
 def i0(x: Operand) -> Tensor:
     """Modified Bessel function of the first kind of order 0."""
 def i0e(x: Operand) -> Tensor:
@@ -63,10 +53,6 @@ def i1(x: Operand) -> Tensor:
     """Modified Bessel function of the first kind of order 1."""
 def i1e(x: Operand) -> Tensor:
     """exp(-abs(x)) * i1(x), without overflow."""
-def inv_boxcox(y: Operand, lmbda: Operand) -> Tensor:
-    """Inverse of boxcox."""
-def inv_boxcox1p(y: Operand, lmbda: Operand) -> Tensor:
-    """Inverse of boxcox1p."""
 def iv(v: _float, x: Operand) -> Tensor:
     """Modified Bessel function of the first kind."""
 def ive(v: _float, x: Operand) -> Tensor:
@@ -103,10 +89,6 @@ def ndtri(x: Operand) -> Tensor:
     """Inverse of the normal distribution function."""
 def poch(z: Operand, m: Operand) -> Tensor:
     """Pochhammer's symbol, gamma(z + m) / gamma(z); a derivative is NaN at a pole of digamma, and one loses digits in single precision, a second one where z and m are tiny."""
-def powm1(x: Operand, y: Operand) -> Tensor:
-    """x**y - 1 without cancellation."""
-def pseudo_huber(delta: Operand, r: Operand) -> Tensor:
-    """A smooth form of Huber's loss; infinite where delta is negative."""
 def rel_entr(a: Operand, b: Operand) -> Tensor:
     """a * log(a / b), the summand of a relative entropy."""
 def rgamma(x: Operand) -> Tensor:
@@ -216,10 +198,6 @@ __all__ = [
     "beta",
     "betainc",
     "betaln",
-    "binom",
-    "boxcox",
-    "boxcox1p",
-    "cosm1",
     "dawsn",
     "erfcinv",
     "exp1",
@@ -231,13 +209,10 @@ __all__ = [
     "gammaincc",
     "gammaincinv",
     "gammasgn",
-    "huber",
     "i0",
     "i0e",
     "i1",
     "i1e",
-    "inv_boxcox",
-    "inv_boxcox1p",
     "iv",
     "ive",
     "j0",
@@ -256,8 +231,6 @@ __all__ = [
     "ndtr",
     "ndtri",
     "poch",
-    "powm1",
-    "pseudo_huber",
     "rel_entr",
     "rgamma",
     "spherical_bessel_j0",

@@ -4,32 +4,28 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
-import math
-
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.generated.kernels.special cimport (
-    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln, forward_binom,
-    forward_boxcox, forward_boxcox1p, forward_cosm1, forward_dawsn, forward__digamma_gap, forward_erfcinv, forward_exp1,
-    forward_exp10, forward_expi, forward_exprel, forward__exprel_derivative, forward_gamma, forward_gammainc,
-    forward__gammainc_derivative, forward_gammaincc, forward_gammaincinv, forward_gammasgn, forward_huber, forward_i0,
-    forward_i0e, forward_i1, forward_i1e, forward_inv_boxcox, forward_inv_boxcox1p, forward_iv, forward_ive,
+    forward_beta, forward__beta_derivative, forward_betainc, forward__betainc_derivative, forward_betaln, forward_dawsn,
+    forward__digamma_gap, forward_erfcinv, forward_exp1, forward_exp10, forward_expi, forward_exprel,
+    forward__exprel_derivative, forward_gamma, forward_gammainc, forward__gammainc_derivative, forward_gammaincc,
+    forward_gammaincinv, forward_gammasgn, forward_i0, forward_i0e, forward_i1, forward_i1e, forward_iv, forward_ive,
     forward__ive_derivative, forward_j0, forward_j1, forward_jv, forward_k0, forward_k0e, forward_k1, forward_k1e,
     forward_kl_terms, forward_kn, forward_kv, forward_kve, forward__kve_derivative, forward_log_ndtr, forward_multigammaln,
-    forward_ndtr, forward_ndtri, forward_poch, forward_powm1, forward_pseudo_huber, forward_rel_entr, forward_rgamma,
-    forward_spherical_bessel_j0, forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward__stdtr_derivative,
-    forward_xlog1py, forward_y0, forward_y1, forward_yv, forward_zeta, forward__zeta_slope,
+    forward_ndtr, forward_ndtri, forward_poch, forward_rel_entr, forward_rgamma, forward_spherical_bessel_j0,
+    forward_spherical_jn, forward_spherical_yn, forward_stdtr, forward__stdtr_derivative, forward_xlog1py, forward_y0,
+    forward_y1, forward_yv, forward_zeta, forward__zeta_slope,
 )
 from gradspec.generated.functions.special cimport (
-    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, BinomBackward,
-    BoxcoxBackward, Boxcox1pBackward, Cosm1Backward, DawsnBackward, DigammaGapBackward, ErfcinvBackward, Exp1Backward,
-    Exp10Backward, ExpiBackward, ExprelBackward, ExprelDerivativeBackward, GammaBackward, GammaincBackward,
-    GammaincDerivativeBackward, GammainccBackward, GammaincinvBackward, HuberBackward, I0Backward, I0eBackward, I1Backward,
-    I1eBackward, InvBoxcoxBackward, InvBoxcox1pBackward, IvBackward, IveBackward, IveDerivativeBackward, J0Backward,
-    J1Backward, JvBackward, K0Backward, K0eBackward, K1Backward, K1eBackward, KlTermsBackward, KvBackward, KveBackward,
-    KveDerivativeBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, PochBackward, Powm1Backward, PseudoHuberBackward,
-    RelEntrBackward, RgammaBackward, SphericalBesselJ0Backward, SphericalJnBackward, SphericalYnBackward, StdtrBackward,
+    BetaBackward, BetaDerivativeBackward, BetaincBackward, BetaincDerivativeBackward, BetalnBackward, DawsnBackward,
+    DigammaGapBackward, ErfcinvBackward, Exp1Backward, Exp10Backward, ExpiBackward, ExprelBackward,
+    ExprelDerivativeBackward, GammaBackward, GammaincBackward, GammaincDerivativeBackward, GammainccBackward,
+    GammaincinvBackward, I0Backward, I0eBackward, I1Backward, I1eBackward, IvBackward, IveBackward, IveDerivativeBackward,
+    J0Backward, J1Backward, JvBackward, K0Backward, K0eBackward, K1Backward, K1eBackward, KlTermsBackward, KvBackward,
+    KveBackward, KveDerivativeBackward, LogNdtrBackward, NdtrBackward, NdtriBackward, PochBackward, RelEntrBackward,
+    RgammaBackward, SphericalBesselJ0Backward, SphericalJnBackward, SphericalYnBackward, StdtrBackward,
     StdtrDerivativeBackward, Xlog1pyBackward, Y0Backward, Y1Backward, YvBackward, ZetaBackward, ZetaSlopeBackward,
 )
 from gradspec.core.arguments cimport as_float, as_int
@@ -255,186 +251,6 @@ cdef object op_betaln_(object a, object b):
 def betaln(a, b):
     """Logarithm of the modulus of the beta function."""
     return op_betaln(a, b)
-
-
-cdef object op_binom(object n, object k):
-    cdef ThreadState* state_ = thread_state()
-    cdef BinomBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "binom", <void*> op_binom, (n, k))
-    n = as_real_operand(n, "binom", "n")
-    k = as_real_operand(k, "binom", "k")
-
-    if needs_grad(state_, n) or needs_grad(state_, k):
-        node_ = BinomBackward.__new__(BinomBackward)
-        connect_two(node_, state_, n, k)
-        node_.saved_n = save_input(state_, n, &node_.version_n)
-        node_.saved_k = save_input(state_, k, &node_.version_k)
-
-    y = wrap_forward(forward_binom(array_of(n), array_of(k)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y_dtype = dtype_of(y)
-        node_.saved_y = save_output(y)
-    if state_.flags & DUAL and (has_tangent(n) or has_tangent(k)):
-        push_whole(jvp_binom, jvp_binom, False, (y,), (n, k))
-    return y
-
-cdef tuple jvp_binom(tuple outputs_, tuple inputs_, tuple tangents_):
-    n_t, k_t, n, k, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    total = ops.astype(n, dtype_of(y))
-    part = ops.astype(k, dtype_of(y))
-    y_t = None if n_t is None else n_t * (y * (ops.digamma(total + 1) - ops.digamma(total - part + 1)))
-    if k_t is not None:
-        y_t = plus(y_t, k_t * (y * (ops.digamma(total - part + 1) - ops.digamma(part + 1))))
-    return (y_t,)
-
-cdef object op_binom_(object n, object k):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "binom_", <void*> op_binom_, (n, k))
-    n = as_real_operand(writable(n, "binom_"), "binom_", "n")
-    k = as_real_operand(k, "binom_", "k")
-    old_ = prepare_inplace(n, (n, k), 0b11, "binom_")
-    return overwrite(n, op_binom(old_, k), "binom_")
-
-def binom(n, k):
-    """Binomial coefficient of real numbers; a derivative is NaN at a pole of digamma."""
-    return op_binom(n, k)
-
-
-cdef object op_boxcox(object x, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    cdef BoxcoxBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "boxcox", <void*> op_boxcox, (x, lmbda))
-    x = as_real_operand(x, "boxcox", "x")
-    lmbda = as_real_operand(lmbda, "boxcox", "lmbda")
-
-    if needs_grad(state_, x) or needs_grad(state_, lmbda):
-        node_ = BoxcoxBackward.__new__(BoxcoxBackward)
-        connect_two(node_, state_, x, lmbda)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_lmbda = save_input(state_, lmbda, &node_.version_lmbda)
-
-    y = wrap_forward(forward_boxcox(array_of(x), array_of(lmbda)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y_dtype = dtype_of(y)
-    if state_.flags & DUAL and (has_tangent(x) or has_tangent(lmbda)):
-        push_whole(jvp_boxcox, jvp_boxcox, False, (y,), (x, lmbda))
-    return y
-
-cdef tuple jvp_boxcox(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, lmbda_t, x, lmbda, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    base = ops.astype(x, dtype_of(y))
-    power = ops.astype(lmbda, dtype_of(y))
-    y_t = None if x_t is None else x_t * base ** (power - 1)
-    if lmbda_t is not None:
-        y_t = plus(y_t, lmbda_t * (ops.square(ops.log(base)) * ops._exprel_derivative(power * ops.log(base), 1)))
-    return (y_t,)
-
-cdef object op_boxcox_(object x, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "boxcox_", <void*> op_boxcox_, (x, lmbda))
-    x = as_real_operand(writable(x, "boxcox_"), "boxcox_", "x")
-    lmbda = as_real_operand(lmbda, "boxcox_", "lmbda")
-    old_ = prepare_inplace(x, (x, lmbda), 0b11, "boxcox_")
-    return overwrite(x, op_boxcox(old_, lmbda), "boxcox_")
-
-def boxcox(x, lmbda):
-    """Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0."""
-    return op_boxcox(x, lmbda)
-
-
-cdef object op_boxcox1p(object x, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    cdef Boxcox1pBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "boxcox1p", <void*> op_boxcox1p, (x, lmbda))
-    x = as_real_operand(x, "boxcox1p", "x")
-    lmbda = as_real_operand(lmbda, "boxcox1p", "lmbda")
-
-    if needs_grad(state_, x) or needs_grad(state_, lmbda):
-        node_ = Boxcox1pBackward.__new__(Boxcox1pBackward)
-        connect_two(node_, state_, x, lmbda)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_lmbda = save_input(state_, lmbda, &node_.version_lmbda)
-
-    y = wrap_forward(forward_boxcox1p(array_of(x), array_of(lmbda)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y_dtype = dtype_of(y)
-    if state_.flags & DUAL and (has_tangent(x) or has_tangent(lmbda)):
-        push_whole(jvp_boxcox1p, jvp_boxcox1p, False, (y,), (x, lmbda))
-    return y
-
-cdef tuple jvp_boxcox1p(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, lmbda_t, x, lmbda, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    size = ops.log1p(ops.astype(x, dtype_of(y)))
-    power = ops.astype(lmbda, dtype_of(y))
-    y_t = None if x_t is None else x_t * ops.exp((power - 1) * size)
-    if lmbda_t is not None:
-        y_t = plus(y_t, lmbda_t * (ops.square(size) * ops._exprel_derivative(power * size, 1)))
-    return (y_t,)
-
-cdef object op_boxcox1p_(object x, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "boxcox1p_", <void*> op_boxcox1p_, (x, lmbda))
-    x = as_real_operand(writable(x, "boxcox1p_"), "boxcox1p_", "x")
-    lmbda = as_real_operand(lmbda, "boxcox1p_", "lmbda")
-    old_ = prepare_inplace(x, (x, lmbda), 0b11, "boxcox1p_")
-    return overwrite(x, op_boxcox1p(old_, lmbda), "boxcox1p_")
-
-def boxcox1p(x, lmbda):
-    """Box-Cox transformation of 1 + x."""
-    return op_boxcox1p(x, lmbda)
-
-
-cdef object op_cosm1(object x):
-    cdef ThreadState* state_ = thread_state()
-    cdef Cosm1Backward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "cosm1", <void*> op_cosm1, (x,))
-    x = as_real_operand(x, "cosm1", "x")
-
-    if needs_grad(state_, x):
-        node_ = Cosm1Backward.__new__(Cosm1Backward)
-        connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-
-    y = wrap_forward(forward_cosm1(array_of(x)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp_cosm1, jvp_cosm1, False, (y,), (x,))
-    return y
-
-cdef tuple jvp_cosm1(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x = tangents_[0], inputs_[0]
-    return (x_t * -ops.sin(x),)
-
-cdef object op_cosm1_(object x):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "cosm1_", <void*> op_cosm1_, (x,))
-    x = as_real_operand(writable(x, "cosm1_"), "cosm1_", "x")
-    old_ = prepare_inplace(x, (x,), 0b1, "cosm1_")
-    return overwrite(x, op_cosm1(old_), "cosm1_")
-
-def cosm1(x):
-    """cos(x) - 1 without cancellation."""
-    return op_cosm1(x)
 
 
 cdef object op_dawsn(object x):
@@ -937,54 +753,6 @@ def gammasgn(x):
     return op_gammasgn(x)
 
 
-cdef object op_huber(object delta, object r):
-    cdef ThreadState* state_ = thread_state()
-    cdef HuberBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "huber", <void*> op_huber, (delta, r))
-    delta = as_real_operand(delta, "huber", "delta")
-    r = as_real_operand(r, "huber", "r")
-
-    if needs_grad(state_, delta) or needs_grad(state_, r):
-        node_ = HuberBackward.__new__(HuberBackward)
-        connect_two(node_, state_, delta, r)
-        node_.saved_delta = save_input(state_, delta, &node_.version_delta)
-        node_.saved_r = save_input(state_, r, &node_.version_r)
-
-    y = wrap_forward(forward_huber(array_of(delta), array_of(r)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y_dtype = dtype_of(y)
-    if state_.flags & DUAL and (has_tangent(delta) or has_tangent(r)):
-        push_whole(jvp_huber, jvp_huber, False, (y,), (delta, r))
-    return y
-
-cdef tuple jvp_huber(tuple outputs_, tuple inputs_, tuple tangents_):
-    delta_t, r_t, delta, r, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    bound = ops.where(delta < 0, math.nan, ops.astype(delta, dtype_of(y)))
-    error = ops.astype(r, dtype_of(y))
-    near = ops.absolute(error) <= bound
-    y_t = None if delta_t is None else delta_t * ops.where(near, 0, ops.absolute(error) - bound)
-    if r_t is not None:
-        y_t = plus(y_t, r_t * ops.where(near, error, bound * ops.sign(error)))
-    return (y_t,)
-
-cdef object op_huber_(object delta, object r):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "huber_", <void*> op_huber_, (delta, r))
-    delta = as_real_operand(writable(delta, "huber_"), "huber_", "delta")
-    r = as_real_operand(r, "huber_", "r")
-    old_ = prepare_inplace(delta, (delta, r), 0b11, "huber_")
-    return overwrite(delta, op_huber(old_, r), "huber_")
-
-def huber(delta, r):
-    """Huber's loss; infinite where delta is negative."""
-    return op_huber(delta, r)
-
-
 cdef object op_i0(object x):
     cdef ThreadState* state_ = thread_state()
     cdef I0Backward node_ = None
@@ -1135,102 +903,6 @@ cdef object op_i1e_(object x):
 def i1e(x):
     """exp(-abs(x)) * i1(x), without overflow."""
     return op_i1e(x)
-
-
-cdef object op_inv_boxcox(object y, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    cdef InvBoxcoxBackward node_ = None
-    cdef TensorBase x
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "inv_boxcox", <void*> op_inv_boxcox, (y, lmbda))
-    y = as_real_operand(y, "inv_boxcox", "y")
-    lmbda = as_real_operand(lmbda, "inv_boxcox", "lmbda")
-
-    if needs_grad(state_, y) or needs_grad(state_, lmbda):
-        node_ = InvBoxcoxBackward.__new__(InvBoxcoxBackward)
-        connect_two(node_, state_, y, lmbda)
-        node_.saved_y = save_input(state_, y, &node_.version_y)
-        node_.saved_lmbda = save_input(state_, lmbda, &node_.version_lmbda)
-
-    x = wrap_forward(forward_inv_boxcox(array_of(y), array_of(lmbda)))
-
-    if node_ is not None:
-        set_history(x, node_, 0)
-        node_.saved_x_dtype = dtype_of(x)
-        node_.saved_x = save_output(x)
-    if state_.flags & DUAL and (has_tangent(y) or has_tangent(lmbda)):
-        push_whole(jvp_inv_boxcox, jvp_inv_boxcox, False, (x,), (y, lmbda))
-    return x
-
-cdef tuple jvp_inv_boxcox(tuple outputs_, tuple inputs_, tuple tangents_):
-    y_t, lmbda_t, y, lmbda, x = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    scaled = ops.astype(y, dtype_of(x))
-    power = ops.astype(lmbda, dtype_of(x))
-    x_t = None if y_t is None else y_t * (x / (1 + power * scaled))
-    if lmbda_t is not None:
-        x_t = plus(x_t, lmbda_t * (x * ops.square(scaled) * ops._log1p_ratio(power * scaled, 1)))
-    return (x_t,)
-
-cdef object op_inv_boxcox_(object y, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "inv_boxcox_", <void*> op_inv_boxcox_, (y, lmbda))
-    y = as_real_operand(writable(y, "inv_boxcox_"), "inv_boxcox_", "y")
-    lmbda = as_real_operand(lmbda, "inv_boxcox_", "lmbda")
-    old_ = prepare_inplace(y, (y, lmbda), 0b11, "inv_boxcox_")
-    return overwrite(y, op_inv_boxcox(old_, lmbda), "inv_boxcox_")
-
-def inv_boxcox(y, lmbda):
-    """Inverse of boxcox."""
-    return op_inv_boxcox(y, lmbda)
-
-
-cdef object op_inv_boxcox1p(object y, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    cdef InvBoxcox1pBackward node_ = None
-    cdef TensorBase x
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "inv_boxcox1p", <void*> op_inv_boxcox1p, (y, lmbda))
-    y = as_real_operand(y, "inv_boxcox1p", "y")
-    lmbda = as_real_operand(lmbda, "inv_boxcox1p", "lmbda")
-
-    if needs_grad(state_, y) or needs_grad(state_, lmbda):
-        node_ = InvBoxcox1pBackward.__new__(InvBoxcox1pBackward)
-        connect_two(node_, state_, y, lmbda)
-        node_.saved_y = save_input(state_, y, &node_.version_y)
-        node_.saved_lmbda = save_input(state_, lmbda, &node_.version_lmbda)
-
-    x = wrap_forward(forward_inv_boxcox1p(array_of(y), array_of(lmbda)))
-
-    if node_ is not None:
-        set_history(x, node_, 0)
-        node_.saved_x_dtype = dtype_of(x)
-        node_.saved_x = save_output(x)
-    if state_.flags & DUAL and (has_tangent(y) or has_tangent(lmbda)):
-        push_whole(jvp_inv_boxcox1p, jvp_inv_boxcox1p, False, (x,), (y, lmbda))
-    return x
-
-cdef tuple jvp_inv_boxcox1p(tuple outputs_, tuple inputs_, tuple tangents_):
-    y_t, lmbda_t, y, lmbda, x = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    scaled = ops.astype(y, dtype_of(x))
-    power = ops.astype(lmbda, dtype_of(x))
-    x_t = None if y_t is None else y_t * ((1 + x) / (1 + power * scaled))
-    if lmbda_t is not None:
-        x_t = plus(x_t, lmbda_t * ((1 + x) * ops.square(scaled) * ops._log1p_ratio(power * scaled, 1)))
-    return (x_t,)
-
-cdef object op_inv_boxcox1p_(object y, object lmbda):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "inv_boxcox1p_", <void*> op_inv_boxcox1p_, (y, lmbda))
-    y = as_real_operand(writable(y, "inv_boxcox1p_"), "inv_boxcox1p_", "y")
-    lmbda = as_real_operand(lmbda, "inv_boxcox1p_", "lmbda")
-    old_ = prepare_inplace(y, (y, lmbda), 0b11, "inv_boxcox1p_")
-    return overwrite(y, op_inv_boxcox1p(old_, lmbda), "inv_boxcox1p_")
-
-def inv_boxcox1p(y, lmbda):
-    """Inverse of boxcox1p."""
-    return op_inv_boxcox1p(y, lmbda)
 
 
 cdef object op_iv(object v, object x):
@@ -1976,109 +1648,6 @@ def poch(z, m):
     return op_poch(z, m)
 
 
-cdef object op_powm1(object x, object y):
-    cdef ThreadState* state_ = thread_state()
-    cdef Powm1Backward node_ = None
-    cdef TensorBase v
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "powm1", <void*> op_powm1, (x, y))
-    x = as_real_operand(x, "powm1", "x")
-    y = as_real_operand(y, "powm1", "y")
-
-    if needs_grad(state_, x) or needs_grad(state_, y):
-        node_ = Powm1Backward.__new__(Powm1Backward)
-        connect_two(node_, state_, x, y)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        if node_.needs(0):
-            node_.saved_y = save_input(state_, y, &node_.version_y)
-
-    v = wrap_forward(forward_powm1(array_of(x), array_of(y)))
-
-    if node_ is not None:
-        set_history(v, node_, 0)
-        node_.saved_v_dtype = dtype_of(v)
-        if node_.needs(1):
-            node_.saved_v = save_output(v)
-    if state_.flags & DUAL and (has_tangent(x) or has_tangent(y)):
-        push_whole(jvp_powm1, jvp_powm1, False, (v,), (x, y))
-    return v
-
-cdef tuple jvp_powm1(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, y_t, x, y, v = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    base = ops.astype(x, dtype_of(v))
-    if x_t is not None:
-        power = ops.astype(y, dtype_of(v))
-    v_t = None if x_t is None else x_t * (power * base ** (power - 1))
-    if y_t is not None:
-        v_t = plus(v_t, y_t * ((v + 1) * ops.log(base)))
-    return (v_t,)
-
-cdef object op_powm1_(object x, object y):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "powm1_", <void*> op_powm1_, (x, y))
-    x = as_real_operand(writable(x, "powm1_"), "powm1_", "x")
-    y = as_real_operand(y, "powm1_", "y")
-    old_ = prepare_inplace(x, (x, y), 0b11, "powm1_")
-    return overwrite(x, op_powm1(old_, y), "powm1_")
-
-def powm1(x, y):
-    """x**y - 1 without cancellation."""
-    return op_powm1(x, y)
-
-
-cdef object op_pseudo_huber(object delta, object r):
-    cdef ThreadState* state_ = thread_state()
-    cdef PseudoHuberBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "pseudo_huber", <void*> op_pseudo_huber, (delta, r))
-    delta = as_real_operand(delta, "pseudo_huber", "delta")
-    r = as_real_operand(r, "pseudo_huber", "r")
-
-    if needs_grad(state_, delta) or needs_grad(state_, r):
-        node_ = PseudoHuberBackward.__new__(PseudoHuberBackward)
-        connect_two(node_, state_, delta, r)
-        node_.saved_delta = save_input(state_, delta, &node_.version_delta)
-        node_.saved_r = save_input(state_, r, &node_.version_r)
-
-    y = wrap_forward(forward_pseudo_huber(array_of(delta), array_of(r)))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-        node_.saved_y_dtype = dtype_of(y)
-    if state_.flags & DUAL and (has_tangent(delta) or has_tangent(r)):
-        push_whole(jvp_pseudo_huber, jvp_pseudo_huber, False, (y,), (delta, r))
-    return y
-
-cdef tuple jvp_pseudo_huber(tuple outputs_, tuple inputs_, tuple tangents_):
-    delta_t, r_t, delta, r, y = tangents_[0], tangents_[1], inputs_[0], inputs_[1], outputs_[0]
-    bound = ops.where(delta < 0, math.nan, ops.astype(delta, dtype_of(y)))
-    error = ops.astype(r, dtype_of(y))
-    ratio = error / ops.where(bound == 0, 1, bound)
-    root = ops.sqrt(1 + ops.square(ratio))
-    y_t = (
-        None if delta_t is None
-        else delta_t * ops.where(bound == 0, ops.absolute(error), bound * ops.square(ops.square(ratio) / (root + 1)) / root)
-    )
-    if r_t is not None:
-        y_t = plus(y_t, r_t * ops.where(bound == 0, 0, error / root))
-    return (y_t,)
-
-cdef object op_pseudo_huber_(object delta, object r):
-    cdef ThreadState* state_ = thread_state()
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "pseudo_huber_", <void*> op_pseudo_huber_, (delta, r))
-    delta = as_real_operand(writable(delta, "pseudo_huber_"), "pseudo_huber_", "delta")
-    r = as_real_operand(r, "pseudo_huber_", "r")
-    old_ = prepare_inplace(delta, (delta, r), 0b11, "pseudo_huber_")
-    return overwrite(delta, op_pseudo_huber(old_, r), "pseudo_huber_")
-
-def pseudo_huber(delta, r):
-    """A smooth form of Huber's loss; infinite where delta is negative."""
-    return op_pseudo_huber(delta, r)
-
-
 cdef object op_rel_entr(object a, object b):
     cdef ThreadState* state_ = thread_state()
     cdef RelEntrBackward node_ = None
@@ -2605,15 +2174,13 @@ answer_calls()
 
 register({
 "beta": beta, "_beta_derivative": _beta_derivative, "betainc": betainc, "_betainc_derivative": _betainc_derivative,
-    "betaln": betaln, "binom": binom, "boxcox": boxcox, "boxcox1p": boxcox1p, "cosm1": cosm1, "dawsn": dawsn,
-    "_digamma_gap": _digamma_gap, "erfcinv": erfcinv, "exp1": exp1, "exp10": exp10, "expi": expi, "exprel": exprel,
-    "_exprel_derivative": _exprel_derivative, "gamma": gamma, "gammainc": gammainc, "_gammainc_derivative":
-    _gammainc_derivative, "gammaincc": gammaincc, "gammaincinv": gammaincinv, "gammasgn": gammasgn, "huber": huber, "i0":
-    i0, "i0e": i0e, "i1": i1, "i1e": i1e, "inv_boxcox": inv_boxcox, "inv_boxcox1p": inv_boxcox1p, "iv": iv, "ive": ive,
-    "_ive_derivative": _ive_derivative, "j0": j0, "j1": j1, "jv": jv, "k0": k0, "k0e": k0e, "k1": k1, "k1e": k1e,
-    "kl_terms": kl_terms, "kn": kn, "kv": kv, "kve": kve, "_kve_derivative": _kve_derivative, "log_ndtr": log_ndtr,
-    "multigammaln": multigammaln, "ndtr": ndtr, "ndtri": ndtri, "poch": poch, "powm1": powm1, "pseudo_huber": pseudo_huber,
-    "rel_entr": rel_entr, "rgamma": rgamma, "spherical_bessel_j0": spherical_bessel_j0, "spherical_jn": spherical_jn,
-    "spherical_yn": spherical_yn, "stdtr": stdtr, "_stdtr_derivative": _stdtr_derivative, "xlog1py": xlog1py, "y0": y0,
-    "y1": y1, "yv": yv, "zeta": zeta, "_zeta_slope": _zeta_slope,
+    "betaln": betaln, "dawsn": dawsn, "_digamma_gap": _digamma_gap, "erfcinv": erfcinv, "exp1": exp1, "exp10": exp10,
+    "expi": expi, "exprel": exprel, "_exprel_derivative": _exprel_derivative, "gamma": gamma, "gammainc": gammainc,
+    "_gammainc_derivative": _gammainc_derivative, "gammaincc": gammaincc, "gammaincinv": gammaincinv, "gammasgn": gammasgn,
+    "i0": i0, "i0e": i0e, "i1": i1, "i1e": i1e, "iv": iv, "ive": ive, "_ive_derivative": _ive_derivative, "j0": j0, "j1":
+    j1, "jv": jv, "k0": k0, "k0e": k0e, "k1": k1, "k1e": k1e, "kl_terms": kl_terms, "kn": kn, "kv": kv, "kve": kve,
+    "_kve_derivative": _kve_derivative, "log_ndtr": log_ndtr, "multigammaln": multigammaln, "ndtr": ndtr, "ndtri": ndtri,
+    "poch": poch, "rel_entr": rel_entr, "rgamma": rgamma, "spherical_bessel_j0": spherical_bessel_j0, "spherical_jn":
+    spherical_jn, "spherical_yn": spherical_yn, "stdtr": stdtr, "_stdtr_derivative": _stdtr_derivative, "xlog1py": xlog1py,
+    "y0": y0, "y1": y1, "yv": yv, "zeta": zeta, "_zeta_slope": _zeta_slope,
 })

@@ -8,11 +8,11 @@ Each wrapper has four paragraphs: its inputs, the record, the computation, and w
 from gradspec.support.dispatch import ops, register
 from gradspec.generated.kernels.special_integrals cimport (
     forward__carlson_integral, forward_ellipe, forward_ellipk, forward_ellipkm1, forward_elliprf, forward_expn,
-    forward__log1p_ratio, forward_spence,
+    forward_spence, forward__log1p_ratio,
 )
 from gradspec.generated.functions.special_integrals cimport (
     CarlsonIntegralBackward, EllipeBackward, EllipkBackward, Ellipkm1Backward, ElliprfBackward, ExpnBackward,
-    Log1pRatioBackward, SpenceBackward,
+    SpenceBackward, Log1pRatioBackward,
 )
 from gradspec.core.arguments cimport as_int
 from gradspec.core.accumulate_grad cimport connect_all, connect_one, needs_grad, set_history
@@ -290,38 +290,6 @@ def expn(n, x, *, out=None):
     return op_expn(n, x)
 
 
-cdef object op__log1p_ratio(object x, object n):
-    cdef ThreadState* state_ = thread_state()
-    cdef Log1pRatioBackward node_ = None
-    cdef TensorBase y
-    if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_log1p_ratio", <void*> op__log1p_ratio, (x, n))
-    x = as_real_operand(x, "_log1p_ratio", "x")
-    n = as_int(n, "_log1p_ratio", "n")
-
-    if needs_grad(state_, x):
-        node_ = Log1pRatioBackward.__new__(Log1pRatioBackward)
-        connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
-        node_.saved_n = n
-
-    y = wrap_forward(forward__log1p_ratio(array_of(x), n))
-
-    if node_ is not None:
-        set_history(y, node_, 0)
-    if state_.flags & DUAL and has_tangent(x):
-        push_whole(jvp__log1p_ratio, jvp__log1p_ratio, False, (y,), (x, n))
-    return y
-
-cdef tuple jvp__log1p_ratio(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
-    return (x_t * ops._log1p_ratio(x, n + 1),)
-
-def _log1p_ratio(x, n):
-    """Derivative `n` of log(1 + x) / x, 1 at 0."""
-    return op__log1p_ratio(x, n)
-
-
 cdef object op_spence(object z):
     cdef ThreadState* state_ = thread_state()
     cdef SpenceBackward node_ = None
@@ -363,9 +331,41 @@ def spence(z, *, out=None):
     return op_spence(z)
 
 
+cdef object op__log1p_ratio(object x, object n):
+    cdef ThreadState* state_ = thread_state()
+    cdef Log1pRatioBackward node_ = None
+    cdef TensorBase y
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_log1p_ratio", <void*> op__log1p_ratio, (x, n))
+    x = as_real_operand(x, "_log1p_ratio", "x")
+    n = as_int(n, "_log1p_ratio", "n")
+
+    if needs_grad(state_, x):
+        node_ = Log1pRatioBackward.__new__(Log1pRatioBackward)
+        connect_one(node_, state_, x)
+        node_.saved_x = save_input(state_, x, &node_.version_x)
+        node_.saved_n = n
+
+    y = wrap_forward(forward__log1p_ratio(array_of(x), n))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_whole(jvp__log1p_ratio, jvp__log1p_ratio, False, (y,), (x, n))
+    return y
+
+cdef tuple jvp__log1p_ratio(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, x, n = tangents_[0], inputs_[0], inputs_[1]
+    return (x_t * ops._log1p_ratio(x, n + 1),)
+
+def _log1p_ratio(x, n):
+    """Derivative `n` of log(1 + x) / x, 1 at 0."""
+    return op__log1p_ratio(x, n)
+
+
 answer_calls()
 
 register({
 "_carlson_integral": _carlson_integral, "ellipe": ellipe, "ellipk": ellipk, "ellipkm1": ellipkm1, "elliprf": elliprf,
-    "expn": expn, "_log1p_ratio": _log1p_ratio, "spence": spence,
+    "expn": expn, "spence": spence, "_log1p_ratio": _log1p_ratio,
 })

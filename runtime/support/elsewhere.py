@@ -99,7 +99,7 @@ NAMES = {
         "half_cauchy half_normal independent inverse_gamma kumaraswamy lkj_cholesky log_normal logistic_normal "
         "lowrank_multivariate_normal mixture_same_family negative_binomial one_hot_categorical relaxed_bernoulli "
         "relaxed_categorical studentT transformed_distribution von_mises wishart continuous_bernoulli distribution "
-        "generalized_pareto fishersnedecor betabinom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
+        "generalized_pareto fishersnedecor betabinom binom chi2 expon gaussian_kde gennorm geom gumbel_l gumbel_r nbinom "
         "rankdata sem truncnorm vonmises wrapcauchy categorical multivariate_normal"
     ),
     "write gs.scipy.integrate.odeint or gs.scipy.integrate.solve_ivp": "odeint solve_ivp integrate",

@@ -1,6 +1,7 @@
 """gs.scipy.special: values are SciPy's, derivatives those of differences, in both modes and to second order."""
 
 import cmath
+import math
 
 import numpy as np
 import pytest
@@ -196,3 +197,13 @@ def test_complex_numbers():
 def test_every_name_of_the_operators_is_there():
     assert set(gs.special.__all__) <= set(special.__all__)
     assert special.gammaln is gs.special.gammaln and gs.vmap(special.ellipk)(X).tolist() == special.ellipk(X).tolist()
+
+
+def test_a_power_beyond_all_numbers_is_infinite():
+    """SciPy's powm1 is 0 there, as if the power were 1."""
+    x, y = (gs.tensor(v, requires_grad=True) for v in (1e-100, -40.0))
+    v = gs.scipy.special.powm1(x, y)
+    v.backward()
+    assert (v.item(), x.grad.item(), y.grad.item()) == (math.inf, -math.inf, -math.inf)
+    near = gs.scipy.special.powm1([1 + 2**-40, -2.0, 0.0], [0.5, 3.0, 2.0]).tolist()
+    assert near == [pytest.approx(math.expm1(0.5 * math.log1p(2**-40)), rel=1e-15), -9.0, -1.0]

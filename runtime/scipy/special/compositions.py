@@ -1,4 +1,4 @@
-"""Functions of scipy.special that are made of operators: distribution functions and their inverses, Bessel kin.
+"""Functions of scipy.special that are made of operators: transformations, distribution functions and their inverses, Bessel kin.
 
 Owns these formulas; derivatives follow.
 """
@@ -10,13 +10,35 @@ import operator
 from typing import Any
 
 from ...func import custom_jvp
-from ...generated.ops import cos, exp, floor, log, log1p, sin, where, xlogy
-from ...special import betainc, betaln, gamma, gammainc, gammaincc, gammaincinv, gammaln, iv, jv, kv, stdtr, yv, zeta
+from ...generated.ops import abs, cos, exp, expm1, floor, log, log1p, sin, sqrt, where, xlogy
+from ...special import betainc, betaln, exprel, gamma, gammainc, gammaincc, gammaincinv, gammaln, iv, jv, kv, stdtr, yv, zeta
 from ...special import spherical_jn as _jn
 from ...special import spherical_yn as _yn
 from ...support.dispatch import ops
+from ..ratios import log1p_ratio
 from ..values import elementwise, implicit, named, reals, refused, smooth
 
+
+def _huber(delta: Any, r: Any) -> Any:
+    near = abs(r) <= delta
+    return where(delta < 0, math.inf, where(near, r * r / 2, delta * (abs(r) - delta / 2)))
+
+
+def _pseudo_huber(delta: Any, r: Any) -> Any:
+    zero = delta == 0
+    ratio = r / where(zero, 1.0, delta)
+    return where(delta < 0, math.inf, where(zero, 0.0, r * r / (sqrt(1 + ratio * ratio) + 1)))
+
+
+huber = named("huber", "delta r", "Huber's loss; inf where delta is negative.", _huber)
+pseudo_huber = named("pseudo_huber", "delta r", "A smooth form of Huber's loss.", _pseudo_huber)
+boxcox = named(
+    "boxcox", "x lmbda", "Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) at 0.",
+    lambda x, p: log(x) * exprel(p * log(x))
+)  # fmt: skip
+boxcox1p = named("boxcox1p", "x lmbda", "Box-Cox transformation of 1 + x.", lambda x, p: log1p(x) * exprel(p * log1p(x)))
+inv_boxcox = named("inv_boxcox", "y lmbda", "Inverse of boxcox.", lambda y, p: exp(y * log1p_ratio(p * y)))
+inv_boxcox1p = named("inv_boxcox1p", "y lmbda", "Inverse of boxcox1p.", lambda y, p: expm1(y * log1p_ratio(p * y)))
 zetac = named("zetac", "x", "Riemann's zeta function less 1, of a number above 1.", lambda x: zeta(x, 2.0))
 factorial = named(
     "factorial", "n", "n!, of real numbers gamma(n + 1).", lambda n: where(n < 0, 0.0, gamma(where(n < 0, 1.0, n + 1)))
@@ -232,8 +254,8 @@ def sph_harm_y(n: int, m: int, theta: Any, phi: Any) -> Any:
 
 
 __all__ = [
-    "bdtr", "bdtrc", "betaincc", "betainccinv", "betaincinv", "chdtr", "chdtrc", "chdtri", "comb", "factorial", "fdtr",
-    "fdtrc", "fdtri", "gammainccinv", "gdtr", "gdtrc", "gdtrix", "ivp", "jvp", "kolmogorov", "kvp", "nbdtr", "nbdtrc",
-    "pdtr", "pdtrc", "perm", "sph_harm_y", "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "stdtrit", "yvp",
-    "zetac",
+    "bdtr", "bdtrc", "betaincc", "betainccinv", "betaincinv", "boxcox", "boxcox1p", "chdtr", "chdtrc", "chdtri", "comb",
+    "factorial", "fdtr", "fdtrc", "fdtri", "gammainccinv", "gdtr", "gdtrc", "gdtrix", "huber", "inv_boxcox",
+    "inv_boxcox1p", "ivp", "jvp", "kolmogorov", "kvp", "nbdtr", "nbdtrc", "pdtr", "pdtrc", "perm", "pseudo_huber",
+    "sph_harm_y", "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "stdtrit", "yvp", "zetac",
 ]  # fmt: skip

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...func import custom_jvp
-from ...generated.ops import cos, cosh, exp, real, sin, where
-from ...special import erf, gammaln, sinc
+from ...generated.ops import abs, cos, cosh, exp, expm1, log, real, sin, where
+from ...special import digamma, erf, gammaln, sinc
 from ...support.dispatch import ops
 from ..values import elementwise, named, numbers, smooth
 from .parameters import of_reals
@@ -133,6 +133,22 @@ cosdg = named("cosdg", "x", "Cosine of an angle in degrees.", _cosdg)
 sindg = named("sindg", "x", "Sine of an angle in degrees.", _sindg)
 tandg = _simple("tandg", "x", "Tangent of an angle in degrees.", lambda y, x: _PER_DEGREE * (1 + y * y))
 cotdg = _simple("cotdg", "x", "Cotangent of an angle in degrees.", lambda y, x: -_PER_DEGREE * (1 + y * y))
+cosm1 = _simple("cosm1", "x", "cos(x) - 1 without cancellation.", lambda y, x: -sin(x))
+
+
+def _powm1(x: Any, y: Any) -> Any:
+    """SciPy's own is 0 or NaN where the power is too large for a number."""
+    exponent = y * log(where(x > 0, x, 1.0))
+    near = (x > 0) & (abs(exponent) < 0.5)
+    return where(near, expm1(where(near, exponent, 0.0)), where(near, 1.0, x) ** y - 1)
+
+
+powm1 = named("powm1", "x y", "x**y - 1 without cancellation.", _powm1)
+
+# Products of gamma functions; a derivative is NaN at a pole of digamma.
+binom = _simple("binom", "n k", "Binomial coefficient of real numbers.",
+                lambda y, n, k: y * (digamma(n + 1) - digamma(n - k + 1)),
+                lambda y, n, k: y * (digamma(n - k + 1) - digamma(k + 1)))  # fmt: skip
 loggamma = named("loggamma", "z", "Logarithm of the gamma function; NaN for negative numbers, as SciPy has it.",
                  lambda z: where(z < 0, math.nan, gammaln(where(z < 0, 1.0, z))))  # fmt: skip
 softplus = named("softplus", "x", "log(1 + exp(x)).", lambda x: ops.logaddexp(0.0, x))
@@ -175,6 +191,6 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
 
 
 __all__ = [
-    "airy", "cosdg", "cotdg", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1", "lambertw", "loggamma", "ndtri_exp",
-    "owens_t", "shichi", "sici", "sindg", "softplus", "tandg", "voigt_profile", "wofz", "wrightomega",
+    "airy", "binom", "cosdg", "cosm1", "cotdg", "erfi", "fresnel", "hyp0f1", "hyp1f1", "hyp2f1", "lambertw", "loggamma",
+    "ndtri_exp", "owens_t", "powm1", "shichi", "sici", "sindg", "softplus", "tandg", "voigt_profile", "wofz", "wrightomega",
 ]  # fmt: skip
