@@ -29,6 +29,7 @@ def cases() -> dict[str, tuple[Callable[[], object], int]]:
 
     import gradspec as gs
     from gradspec.autograd import forward_ad
+    from gradspec.profiler.recorder import Recorder
 
     x, w, b = (gs.tensor(np.linspace(0.5, 1.5, 8, dtype=np.float32), requires_grad=True) for _ in range(3))
     plain, scalar = gs.tensor(x.detach().numpy()), gs.tensor(2.0, requires_grad=True)
@@ -73,6 +74,14 @@ def cases() -> dict[str, tuple[Callable[[], object], int]]:
         param.grad = gs.ones(4, dtype=gs.float32)
     step = gs.compile(gs.optim.SGD(params, lr=0.1).step)
 
+    def profiled(**settings):
+        def operators():
+            with Recorder(**settings):
+                for _ in range(100):
+                    gs.exp(plain)
+
+        return operators
+
     return {
         "recorded multiply": (lambda: x * w, 1),
         "recorded exp": (lambda: gs.exp(x), 1),
@@ -92,6 +101,8 @@ def cases() -> dict[str, tuple[Callable[[], object], int]]:
         "tanh and its backward": (lambda: gs.tanh(x).backward(plain), 1),
         "softmax and its backward": (lambda: gs.nn.softmax(x, 0).backward(plain), 1),
         "a replayed step of SGD, per parameter": (step, len(params)),
+        "exp in a profile": (profiled(), 100),
+        "exp in a profile with shapes, memory and stack": (profiled(shapes=True, memory=True, stack=True), 100),
     }
 
 
