@@ -34,7 +34,7 @@ from codegen.verify.evaluate import Evaluator
 from codegen.write.files import render
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 1.0  # of processor time that a mutant may take beyond the text that it was made of
+SECONDS = 1.0  # of processor time that reading a mutant may take beyond the text that it was made of, and the check of an entry
 _FILE = re.compile(rf"^=== ({FOLDER}/\w+\.yaml)\n", re.MULTILINE)
 PER_CUT = 100  # mutants of one cut
 WHOLE = 500  # of so many mutants one is of the whole file
@@ -331,7 +331,8 @@ def _cut_of(seed: int, number: int) -> str:
 def run(text: str, entries: dict[str, str], seconds: float, write: bool = False) -> Outcome:
     """Reads, analyses and checks a text; of the numeric check only the ops whose entry is not in `entries`.
 
-    With `write`, what is accepted is also made into code, which has no limit of time.
+    Reading and analysing may take so many seconds of processor time, each entry that is checked `SECONDS`.  With `write`, what is
+    accepted is also made into code, which has no limit.
     """
     start = time.process_time()
     try:
@@ -341,7 +342,9 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
                 source, further = files_of(text)
                 spec = analyze(read_text(source, further=further), ROOT, _library_for(text))
                 texts = _entries(text)
-                _check(spec, {op for op in spec.ops if entries.get(op) != texts.get(op)})
+                changed = {op for op in spec.ops if entries.get(op) != texts.get(op)}
+            with _limit(SECONDS * (1 + len(changed))):
+                _check(spec, changed)
             if write:
                 render(spec, ROOT)
         failure, trace, accepted = "", "", True
