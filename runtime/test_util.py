@@ -12,6 +12,7 @@ import numpy.random
 import gradspec  # noqa: F401 (waits for it)
 
 from .autograd import gradcheck
+from .autograd.differences import normal_like
 from .autograd.nest import flatten
 from .core.operand import asarray
 from .func import jvp, vjp
@@ -111,8 +112,7 @@ def _variables(args: tuple) -> Any:
 
 def _like(x: Any, random: np.random.Generator) -> Any:
     """Random numbers in the form of a tensor, as a variable where they can be one."""
-    values = random.normal(size=x.shape) + (1j * random.normal(size=x.shape) if x.dtype.kind == "c" else 0)
-    return asarray(values.astype(x.dtype)).requires_grad_(x.dtype.kind in "fc")
+    return asarray(normal_like(x, random)).requires_grad_(x.dtype.kind in "fc")
 
 
 def _tuple(found: Any) -> tuple:

@@ -93,6 +93,12 @@ def random_like(value, random):
     return (real + 1j * random.uniform(0.1, 1, value.shape) if value.dtype.kind == "c" else real).astype(value.dtype)
 
 
+def normal_like(value, random):
+    """Random numbers of both signs, as a function that is not linear may look linear on positive ones."""
+    real = random.normal(size=value.shape)
+    return (real + 1j * random.normal(size=value.shape) if value.dtype.kind == "c" else real).astype(value.dtype)
+
+
 def inner(x, y):
     """The real inner product, in which complex numbers are pairs of reals."""
     return float(np.sum(np.conj(x) * y).real)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.random
 
+from ..autograd.differences import normal_like
 from ..autograd.nest import flatten, rebuild
 from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed
 from ..batching.batched import whole_of
@@ -18,6 +18,7 @@ from ..engine.backward import get_gradient_edge
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError, NotBatched
+from ..support.generator import numpy_random
 from .point import Point, with_tangents, without_history
 
 
@@ -204,10 +205,10 @@ def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[..., A
     def transpose(cotangents: Any) -> Any:
         return _conjugate(pullback(_conjugate(cotangents)))
 
-    random = np.random.default_rng(0)
-    xs = [_like(asarray(leaf), random) for leaf in leaves]
+    random = numpy_random().default_rng(0)
+    xs = [asarray(normal_like(asarray(leaf), random)) for leaf in leaves]
     outputs, outputs_form = flatten(func(*rebuild(form, xs)))
-    ys = [_like(output, random) for output in outputs]
+    ys = [asarray(normal_like(output, random)) for output in outputs]
     pairs = [*zip(outputs, ys)], [*zip(xs, flatten(transpose(rebuild(outputs_form, ys)))[0])]
     one, other = (sum(whole_of(ops.sum(a * b)).detach().numpy() for a, b in some) for some in pairs)
     size = sum(whole_of(ops.sum(abs(a * b))).detach().numpy() for some in pairs for a, b in some)
@@ -220,12 +221,6 @@ def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[..., A
 def _conjugate(nest):
     leaves, form = flatten(nest)
     return rebuild(form, [ops.conj(leaf) if getattr(leaf, "dtype", np.dtype(float)).kind == "c" else leaf for leaf in leaves])
-
-
-def _like(value, random):
-    """Random numbers of the shape and dtype of a tensor."""
-    found = random.normal(size=value.shape)
-    return asarray((found + 1j * random.normal(size=value.shape) if value.dtype.kind == "c" else found).astype(value.dtype))
 
 
 def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
