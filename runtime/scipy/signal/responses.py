@@ -41,6 +41,12 @@ def _polynomial(b: Any, w: Any) -> Any:
     return ops.sum(_of_unit_circle(angles) * b, -1)
 
 
+def of_roots(zeros: Any, poles: Any, gain: Any, at: Any) -> Any:
+    """The rational function of these zeros and poles, of one axis each, at some places."""
+    at = ops.expand_dims(at, -1)
+    return gain * ops.prod(at - zeros, -1) / ops.prod(at - poles, -1)
+
+
 def freqz(b: Any, a: Any = 1, worN: Any = 512, whole: bool = False, plot: None = None, fs: float = 2 * math.pi,
           include_nyquist: bool = False) -> tuple:  # fmt: skip
     """The frequency response of a digital filter.
@@ -90,10 +96,9 @@ def freqz_sos(sos: Any, worN: Any = 512, whole: bool = False, fs: float = 2 * ma
     (sos,) = numbers("freqz_sos", sos)
     if sos.ndim != 2 or sos.shape[1] != 6 or not sos.shape[0]:
         raise ValueError(f"freqz_sos: sos must have the shape (n, 6) with n above 0, got {sos.shape}")
-    w, h = freqz(sos[0, :3], sos[0, 3:], worN, whole, fs=fs)
-    for i in range(1, sos.shape[0]):
-        h = h * freqz(sos[i, :3], sos[i, 3:], worN, whole, fs=fs)[1]
-    return w, h
+    w = _frequencies("freqz_sos", worN, whole, fs)
+    h = math.prod(_polynomial(sos[i, :3], w) / _polynomial(sos[i, 3:], w) for i in range(sos.shape[0]))
+    return w * (fs / (2 * math.pi)), h
 
 
 def freqz_zpk(z: Any, p: Any, k: Any, worN: Any = 512, whole: bool = False, fs: float = 2 * math.pi) -> tuple:
@@ -115,8 +120,7 @@ def freqz_zpk(z: Any, p: Any, k: Any, worN: Any = 512, whole: bool = False, fs: 
     """
     w = _frequencies("freqz_zpk", worN, whole, fs)
     z, p, k = numbers("freqz_zpk", z, p, k)
-    at = ops.expand_dims(_of_unit_circle(w), -1)
-    return w * (fs / (2 * math.pi)), k * ops.prod(at - ops.reshape(z, (-1,)), -1) / ops.prod(at - ops.reshape(p, (-1,)), -1)
+    return w * (fs / (2 * math.pi)), of_roots(ops.reshape(z, (-1,)), ops.reshape(p, (-1,)), k, _of_unit_circle(w))
 
 
 def upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: float = 0) -> Any:

@@ -15,6 +15,7 @@ from ...core.operand import asarray
 from ...func import pure_callback, stop_gradient
 from ...support.dispatch import ops
 from ..values import must_be_constant, numbers
+from .responses import of_roots
 
 __all__ = ["bode", "freqresp", "lsim"]
 
@@ -53,9 +54,7 @@ def _response(name: str, parts: tuple[Any, ...], w: Any) -> Any:
         num, den = parts
         return ops.polyval(num, s) / ops.polyval(den, s)
     if len(parts) == 3:
-        zeros, poles, gain = parts
-        s = ops.expand_dims(s, -1)
-        return gain * ops.prod(s - zeros, -1) / ops.prod(s - poles, -1)
+        return of_roots(*parts, s)
     A, B, C, D = parts
     if D.shape != (1, 1):
         raise ValueError(f"{name}: a system of one input and one output is expected, got {D.shape[1]} and {D.shape[0]}")

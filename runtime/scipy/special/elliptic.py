@@ -129,6 +129,8 @@ ellipkinc = named("ellipkinc", "phi m", "Incomplete elliptic integral of the fir
                   smooth("ellipkinc", lambda y, phi, m: 1 / sqrt(1 - m * square(sin(phi))), _ellipkinc_by_m))  # fmt: skip
 ellipeinc = named("ellipeinc", "phi m", "Incomplete elliptic integral of the second kind.",
                   smooth("ellipeinc", lambda y, phi, m: sqrt(1 - m * square(sin(phi))), _ellipeinc_by_m))  # fmt: skip
+
+
 def _dn(ph: Any, m: Any) -> Any:
     return sqrt(1 - m * square(sin(ph)))
 
