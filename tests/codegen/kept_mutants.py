@@ -63,8 +63,7 @@ def table() -> frozenset[str]:
 
 def to_try(ops: Iterable[Op]) -> list[str]:
     """The names of the entries whose mutants a run tries."""
-    chosen = random.Random(SEED)
-    return [op.name for op in ops if chosen.random() < ANEW or found(op) not in table()]
+    return [op.name for op in ops if random.Random(f"{SEED} {op.name}").random() < ANEW or found(op) not in table()]
 
 
 def wrong(names: Iterable[str]) -> set[str]:
