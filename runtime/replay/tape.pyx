@@ -113,7 +113,9 @@ cdef class Tape:
                 slot.size *= slot.dims[j]
             places += 2 * slot.ndim
             if slot.place == LOOK:
-                self.looks[slot.root] = [*self.looks[slot.root], i]
+                if self.looks[slot.root] is NOTHING:
+                    self.looks[slot.root] = []
+                (<list> self.looks[slot.root]).append(i)
         self.step_count = <int> len(steps)
         for i, step in enumerate(steps):
             self.add_step(&self.steps[i], i, step.kind, step.given)
