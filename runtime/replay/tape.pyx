@@ -46,7 +46,6 @@ cdef dict _OPERATIONS = {
     np.negative: GRADSPEC_NEGATIVE, np.absolute: GRADSPEC_ABSOLUTE, np.square: GRADSPEC_SQUARE,
     np.reciprocal: GRADSPEC_RECIPROCAL,
 }
-cdef list NOTHING = []  # of slots at which none looks: never written to
 cdef list _TYPES = [np.dtype(name) for name in ("float32", "float64", "complex64", "complex128", "bool")]
 
 
@@ -102,7 +101,7 @@ cdef class Tape:
         if self.slots == NULL or self.steps == NULL or self.shapes == NULL:
             raise MemoryError
         self.slot_count = <int> len(slots)
-        self.looks = [NOTHING] * len(slots)
+        self.looks = [[] for _ in slots]
         for i, each in enumerate(slots):
             slot = &self.slots[i]
             slot.place, slot.offset, slot.root = _PLACES[each.place], each.offset, each.root
@@ -113,8 +112,6 @@ cdef class Tape:
                 slot.size *= slot.dims[j]
             places += 2 * slot.ndim
             if slot.place == LOOK:
-                if self.looks[slot.root] is NOTHING:
-                    self.looks[slot.root] = []
                 (<list> self.looks[slot.root]).append(i)
         self.step_count = <int> len(steps)
         for i, step in enumerate(steps):
