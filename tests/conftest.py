@@ -1,6 +1,6 @@
 """What the whole suite has in common: tests of chosen entries, the order of the files, and the list of what may be skipped.
 
-Owns `pytest --op NAME`, which test runs before which, where bytecode is kept, and tests/skips.toml: a test that is skipped for
+Owns `pytest --op NAME`, which test runs before which, how many threads BLAS may use, where bytecode is kept, and tests/skips.toml: a test that is skipped for
 another reason, or more often than that list says, is a failure on CI, and printed everywhere.
 """
 
@@ -23,6 +23,12 @@ if sys.dont_write_bytecode:
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(TESTS.parent / "build" / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Workers share the processors: two that each let BLAS use both wait for one another, at up to twice the time of an example.
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+if WORKERS > 1:
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, str(max(1, (os.cpu_count() or 1) // WORKERS)))
 OPS = TESTS / "ops"
 # What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
 FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes",
