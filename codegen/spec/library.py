@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from ..errors import SpecError, SpecErrors
@@ -123,9 +124,15 @@ def _parsed(path: Path, root: Path) -> ast.Module:
 
 def unused_helpers(library: Library, called: set[str]) -> list[Signature]:
     """The helpers that neither a formula nor another helper calls."""
-    nodes = [node for source in library.formulas.values() for node in ast.walk(ast.parse(source))]
-    among = {n.func.id for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    return [helper for name, helper in library.helpers.items() if name not in called | among]
+    among = called.union(*map(_called_in, library.formulas.values()))
+    return [helper for name, helper in library.helpers.items() if name not in among]
+
+
+@cache
+def _called_in(source: str) -> frozenset[str]:
+    """The names that a file of helpers calls."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    return frozenset(node.func.id for node in calls if isinstance(node.func, ast.Name))
 
 
 def helper_texts(place: Package | Path, names: Iterable[str]) -> Iterator[tuple[str, int, str]]:

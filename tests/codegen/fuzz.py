@@ -22,8 +22,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
+from codegen.analysed import analysed
 from codegen.errors import ErrorList, SpecErrors
+from codegen.package import Package
 from codegen.rules.analyze import analyze
 from codegen.spec.library import Library, read_library
 from codegen.spec.limits import memory
@@ -334,13 +337,13 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
     Reading and analysing may take so many seconds of processor time, each entry that is checked `SECONDS`.  With `write`, what is
     accepted is also made into code, which has no limit.
     """
+    _kernels()  # which take their time once
     start = time.process_time()
     try:
         with warnings.catch_warnings(), memory(2**29), _no_collection():
             warnings.simplefilter("error")
             with _limit(seconds):
-                source, further = files_of(text)
-                spec = analyze(read_text(source, further=further), ROOT, _library_for(text))
+                spec = analysed_text(text)
                 texts = _entries(text)
                 changed = {op for op in spec.ops if entries.get(op) != texts.get(op)}
             with _limit(SECONDS * (1 + len(changed))):
@@ -359,15 +362,26 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
     return Outcome(accepted, failure, trace, time.process_time() - start)
 
 
+def analysed_text(text: str) -> Spec:
+    source, further = files_of(text)
+    return analyze(read_text(source, further=further), ROOT, _library_for(text))
+
+
 def _check(spec: Spec, names: set[str]) -> None:
     """The numeric check of some ops."""
     errors = ErrorList(spec.file, spec.source, spec.further)
-    evaluator = Evaluator(spec, ROOT)
+    evaluator = Evaluator(spec, ROOT, _kernels())
     with quiet():
         for name, op in spec.ops.items():
             if name in names and not evaluator.deferred(op):
                 check_op(op, evaluator, errors)
     errors.raise_if_any()
+
+
+@cache
+def _kernels() -> ModuleType:
+    """The kernels of the package, which no mutant changes, once for all of them."""
+    return Evaluator(analysed(Package(ROOT)), ROOT).kernels
 
 
 _ticking = False
