@@ -29,6 +29,9 @@ if WORKERS > 1:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, str(max(1, (os.cpu_count() or 1) // WORKERS)))
+from tests import agreeing  # noqa: E402  imports NumPy, which reads the number of threads
+
+agreeing.install()
 OPS = TESTS / "ops"
 # What finds most in least time runs first, and what takes longest before what is short; everything else follows by name.
 FIRST = ("test_generated", "test_layers", "test_gradients", "test_stated", "test_hard_", "test_forms", "test_dtypes", "test_batches", "test_arrays", "test_writes",
