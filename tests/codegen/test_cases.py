@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 
 from conftest import HEADER, PRELUDE
+from test_composites import COLUMNS
 
 from codegen.spec.cases import case_of
 from codegen.spec.reader import read_text
@@ -121,3 +122,12 @@ REFUSED = {
 def test_refusals_name_the_case(small, case):
     step, entry, message = case
     assert message in small.refusal(step, entry)
+
+
+@each("case", ["b.ndim == 1", "else"])
+def test_a_call_whose_gradient_is_wrong_stands_in_a_case(small, case):
+    right, wrong = "matmul(a, b)", "columns(a, b)"
+    first, last = (wrong, right) if case != "else" else (right, wrong)
+    entry = f"- op: z(a, b) -> y\n  doc: F.\n  composite:\n    b.ndim {'==' if case != 'else' else '!='} 1: {first}\n    else: {last}\n"
+    message = small.refusal("check", COLUMNS + entry + "  samples:\n  - f(x(4, 4), x(4, 4))\n  - f(x(4, 4), x(4))\n")
+    assert f"error: z: composite: {case}: calls columns" in message

@@ -17,6 +17,14 @@ def test_the_prelude_is_right(small):
     assert small.check("") == []
 
 
+def test_an_inplace_kernel_is_held_to_what_fits_where_it_writes(small):
+    """A result of another shape or dtype than the first argument's is none that could be written there."""
+    small.write("runtime/kernels/written.py", "def add_(a, b):\n    a += b\n\n\ndef size_(x):\n    x[...] = abs(x) if x.dtype.kind == 'f' else 7\n")
+    sums = "- op: f(a, b) -> y\n  doc: F.\n  variants: [inplace]\n  forward: np.add(a, b)\n  inplace: kernels.add_(a, b)\n  linear: [a, b]\n"
+    sizes = "- op: g(x) -> y\n  doc: G.\n  variants: [inplace]\n  dtype: float -> real(x)\n  forward: np.abs(x)\n  inplace: kernels.size_(x)\n"
+    assert small.check(sums + "  vjp:\n    a: grad\n    b: grad\n  samples: two\n" + sizes + "  nondifferentiable: true\n  samples: one\n") == []
+
+
 def test_progress_counts_the_ops(small):
     from codegen.verify.check import check
 

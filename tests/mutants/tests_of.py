@@ -22,9 +22,11 @@ ELSEWHERE = {
     "codegen/spec/pairs.py": ["tests/codegen/test_reader.py"],
     "codegen/spec/numpy_names.py": ["tests/codegen/test_namespaces.py", "tests/codegen/test_numpy_table.py"],
     "codegen/spec/numpy_signatures.py": ["tests/codegen/test_numpy_table.py"],
+    "codegen/write/examples.py": ["tests/ops/test_help.py"],
     "codegen/write/mapped.py": ["tests/ops/test_vmaps.py"],
     "codegen/write/node.py": ["tests/codegen/test_emitted.py"],
     "codegen/verify/batched.py": ["tests/codegen/test_check.py"],
+    "codegen/verify/beside.py": ["tests/codegen/test_check.py"],
     "codegen/verify/case.py": ["tests/codegen/test_evaluate.py", "tests/codegen/test_check.py"],
     "codegen/verify/check.py": ["tests/codegen/test_stated.py", "tests/codegen/test_coverage.py"],
     "codegen/verify/equations.py": ["tests/codegen/test_laws.py"],
@@ -45,6 +47,7 @@ ELSEWHERE = {
     "codegen/write/bindings.py": ["tests/codegen/test_namespaces.py"],
     "codegen/write/files.py": ["tests/test_generated.py"],
     "codegen/write/modes.py": ["tests/ops/test_modes.py"],
+    "codegen/write/numpy_calls.py": ["tests/test_numpy_calls.py"],
     "codegen/write/op_info.py": ["tests/test_generated.py"],
     "codegen/write/series.py": ["tests/ops/test_series.py"],
     "codegen/write/spelling.py": ["tests/codegen/test_emitted.py"],
@@ -135,10 +138,12 @@ ELSEWHERE = {
     "runtime/func/substitution.py": ["tests/runtime/test_colouring.py", "tests/runtime/test_compressed.py"],
     "runtime/func/travel.py": ["tests/runtime/test_patterns.py", "tests/ops/test_patterns.py"],
     "runtime/tracing/arrays.pyx": ["tests/runtime/test_traced.py", "tests/runtime/test_snapshot.py"],
+    "runtime/engine/engine.pyx": ["tests/kernels/test_fusion.py"],
     "runtime/engine/engine_hooks.pyx": ["tests/runtime/test_hooks.py"],
+    "runtime/engine/function.pyx": ["tests/runtime/test_events.py"],
     "runtime/engine/function_node.pyx": ["tests/runtime/test_function.py"],
     "runtime/engine/graph_task.pyx": ["tests/runtime/test_engine.py"],
-    "runtime/engine/put_off.pyx": ["tests/kernels/test_fusion.py"],
+    "runtime/engine/put_off.pyx": ["tests/kernels/test_fusion.py", "tests/runtime/test_memory_events.py"],
     "runtime/engine/ready_queue.pyx": ["tests/runtime/test_engine.py"],
     "runtime/formulas/calculus.py": ["tests/ops/test_calculus.py"],
     "runtime/formulas/contraction.py": ["tests/ops/test_exact.py"],
@@ -198,6 +203,7 @@ ELSEWHERE = {
     "runtime/kernels/transforms.py": ["tests/ops/test_fourier.py"],
     "runtime/methods/array_tensor.pyx": ["tests/runtime/test_tensor.py"],
     "runtime/methods/lost_history.py": ["tests/runtime/test_numpy_protocol.py"],
+    "runtime/methods/numpy_calls.py": ["tests/test_numpy_calls.py"],
     "runtime/methods/numpy_parameters.py": ["tests/ops/test_numpy.py"],
     "runtime/methods/numpy_pieces.py": ["tests/runtime/test_numpy_protocol.py", "tests/runtime/test_pieces.py"],
     "runtime/methods/numpy_ranges.py": ["tests/runtime/test_ranges.py"],
@@ -365,6 +371,7 @@ def tests_of(module: Path) -> list[str]:
     stem = module.stem if module.stem != "__init__" else module.parent.name
     stems = dict.fromkeys([stem, stem.removesuffix("_loops"), stem.strip("_")])
     named = [path.relative_to(ROOT).as_posix() for s in stems for path in sorted((ROOT / "tests").rglob(f"test_{s}.py"))]
+    named = [path for path in named if path.count("/") > 1]  # what stands above the folders is about several modules
     foreign = ("tests/ops/", *(("tests/runtime/", "tests/kernels/") if name.startswith("codegen/") else ("tests/codegen/",)))
     own = [path for path in named if not path.startswith(foreign)]
     return list(dict.fromkeys(own + ELSEWHERE.get(name, [])))
