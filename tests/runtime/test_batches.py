@@ -161,6 +161,27 @@ def test_unpack_hooks():
         same(found, looped(y, x))
 
 
+def test_unpack_hooks_of_a_function():
+    """Each row asks in a pass of its own, as for an operator that runs row by row."""
+
+    class Squared(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * grad * ctx.saved_tensors[0]
+
+    x, unpacked = leaf(3), []
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: unpacked.append(current_graph_task_id()) or t):
+        y = Squared.apply(x)
+    found = batched(y, x, retain_graph=True)
+    assert len(unpacked) == len(set(unpacked)) == 4
+    same(found, looped(y, x))
+
+
 def test_checkpoints():
     x, w = leaf(3), leaf(3, 3)
     y = checkpoint(lambda x: gs.softmax(w @ x.exp(), 0), x, use_reentrant=False)

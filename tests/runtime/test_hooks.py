@@ -318,6 +318,15 @@ def test_prehooks_get_none_for_outputs_without_gradient():
     assert seen == [[None, 7.0]]
 
 
+def test_a_prehook_that_takes_every_gradient_away():
+    """What is undefined stays so on its way: no zeros arrive."""
+    x = leaf(1.0, 2.0)
+    a, b = gs.unstack(x)
+    a.grad_fn.register_prehook(lambda grads: (None, None))
+    (a * b).backward()
+    assert x.grad is None
+
+
 def test_posthooks_get_none_for_inputs_without_gradient():
     seen = []
     x = leaf(2.0)

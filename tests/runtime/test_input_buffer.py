@@ -75,6 +75,24 @@ def test_dtypes_are_cast_and_complex_becomes_real(options):
     z = gs.ones((2,), dtype="complex128", requires_grad=True)
     assert grad(giving(gs.ones((2,)))(z), z, gs.ones((2,), dtype="complex128"), **options)[0].dtype == np.complex128
     assert arriving(gs.ones((2,), requires_grad=True), gs.tensor([1, 2]), **options).dtype == np.float64
+    both = giving(gs.ones((2,)))(x).sum() + giving(gs.ones((2,)))(x).sum()
+    (total,) = grad(both, x, **options)
+    assert total.dtype == np.float32
+    same(total, [2.0, 2.0])
+
+
+@pytest.mark.parametrize("options", RECORDING)
+def test_outputs_in_a_list_that_nobody_uses_give_zeros(options):
+    x = leaf(1.0, 2.0, 3.0)
+    for sections, used, expected in ((1, 0, [2.0, 4.0, 6.0]), ([1], 1, [0.0, 4.0, 6.0])):
+        parts = gs.split(x, sections)
+        (got,) = grad((parts[used] * parts[used]).sum(), x, **options)
+        same(got, expected)
+    (got,) = grad((gs.broadcast_arrays(x)[0] * x).sum(), x, **options)
+    same(got, [2.0, 4.0, 6.0])
+    one, other = gs.broadcast_arrays(x, leaf(1.0))
+    (got,) = grad(one.sum(), x, **options)
+    same(got, [1.0, 1.0, 1.0])
 
 
 def test_several_gradients_become_their_sum_and_stay_intact():

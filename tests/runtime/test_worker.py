@@ -180,6 +180,15 @@ def test_an_interrupt_at_any_lock_ends_the_call(name, where):
     assert stacks.run_on_own_stack(lambda: 3) == 3
 
 
+def test_who_starts_a_worker_is_known_as_long_as_it_starts(monkeypatch):
+    """Until the new thread runs, Python takes the starter's number for its own, so an interrupt would go astray."""
+    marked, start = [], threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: marked.append(set(stacks._starting)) or start(self))
+    worker = stacks._Worker()
+    assert marked == [{threading.get_ident()}] and not stacks._starting
+    assert worker.run(lambda: 1) == 1
+
+
 def test_an_interrupt_goes_to_a_call_or_nowhere():
     worker = stacks._Worker()
     assert worker.run(lambda: 1) == 1
