@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd import Function
+from gradspec.autograd import Function, grad
 from gradspec.autograd import forward_ad as fwAD
+from gradspec.saved.copy_slices import first_histories
 from tests.asked import each
 
 
@@ -188,6 +189,41 @@ def test_copy_broadcasts_and_takes_reals_into_complex_without_a_warning():
         y.copy_(x)
     gs.real(y).sum().backward()
     same(x.grad, [2.0])
+
+
+def test_the_gradient_that_another_holds_is_not_written_to():
+    """Nor where a node on the way gives a view of it."""
+    for shape, turned in (((3,), lambda y: y), ((1, 3), lambda y: y.reshape((1, 3)))):
+        x = leaf(1.0, 2.0, 3.0)
+        y = x * 1
+        y[1:] = leaf(5.0)
+        sent = np.ones(shape)
+        turned(y).backward(gs.asarray(sent))
+        same(x.grad, [1.0, 0.0, 0.0])
+        np.testing.assert_array_equal(sent, 1.0)
+
+
+def test_second_derivatives_through_a_write():
+    x, v = leaf(1.0, 2.0, 3.0), leaf(4.0)
+    y = x * 1
+    y[1:2] = v * v
+    first = grad((y**3).sum(), (x, v), create_graph=True)
+    same(first[0], [3.0, 0.0, 27.0])
+    same(first[1], [6 * 4.0**5])
+    second = grad(first[0].sum() + first[1].sum(), (x, v))
+    same(second[0], [6.0, 0.0, 18.0])
+    same(second[1], [30 * 4.0**4])
+
+
+def test_what_gets_its_first_history_by_a_write_is_noted():
+    y = leaf(1.0, 2.0)
+    fresh, derived, plain = gs.zeros(2), y * 1, gs.zeros(2)
+    with first_histories() as found:
+        derived.mul_(y)
+        fresh[0] = y[0]
+        fresh.mul_(y)
+        plain.mul_(2)
+    assert len(found) == 1 and found[0]() is fresh
 
 
 def test_detach_keeps_no_reference_to_the_base():

@@ -263,3 +263,11 @@ def test_a_view_that_a_custom_forward_takes_is_its_own_whether_or_not_it_is_reco
         view = IdOneOutput.apply(gs.tensor([1.0]))
     with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
         view += leaf(2.0)
+
+
+def test_a_value_of_another_dtype_is_cast_as_it_is_written():
+    for recorded in (False, True):
+        target = gs.ones(3, dtype="float32")
+        target.mul_(gs.tensor([0.5, 0.25, 2.0], requires_grad=recorded))
+        assert target.dtype == np.float32
+        np.testing.assert_array_equal(target.detach().numpy(), [0.5, 0.25, 2.0])
