@@ -74,6 +74,7 @@ def test_gradients_that_were_put_off_are_told_of_when_they_are_computed(program)
     with Heard() as heard:
         loss.backward()
     assert sum(heard.bytes) == x.grad.nbytes + y.grad.nbytes
+    assert ("put off", x.grad.nbytes) in [(name, size) for name, size, _ in heard.told]
     assert all(line is None or line[0] == __file__ for _, _, line in heard.told)
 
 
