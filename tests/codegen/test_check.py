@@ -10,6 +10,10 @@ from codegen.verify.check import make_sample
 KERNELS = """\
 def keep_(x):
     pass
+
+
+def fail_(x):
+    raise ValueError("broken")
 """
 
 
@@ -497,6 +501,23 @@ derivatives.yaml:14:10: error: f: shape: does not hold at f(x(3, 4)) in float64:
         """\
 derivatives.yaml:16:12: error: f: inplace: writes something else than forward gives at f(x(3, 4)) in float64
   inplace: kernels.keep_(x)
+           ^""",
+    ),
+    "inplace that fails": (
+        """\
+- op: f(x) -> y
+  doc: F.
+  variants: [inplace]
+  forward: np.negative(x)
+  inplace: kernels.fail_(x)
+  linear: [x]
+  vjp:
+    x: -grad
+  samples: one
+""",
+        """\
+derivatives.yaml:16:12: error: f: inplace: fails at f(x(3, 4)) in float64: ValueError: broken
+  inplace: kernels.fail_(x)
            ^""",
     ),
     "placed that is something else": (

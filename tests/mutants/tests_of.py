@@ -142,7 +142,7 @@ ELSEWHERE = {
     "runtime/engine/engine_hooks.pyx": ["tests/runtime/test_hooks.py"],
     "runtime/engine/function.pyx": ["tests/runtime/test_events.py"],
     "runtime/engine/function_node.pyx": ["tests/runtime/test_function.py"],
-    "runtime/engine/graph_task.pyx": ["tests/runtime/test_engine.py"],
+    "runtime/engine/graph_task.pyx": ["tests/runtime/test_engine.py", "tests/runtime/test_lifetime.py"],
     "runtime/engine/put_off.pyx": ["tests/kernels/test_fusion.py", "tests/runtime/test_memory_events.py"],
     "runtime/engine/ready_queue.pyx": ["tests/runtime/test_engine.py"],
     "runtime/formulas/calculus.py": ["tests/ops/test_calculus.py"],
