@@ -62,7 +62,7 @@ cdef class CopySlices(OfView):
         cdef ndarray whole = grad, part, value_grad = None
         cdef int owned = NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE | (NPY_ARRAY_C_CONTIGUOUS if self.layout is None else 0)
         # The engine's name for it and this one: nobody else sees the gradient, so it is written to.
-        if not (wanted & 1 and self.hooks is None and Py_REFCNT(whole) <= 2 and PyArray_FLAGS(whole) & owned == owned
+        if not (self.hooks is None and Py_REFCNT(whole) <= 2 and PyArray_FLAGS(whole) & owned == owned
                 and (self.layout is None or (<object> whole).strides == self.layout.strides)):
             whole = laid_out(grad, self.layout)
         part = whole if self.steps is self.stop else array_view(self.steps, self.stop, whole)
