@@ -89,7 +89,9 @@ ELSEWHERE = {
     "runtime/taylor/order.py": ["tests/runtime/test_jet.py"],
     "runtime/taylor/series.py": ["tests/runtime/test_jet.py"],
     "runtime/taylor/ways.py": ["tests/ops/test_series.py", "tests/runtime/test_jet.py"],
-    "runtime/core/arguments.pyx": ["tests/runtime/test_operand.py", "tests/runtime/test_numpy_protocol.py"],
+    "runtime/core/arguments.pyx": [
+        "tests/runtime/test_operand.py", "tests/runtime/test_numpy_protocol.py", "tests/runtime/test_events.py",
+    ],
     "runtime/core/increment_version.pyx": ["tests/runtime/test_view.py", "tests/runtime/test_inplace.py"],
     "runtime/core/node.pyx": ["tests/runtime/test_lifetime.py"],
     "runtime/debug.py": ["tests/runtime/test_callbacks.py"],

@@ -162,6 +162,13 @@ def test_what_cannot_be_deleted(name):
         delattr(leaf(1.0), name)
 
 
+def test_edges_know_which_output_they_come_from():
+    """By one operand, two or more, of which some are first outputs."""
+    first, second = gs.unstack(leaf(1.0, 2.0))
+    for y, numbers in ((gs.exp(second), (1,)), (first * second, (0, 1)), (gs.clip(first, second, second), (0, 1, 1))):
+        assert tuple(number for _, number in y.grad_fn.next_functions) == numbers
+
+
 def test_one_accumulator_for_a_leaf():
     x = leaf(1.0)
     node = get_gradient_edge(x).node

@@ -208,6 +208,10 @@ def test_set_detect_anomaly_is_a_function_and_a_decorator():
         return autograd.is_anomaly_enabled(), autograd.is_anomaly_check_nan_enabled()
 
     assert not autograd.is_anomaly_enabled() and inside() == (True, False) and not autograd.is_anomaly_enabled()
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        for check_nan in (True, False):
+            assert detect_anomaly(check_nan)(autograd.is_anomaly_check_nan_enabled)() is check_nan
+    assert not autograd.is_anomaly_enabled()
 
 
 def test_the_mode_is_the_threads():

@@ -31,6 +31,7 @@ def test_operands_are_asked():
     assert gs.add(1.0, X) == ("add", (1.0, X), {})
     name, (first,), keywords = gs.concat([1.0, X], dim=1)
     assert (name, first, keywords) == ("concat", [1.0, X], {"dim": 1})
+    assert gs.concat((1.0, X)) == ("concat", ((1.0, X),), {})
     assert gs.sum(x=X, keepdims=True) == ("sum", (), {"x": X, "keepdims": True})
     assert ask(gs.exp, (1, [2]), {"x": (3,)}) is NotImplemented
 

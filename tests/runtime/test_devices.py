@@ -29,6 +29,7 @@ def test_other_devices_are_asked_and_not_used():
         absent.manual_seed(0), absent.manual_seed_all(0), absent.empty_cache()
         with pytest.raises(AttributeError, match=r"gs\.\S+\.Stream: every tensor is in memory; write 'cpu', or nothing"):
             absent.Stream()
+    assert repr(gs.cuda) == "<gs.cuda: not available>" and repr(gs.backends.cudnn) == "<gs.backends.cudnn: not available>"
     gs.backends.cudnn.deterministic = True
     del gs.backends.cudnn.deterministic
     for ask in (lambda: gs.device("cuda:0"), lambda: gs.set_default_device("mps")):

@@ -141,3 +141,15 @@ def test_a_container_of_a_tensor_is_asked_by_numpys_functions():
     with pytest.raises(TypeError, match=r"^sin: argument 'x' is a Labelled .*; np\.sin asks it what to do"):
         gs.sin(Labelled(x))
     np.testing.assert_allclose(gs.sin(Labelled(np.ones(2))), np.sin(1.0))
+
+
+def test_a_truth_value_is_no_axis():
+    for value in (True, np.True_, np.array(True), gs.tensor(True), (gs.tensor(True),)):
+        with pytest.raises(TypeError, match="argument 'axis' must be an int or a sequence of ints, got"):
+            gs.sum(gs.ones((2, 2)), axis=value)
+
+
+def test_what_is_no_dtype_is_refused():
+    for value, wanted in (("nothing", "a dtype, got"), (None, "a dtype of numbers, got"), (object, "a dtype of numbers, got")):
+        with pytest.raises(TypeError, match=f"astype: argument 'dtype' must be {wanted}"):
+            gs.astype(gs.ones(2), value)
