@@ -344,7 +344,6 @@ ELSEWHERE = {
     "runtime/scipy/signal/systems.py": ["tests/runtime/test_scipy_signal.py"],
     "runtime/scipy/signal/windows.py": ["tests/runtime/test_scipy_signal.py"],
     "runtime/support/scipy_operands.py": ["tests/runtime/test_sparse.py"],
-    "runtime/support/dispatch.py": ["tests/runtime/test_namespace.py"],
     "runtime/support/hints.py": ["tests/runtime/test_typed.py", "tests/runtime/test_elsewhere.py"],
     "runtime/support/later.py": ["tests/runtime/test_import.py"],
     "runtime/support/named_result.py": ["tests/runtime/test_typed.py"],
