@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.support import generator
 from gradspec.support.generator import as_generator
 
 
@@ -39,7 +40,22 @@ def test_the_default_is_one_for_all_threads():
     assert seen == [as_generator(None, "op", "generator")]
 
 
+def test_who_waits_takes_the_default_that_another_has_set(monkeypatch):
+    monkeypatch.setattr(generator, "_default", None)
+    asks, seen = threading.Event(), []
+    thread = threading.Thread(target=lambda: asks.set() or seen.append(as_generator(None, "op", "generator")))
+    with generator._making:
+        thread.start()
+        asks.wait()
+        thread.join(0.02)  # it waits for who makes one
+        made = gs.random.manual_seed(3)
+    thread.join()
+    assert seen == [made]
+
+
 def test_a_generator_is_moved_on_and_an_int_is_a_seed():
+    held = gs.random.Generator()
+    assert as_generator(held, "op", "generator") is held.generator
     mine = np.random.default_rng(5)
     assert as_generator(mine, "op", "generator") is mine
     for seed in (5, np.int64(5)):
