@@ -11,6 +11,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.generated.op_info import OPS
+from gradspec.support.hints import answering
 from tests.asked import each
 
 X = np.arange(1.0, 7.0).reshape(2, 3) / 4
@@ -226,3 +227,13 @@ def test_scipys_linear_solvers_take_a_tensor_for_a_matrix():
     np.testing.assert_array_equal(operator.rmatvec(b), a.conj().T @ b)
     np.testing.assert_array_equal(operator.matvec(b[:2, None]), a @ b[:2, None])
     np.testing.assert_allclose(linalg.lsmr(gs.tensor(a.real), b, atol=1e-14, btol=1e-14)[0], np.linalg.lstsq(a.real, b)[0], rtol=1e-9)
+
+
+def test_a_function_of_python_reads_other_spellings_as_operators_do():
+    @answering
+    def along(x, axis=0, *, keepdims=False):
+        return x, axis, keepdims
+
+    assert along(1, dim=2, keepdim=True) == (1, 2, True)
+    with pytest.raises(TypeError, match="did you mean 'axis'"):
+        along(1, axs=2)
