@@ -330,7 +330,7 @@ BATCHING = {
     "tensorinv": ('parts', 'a.'),
     "tensorsolve": ('parts', 'aaX'),
     "trace": ('parts', 'a.xx'),
-    "_triangle": ('parts', 'a..'),
+    "_triangle": ('leading', 'a..', (('m', 'n'),), (('m', 'n'),)),
     "triangular_solve": ('parts', 'aa...'),
     "tril": ('leading', 'a.', (('m', 'n'),), (('m', 'n'),)),
     "triu": ('leading', 'a.', (('m', 'n'),), (('m', 'n'),)),

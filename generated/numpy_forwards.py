@@ -1470,8 +1470,8 @@ def trace(x, offset=0, axis1=0, axis2=1):
 
 def _triangle(x, lower=True, strict=False):
     if lower:
-        return tril(x, -1 if strict else 0)
-    return triu(x, 1 if strict else 0)
+        return kernels.tril(x, -1 if strict else 0)
+    return kernels.triu(x, 1 if strict else 0)
 
 def triangular_solve(b, a, upper=True, transpose=False, unitriangular=False):
     stacks = formulas.broadcast_shape(np.shape(a)[:-2], np.shape(b)[:-2])

@@ -326,7 +326,7 @@ SERIES = {
     "tensorinv": ('parts', (0,)),
     "tensorsolve": ('parts', (0, 1)),
     "trace": ('parts', (0,)),
-    "_triangle": ('parts', (0,)),
+    "_triangle": ('terms', (0,)),
     "triangular_solve": ('parts', (0, 1)),
     "tril": ('terms', (0,)),
     "triu": ('terms', (0,)),

@@ -30,8 +30,8 @@ from .signature import parse_signature
 DEFAULT_KEYS = ("args", "namespace", "variants", "domain", "dtype", "shape", "nondifferentiable", "samples")
 ENTRY_KEYS = (
     "op", KEY, "doc", "args", "ref", "unlike", "factor", "cast", "pair", "alias", "numpy", "namespace", "operator", "variants",
-    "view", "domain", "dtype", "shape", "forward", "inplace", "placed", "composite", "reference", "let", PARTIAL, "linear",
-    "multilinear",
+    "view", "domain", "dtype", "shape", "forward", "over", "inplace", "placed", "composite", "reference", "let", PARTIAL,
+    "linear", "multilinear",
     "nondifferentiable", "unimplemented", "vjp", "jvp", "batched", "rows", "vmap", "jet", "law", "breaks", "samples",
     "examples", "kinks",
 )  # fmt: skip
@@ -181,6 +181,10 @@ class EntryReader(CallReader):
                 return {key: parse_formula(self._text(node))}
             case "forward" | "inplace" | "placed" | "composite":
                 return {key: self._formula(node)}
+            case "over":
+                if len(op.signature.visible) != 1:
+                    raise SpecError("is for an op with one output", self._location(node))
+                return {"over": tuple(self._array_input(op.signature, word) for word in self._words(node))}
             case "linear" | "multilinear":
                 return {key: tuple(self._array_input(op.signature, word) for word in self._words(node))}
             case "let" | "vjp":

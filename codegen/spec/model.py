@@ -262,6 +262,7 @@ class Op:
     shape: str | None = None
     view: str | None = None
     forward: Formula | None = None
+    over: tuple[str, ...] = ()  # inputs in whose memory the forward may put its result
     inplace: Formula | None = None  # statement-like kernel call that writes into the first input
     placed: Formula | None = None  # kernel call whose result a backward pass adds to a gradient that is there
     composite: Formula | None = None

@@ -35,6 +35,7 @@ def facts(text: NodeText) -> dict[str, object]:
         variants=op.variants,
         operator=op.operator,
         view=op.view,
+        over=op.over,
         arguments=tuple((a.name, str(a.type), a.default, a.keyword_only) for a in signature.arguments),
         outputs=tuple((o.name, str(o.type)) for o in signature.visible),
         inputs=tuple(a.name for a in signature.arrays if op.differentiable),

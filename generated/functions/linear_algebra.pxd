@@ -167,6 +167,9 @@ cdef class TensordotBackward(Node):
     cdef readonly uint32_t version_axes, version_b, version_a
     cdef readonly object saved_a_ndim, saved_b_ndim
 
+cdef class TriangleBackward(Node):
+    cdef readonly object saved_lower, saved_strict
+
 cdef class TrilBackward(Node):
     cdef readonly object saved_k
 

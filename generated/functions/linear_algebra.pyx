@@ -1472,6 +1472,21 @@ cdef class TensordotBackward(Node):
             self.released, self.saved_axes = True, None
 
 
+cdef class TriangleBackward(Node):
+    """_triangle(x, bool lower=True, bool strict=False) -> y; linear in x; grad_x = _triangle(grad, lower, strict)"""
+    saves = ("lower", "strict")
+
+    cdef object apply(self, object grad, Wanted wanted_):
+        lower = self.saved_lower
+        strict = self.saved_strict
+        return forward__triangle(grad, lower, strict)
+
+    cdef object apply_recorded(self, object grad, Wanted wanted_):
+        lower = self.saved_lower
+        strict = self.saved_strict
+        return ops._triangle(grad, lower, strict)
+
+
 cdef class TrilBackward(Node):
     """tril(x, int k=0) -> y; linear in x; grad_x = tril(grad, k)"""
     saves = ("k",)

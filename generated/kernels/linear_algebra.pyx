@@ -793,9 +793,12 @@ cdef object forward_trace(object x, object offset, object axis1, object axis2):
     return forward_sum(forward_diagonal(x, offset, axis1, axis2), -1, False)
 
 cdef object forward__triangle(object x, object lower, object strict):
-    if lower:
-        return forward_tril(x, -1 if strict else 0)
-    return forward_triu(x, 1 if strict else 0)
+    try:
+        if lower:
+            return as_array(kernels.tril(x, -1 if strict else 0))
+        return as_array(kernels.triu(x, 1 if strict else 0))
+    except Exception as error_:
+        raise explain(error_, "_triangle", x=x, lower=lower, strict=strict) from None
 
 cdef object forward_triangular_solve(object b, object a, object upper, object transpose, object unitriangular):
     stacks = formulas.broadcast_shape(shape_of(a)[:-2], shape_of(b)[:-2])

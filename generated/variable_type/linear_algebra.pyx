@@ -43,8 +43,8 @@ from gradspec.generated.functions.linear_algebra cimport (
     HermitianPartBackward, InvBackward, LinearBackward, LowerHalfBackward, LuPartsBackward, MatmulBackward,
     MatrixExpBackward, MatrixExpAlongBackward, MinorsBackward, MinorsBackwardBackward, OuterBackward, PinvBackward,
     QrTallBackward, ReciprocalGapsBackward, SlogdetBackward, SolveColumnsBackward, SolveBandsBackward, SlantBackward,
-    SolveSylvesterBackward, SolveTriangleBackward, SqrtmBackward, SvdBackward, TensordotBackward, TrilBackward,
-    TriuBackward, VecdotBackward, WeightedDifferencesBackward,
+    SolveSylvesterBackward, SolveTriangleBackward, SqrtmBackward, SvdBackward, TensordotBackward, TriangleBackward,
+    TrilBackward, TriuBackward, VecdotBackward, WeightedDifferencesBackward,
 )
 from gradspec.core.arguments cimport as_bool, as_float, as_int, as_ints, as_scalar, as_str
 from gradspec.core.accumulate_grad cimport (
@@ -3043,20 +3043,31 @@ def trace(x, offset=0, axis1=0, axis2=1, *, dtype=None, out=None):
 
 cdef object op__triangle(object x, object lower, object strict):
     cdef ThreadState* state_ = thread_state()
+    cdef TriangleBackward node_ = None
+    cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "_triangle", <void*> op__triangle, (x, lower, strict))
     x = as_operand(x, "_triangle", "x")
     lower = as_bool(lower, "_triangle", "lower")
     strict = as_bool(strict, "_triangle", "strict")
 
-    try:
-        if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            if lower:
-                return ops.tril(x, -1 if strict else 0)
-            return ops.triu(x, 1 if strict else 0)
-        return wrap_forward(forward__triangle(array_of(x), lower, strict))
-    except Exception as error_:
-        raise explain(error_, "_triangle", x=x, lower=lower, strict=strict) from None
+    if needs_grad(state_, x):
+        node_ = TriangleBackward.__new__(TriangleBackward)
+        connect_one(node_, state_, x)
+        node_.saved_lower = lower
+        node_.saved_strict = strict
+
+    y = wrap_forward(forward__triangle(array_of(x), lower, strict))
+
+    if node_ is not None:
+        set_history(y, node_, 0)
+    if state_.flags & DUAL and has_tangent(x):
+        push_linear(jvp__triangle, (y,), (x, lower, strict))
+    return y
+
+cdef tuple jvp__triangle(tuple outputs_, tuple inputs_, tuple tangents_):
+    x_t, lower, strict = tangents_[0], inputs_[1], inputs_[2]
+    return (ops._triangle(x_t, lower, strict),)
 
 def _triangle(x, lower=True, strict=False):
     """One triangle of a matrix, without the diagonal where `strict`."""

@@ -21,10 +21,11 @@ def forward_from(Instruction line):
 
     Returns
     -------
-    (capsule, tuple, tuple) or None
-        The function, its arguments with None in the place of arrays, and the arrays' places and values.
+    (capsule, tuple, tuple, tuple) or None
+        The function, its arguments with None in the place of arrays, the arrays' places and values, and the places of those in
+        whose memory it may put the result.
     """
-    cdef list given = [], filled = []
+    cdef list given = [], filled = [], over = []
     cdef int i
     entry = line.entry
     if entry is None or line.target is not None or entry.form == "composite" or len(entry.arguments) != len(line.given):
@@ -42,8 +43,10 @@ def forward_from(Instruction line):
             return None
         if found is BOUND:
             filled.append((i, item))
+            if argument in entry.over:
+                over.append(i)
         given.append(None if found is BOUND else found)
-    return capsule, tuple(given), tuple(filled)
+    return capsule, tuple(given), tuple(filled), tuple(over)
 
 
 def forward_named(entry):

@@ -2,7 +2,8 @@
 """Frugal: the instructions in an order that needs less memory.
 
 Owns which orders there are.  A line that takes more memory than it lets go waits until its result is wanted; one that takes none
-runs as soon as it may.  Either rule and both give an order, which is offered if a count of what lives finds it no worse.
+runs as soon as it may.  Either rule and both give an order, and so does a search in a short program; each is offered if a count
+of what lives finds it no worse.
 What uses memory that is written to stays in order, as do guards, draws, callbacks and what may fail; writes to what was given
 stay behind the calls that stood before them.
 """
@@ -14,10 +15,12 @@ from .callers import is_kernel
 from .effects import KEPT
 from .late import is_call, is_steady
 from .loops import loop_from
+from .searched cimport Line, Room, searched
 from .sums import sum_from
 
 cdef enum:
     MANY = 512      # lines of a program of which one other order is tried at most
+    SOME = 160      # lines of one for whose best order is searched
     NONE            # no line waits
     TAKES           # one whose result takes more than its operands would by living longer
     TAKES_ALIKE     # or about as much
@@ -49,8 +52,8 @@ def frugal(list lines, set given, set returned):
         return [lines]
     order = Order(lines, given, returned)
     most = int(NEAR * order.needed(order.lines))
-    for waits, hurries in WAYS:
-        found = order.tried(waits, hurries)
+    for way in (*WAYS, None) if len(lines) <= SOME else WAYS:
+        found = searched(order.lines, order.gates, list(order.rooms.values())) if way is None else order.tried(*way)
         if found not in others and found != order.lines and order.needed(found) <= most:
             others.append(found)
     if len(lines) > MANY and others:
@@ -73,31 +76,10 @@ cdef Py_ssize_t bytes_of(Value value) except -1:
     return value.layout.count * <Py_ssize_t> value.layout.dtype.itemsize
 
 
-cdef class Line:
-    """A line, and what it waits for."""
-
-    cdef Py_ssize_t number, bytes, pending
-    cdef list before, behind    # lines
-    cdef list rooms             # that it uses, each once
-    cdef bint alike             # whether its result may lie where an operand lay
-    cdef bint done
-    cdef bint gate              # it is none of the program's: what follows it waits for what it follows
-
-
 cdef Line new_line(Py_ssize_t number):
     cdef Line line = Line.__new__(Line)
     line.number, line.before, line.behind, line.rooms = number, [], [], []
     return line
-
-
-cdef class Room:
-    """Memory of values."""
-
-    cdef Py_ssize_t bytes       # that the program makes
-    cdef Py_ssize_t last, other  # the last line that uses it, and the last but one
-    cdef Py_ssize_t users, left
-    cdef Line writer
-    cdef list readers           # since it was written to
 
 
 cdef class Order:
@@ -120,7 +102,7 @@ cdef class Order:
             each = lines[number]
             line = new_line(number)
             summed, called = sum_from(each) is not None, is_call(each)
-            line.alike = not called and not summed and not is_kernel(each)
+            line.alike = not called and not summed and not is_kernel(each) or each.entry is not None and bool(each.entry.over)
             self.lines.append(line)
             follow(line, guard)
             for value in each.read:

@@ -379,11 +379,12 @@ cdef class Lowered:
         return out.dtype.kind in "fc" and out.layout.c_contiguous and out.layout.count > 0
 
     def forward(self, forward, outputs, line):
-        function, arguments, filled = forward
+        function, arguments, filled, over = forward
         filled = tuple([(i, self.want(value)) for i, value in filled])
+        over = tuple([place for i, place in filled if i in over])
         reads = tuple([place for _, place in filled])
         made = (outputs,) if type(outputs) is int else tuple([place for place in outputs if place >= 0])
-        self.steps.append(Step("forward", (function, arguments, filled, outputs), line.name, line.line, reads, made))
+        self.steps.append(Step("forward", (function, arguments, filled, outputs, over), line.name, line.line, reads, made))
 
     def call(self, function, arguments, outputs, line, target=None):
         if all([type(item) is Value or not values_in(item) for item in arguments]):

@@ -1,15 +1,18 @@
 # cython: boundscheck=False, wraparound=False
 """Planning: where in memory each value lies, and when what is held is let go.
 
-Owns lifetimes.  What is dead is used again: for a result of a loop whose operand dies there, else the smallest hole that is large
-enough.  Steps of one group of blocks live and die together, but for a result that takes its operand's very place.  Where the
-program is over by then, a few large things leave fewer holes if the largest find their places first.
+Owns lifetimes.  What is dead is used again: for a result of a loop whose operand dies there, or of a forward whose entry says
+that it may lie where that operand does, else the smallest hole that is large enough.  Steps of one group of blocks live and die
+together, but for a result that takes its operand's very place.  Where the program is over by then, a few large things leave fewer
+holes if the largest find their places first.
 """
 
 from libc.stdlib cimport free, malloc
 
 from bisect import bisect_left
 
+from ..tracing.instructions import CALLBACK
+from .callers import drawing
 from .steps cimport Loop, Slot, Step
 
 cdef enum:
@@ -141,6 +144,7 @@ def planned(list slots, list steps, Lifetimes lives):
         Bytes of all together, and the pieces of memory that slots take over from one another.
     """
     cdef Py_ssize_t number, place, heir, end
+    cdef bint felt = False  # the program has changed something beside its own memory: it cannot begin again
     cdef Holes holes = Holes()
     cdef Slot slot
     cdef Step step
@@ -154,7 +158,9 @@ def planned(list slots, list steps, Lifetimes lives):
         step, end = steps[number], lives.endings[number]
         for place in born[number] or ():
             slot = slots[place]
-            heir = operand_that_dies(slots, step, place, number, lives)
+            heir = -1 if felt else operand_of_forward(slots, step, place, number, lives)
+            if heir < 0:
+                heir = operand_that_dies(slots, step, place, number, lives)
             if heir < 0 and end != number:
                 heir = block_that_died(slots, steps, place, number, lives, dying[end])
             if heir < 0:
@@ -170,6 +176,7 @@ def planned(list slots, list steps, Lifetimes lives):
             piece.slots.append(slot)
             pieces[place] = piece
             put(dying, piece.last, place)
+        felt = felt or is_felt(slots, step, lives)
         for place in dying[number] or ():
             slot = slots[place]
             holes.give(slot.offset, slot.bytes)
@@ -252,6 +259,34 @@ cdef Py_ssize_t operand_that_dies(list slots, Step step, Py_ssize_t place, Py_ss
             if same_steps(loop, i, count, rows) and is_alone(loop, i, count, lives, rows):
                 return other
     return -1
+
+
+cdef Py_ssize_t operand_of_forward(list slots, Step step, Py_ssize_t place, Py_ssize_t number, Lifetimes lives) except -2:
+    """An operand that a forward may write its result over and that nobody reads later; else -1."""
+    cdef Slot operand, result = slots[place]
+    cdef Py_ssize_t other, root, each
+    if step.kind != "forward":
+        return -1
+    for other in step.given[4]:
+        operand, root = slots[other], lives.roots[other]
+        if lives.lasts[root] != number or operand.dtype != result.dtype or operand.shape != result.shape:
+            continue
+        if operand.strides != result.strides or (<Slot> slots[root]).bytes != result.bytes:
+            continue
+        if (<Slot> slots[root]).place not in ("planned", "offered"):  # what is offered lies there, or nothing does
+            continue
+        if sum([lives.roots[<Py_ssize_t> each] == root for each in step.reads]) == 1:
+            return root
+    return -1
+
+
+cdef bint is_felt(list slots, Step step, Lifetimes lives) except -1:
+    """Whether a step changes what was there before the program, draws or calls back."""
+    cdef Py_ssize_t place
+    for place in step.writes:
+        if (<Slot> slots[lives.roots[place]]).place == "external":
+            return True
+    return step.kind == "call" and (step.name == CALLBACK or len(drawing(step.name)) > 0)
 
 
 cdef bint same_steps(Loop loop, Py_ssize_t i, Py_ssize_t j, bint rows) except -1:

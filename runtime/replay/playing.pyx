@@ -16,6 +16,7 @@ from ..core.tensor cimport TensorBase, is_tensor
 from ..kernels.loops.flags cimport fp_clear, fp_raised
 from ..kernels.loops.memory cimport empty
 from ..kernels.loops.offers cimport offer, take_back
+from ..kernels.loops.offers import Overwritten
 from ..kernels.program.by_name cimport as_array
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
@@ -60,7 +61,11 @@ cdef list run(Tape tape, list given):
     try:
         for place, array in zip(tape.externals, given):
             put(tape, frame, place, array, None)
-        play(tape, frame)
+        try:
+            play(tape, frame)
+        except Overwritten:  # nothing else has changed: the plan sees to that
+            tape.careful = True
+            return run(tape, given)
         results = [taken(tape, frame, slot) for slot in tape.results]
         for place in tape.passing:
             drop(tape, frame, place)
@@ -126,7 +131,7 @@ cdef int play(Tape tape, Frame frame) except -1:
                 run_blocks(tape, frame, i)
                 i += step.count
             i += 1
-    except Missed:
+    except (Missed, Overwritten):
         raise
     except Exception as error:
         name, line = tape.planned[i].name, tape.planned[i].line
@@ -234,18 +239,25 @@ cdef int call_forward(Tape tape, Frame frame, int i) except -1:
     cdef PyObject* arguments[ARGUMENTS]
     cdef ndarray home = None, array
     cdef int j, place = step.slots[0]
+    cdef bint spoilt = False    # an operand's memory was taken
     cdef object results, found
     for j in range(step.count):
         arguments[j] = step.arguments[j]
         if arguments[j] == NULL:
             arguments[j] = <PyObject*> (<TensorBase> frame.tensors[step.places[j]]).array
-    if place >= 0 and tape.slots[place].place == OFFERED:
+    if place >= 0 and tape.slots[place].place == OFFERED and not (step.over and tape.careful):
         home = (<TensorBase> frame.homes[place]).array
         offer(home)
         try:
             results = gradspec_call_address(step.forward, arguments, step.count)
-        finally:
+        except Exception:
+            if not take_back(home) and step.over:
+                raise Overwritten
+            raise
+        except BaseException:
             take_back(home)
+            raise
+        spoilt = not take_back(home) and step.over
     else:
         results = gradspec_call_address(step.forward, arguments, step.count)
     if place < 0:
@@ -256,6 +268,8 @@ cdef int call_forward(Tape tape, Frame frame, int i) except -1:
     array = as_array(results[0] if type(results) is tuple else results)
     if home is not None and PyArray_BYTES(array) == PyArray_BYTES(home) and is_as_planned(&tape.slots[place], array):
         return go_home(tape, frame, place)
+    if spoilt:
+        raise Overwritten
     return keep(tape, frame, place, array)
 
 

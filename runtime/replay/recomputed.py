@@ -1,8 +1,8 @@
 """Recomputed: what an inner loop makes is made again where it is wanted much later, if what the loop reads is there anyway.
 
 Owns which values are.  A value that a backward pass needs lies in memory from its first use to its last; where it is one loop
-over values that are kept about as long for something else, a second loop costs less than the memory.  It has the bits of the
-first one: the operands lie alike and nobody writes to them.
+over values that are kept about as long for something else, or over what one loop makes of these, a second loop costs less than
+the memory.  It has the bits of the first one: the operands lie alike and nobody writes to them.
 """
 
 from __future__ import annotations
@@ -43,43 +43,60 @@ def recomputed(lines: list[Instruction], given: set[Value], returned: set[Value]
     written = {line.target.memory for line in lines if line.target is not None}
     kept = written | given | returned
     again: dict[Value, Again] = {}
+    loops: dict[Value, Instruction] = {}  # that make what nobody writes to or looks at a part of
     for line in lines:
         out = line.outputs
         if type(out) is not Value or out in kept or alone.get(out) is not out or not line.read:
             continue
+        if any(value.memory in written for value in line.read) or not is_loop(line):
+            continue
+        loops[out] = line
         number = far_use(uses[out])
-        if number is None or any(value.memory in written for value in line.read):
+        if number is None:
             continue
-        if not all(stays(value, number, uses, given, again) for value in line.read):
+        missing = [value for value in dict.fromkeys(line.read) if not stays(value, number, uses, given, again)]
+        if not all(value in loops for value in missing):
             continue
-        key = layouts_of(line)
-        if key is None or loop_from(line, key) is None:
+        before = [loops[value] for value in missing]
+        read = [value for one in (line, *before) for value in one.read if value not in missing]
+        if not all(stays(value, number, uses, given, again) for value in read):
             continue
-        for value in line.read:
+        for value in read:
             if value in again:
                 again[value].number = min(again[value].number, number)
-        again[out] = Again(line, number)
+        again[out] = Again([*before, line], number)
     if not again:
         return lines
-    before: dict[int, list[Again]] = {}
+    at: dict[int, list[Again]] = {}
     for one in again.values():
-        before.setdefault(one.number, []).append(one)
+        at.setdefault(one.number, []).append(one)
     names: dict[Value, Value] = {}
     found: list[Instruction] = []
     for number, line in enumerate(lines):
-        for one in before.get(number, ()):
-            names[one.line.outputs] = one.value
-            found += renamed([one.line], names)
+        for one in at.get(number, ()):
+            found += one.written(names)
         found += renamed([line], names)
     return found
 
 
 class Again:
-    """A line that runs a second time, before the line of that number."""
+    """A line that runs a second time, with those that make its operands, before the line of that number."""
 
-    def __init__(self, line: Instruction, number: int) -> None:
-        self.line, self.number = line, number
-        self.value = Value("result", np.empty(line.outputs.shape, line.outputs.dtype))
+    def __init__(self, lines: list[Instruction], number: int) -> None:
+        self.lines, self.number = lines, number
+
+    def written(self, names: dict[Value, Value]) -> list[Instruction]:
+        """The lines with new results, of which the last has the name of the first one from now on."""
+        own = dict(names)
+        for line in self.lines:
+            own[line.outputs] = Value("result", np.empty(line.outputs.shape, line.outputs.dtype))
+        names[self.lines[-1].outputs] = own[self.lines[-1].outputs]
+        return renamed(self.lines, own)
+
+
+def is_loop(line: Instruction) -> bool:
+    key = layouts_of(line)
+    return key is not None and loop_from(line, key) is not None
 
 
 def far_use(numbers: list[int]) -> int | None:
@@ -94,6 +111,6 @@ def stays(value: Value, number: int, uses: dict[Value, list[int]], given: set[Va
     if memory in given or value.kind == "constant":
         return True
     if value in again and again[value].number > number:
-        earlier = again[value].line.read
+        earlier = [item for line in again[value].lines for item in line.read]
         return all(other not in again or again[other].number <= number for other in earlier)
     return uses[memory][-1] > number - FAR

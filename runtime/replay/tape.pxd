@@ -65,7 +65,8 @@ cdef struct Step:
     Into into           # of INTO
     void* forward       # of FORWARD: the function,
     PyObject** arguments  # and its arguments, NULL in the place of arrays,
-    int* places         # which are these slots
+    int* places         # which are these slots,
+    bint over           # and whether the result lies where one of them does
     npy_intp room       # bytes of scratch memory that blocks want for each element
     npy_intp rows       # of ROWS; of SUM how many times `size` rows are added,
     npy_intp inner      # of so many numbers,
@@ -99,7 +100,9 @@ cdef class Tape:
     cdef tuple passing          # slots that hold something from call to call only
     cdef list frames            # that nobody uses at the moment
     cdef tuple externals, results  # slots
+    cdef bint careful           # no forward puts its result where an operand lies any more: one of them has had to give up
 
     cdef int add_step(self, Step* step, int place, str kind, object given) except -1
     cdef int add_forward(self, Step* step, object capsule, tuple arguments, tuple filled, object outputs) except -1
+    cdef npy_intp home(self, int place) noexcept
     cdef int join(self) except -1

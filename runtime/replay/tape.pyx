@@ -137,9 +137,9 @@ cdef class Tape:
 
         A loop is a `Loop`, a sum a `Sum`, blocks are `Blocks`; a move is (slot, pieces: (slot or -1, to, from, bytes)), a kernel
         whose result goes into an array (operator, operands and result), a forward (capsule, arguments, pairs of an array's place
-        among them and its slot, slot of the result or slots), a call (wrapper or function, arguments, places of tensors among
-        them with their slots or a function that fills them in, slots of the results), an allocation or a release (slot,), a
-        guard (slot, bytes), a copy (to, from, bytes).
+        among them and its slot, slot of the result or slots, slots in whose place it may be), a call (wrapper or function,
+        arguments, places of tensors among them with their slots or a function that fills them in, slots of the results), an
+        allocation or a release (slot,), a guard (slot, bytes), a copy (to, from, bytes).
         """
         cdef Ufunc ufunc
         cdef Loop loop
@@ -173,7 +173,7 @@ cdef class Tape:
             for i in range(step.count):
                 step.slots[i] = given[1][i]
         elif kind == "forward":
-            capsule, arguments, filled, outputs = given
+            capsule, arguments, filled, outputs, _ = given
             self.add_forward(step, capsule, arguments, filled, outputs)
             self.parts[place] = given
         elif kind == "blocks":
@@ -198,7 +198,16 @@ cdef class Tape:
             step.arguments[i] = <PyObject*> arguments[i]
         for i, slot in filled:
             step.arguments[i], step.places[i] = NULL, slot
+            step.over |= step.slots[0] >= 0 and self.home(slot) >= 0 and self.home(slot) == self.home(step.slots[0])
         return 0
+
+    cdef npy_intp home(self, int place) noexcept:
+        """Where a slot lies in the memory that is planned, -1 of other memory."""
+        cdef npy_intp offset = 0
+        while self.slots[place].place == LOOK:
+            offset += self.slots[place].offset
+            place = self.slots[place].root
+        return self.slots[place].offset + offset if self.slots[place].place in (PLANNED, OFFERED) else -1
 
     # Steps on few numbers, which run at once.
 
@@ -327,7 +336,7 @@ cdef class Joining:
         return &self.tape.shorts[self.tape.short_count - 1]
 
     cdef int reads(self, int place, npy_intp size) except -1:
-        cdef npy_intp line, start = self.planned(place)
+        cdef npy_intp line, start = self.tape.home(place)
         if start >= 0:
             for line in range(start // 64, (start + size + 63) // 64):
                 if self.marks[line] == UNSEEN:
@@ -336,7 +345,7 @@ cdef class Joining:
 
     cdef int writes(self, int place, npy_intp size) except -1:
         """Keep what is there, if the run has read it or is not known to be the first that writes there."""
-        cdef npy_intp line, start = self.planned(place)
+        cdef npy_intp line, start = self.tape.home(place)
         cdef bint kept = False, whole = self.tape.slots[place].place != LOOK
         if start < 0:
             kept = place not in self.saved
@@ -362,14 +371,6 @@ cdef class Joining:
         self.marks[line] = mark
         self.seen.append(line)
         return 0
-
-    cdef npy_intp planned(self, int place) noexcept:
-        """Where a slot lies in the memory that is planned, -1 of other memory."""
-        cdef npy_intp offset = 0
-        while self.tape.slots[place].place == LOOK:
-            offset += self.tape.slots[place].offset
-            place = self.tape.slots[place].root
-        return self.tape.slots[place].offset + offset if self.tape.slots[place].place in (PLANNED, OFFERED) else -1
 
 
 cdef int operation_of(Step* step, Ufunc ufunc) except -2:

@@ -8,4 +8,5 @@ cdef PyObject* offered      # NULL where none is
 
 cdef bint is_mine() noexcept
 cdef void offer(ndarray array) noexcept
-cdef void take_back(ndarray array) noexcept
+cdef bint take_back(ndarray array) noexcept
+cdef int give_up(ndarray y, ndarray operand) except -1

@@ -2,7 +2,8 @@
 """Inverses, solutions, determinants and Cholesky factors of small matrices, of which calling LAPACK would be most of the time.
 
 Owns elimination with row exchanges, of float32 and float64, up to some rows.  Each function takes larger matrices, other
-dtypes, whatever raised a floating-point flag or met a pivot of zero or less to NumPy, which says what is wrong.
+dtypes, whatever raised a floating-point flag or met a pivot of zero or less to NumPy, which says what is wrong; for Cholesky
+factors it calls NumPy's loop with memory for the result.
 """
 
 from libc.math cimport fabs, log, sqrt
@@ -16,12 +17,14 @@ from ...support.capi cimport (
 )
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
-from ..loops.plain cimport is_plain
+from ..loops.plain cimport is_plain, slot_of
 from ..loops.threads cimport parallel
 
 __all__ = ["cholesky", "det", "inv", "slogdet", "solve"]
 
 cnp.import_array()
+
+cdef object _cholesky = getattr(getattr(np.linalg, "_umath_linalg", None), "cholesky_lo", None)
 
 ctypedef fused real:
     float
@@ -212,7 +215,23 @@ cdef tuple reduced(Task task, object x):
 def cholesky(x):
     """Lower triangular factors, as ``np.linalg.cholesky``."""
     y = mapped(CHOLESKY, x)
+    if y is None:
+        y = factored(x)
     return np.linalg.cholesky(x) if y is None else y
+
+
+cdef ndarray factored(object x):
+    """Factors by the loop of ``np.linalg.cholesky``, which has no `out`; None where that has to say what is wrong."""
+    cdef ndarray y
+    if not PyArray_CheckExact(x) or _cholesky is None or slot_of(PyArray_TYPE(x)) < 0 or PyArray_NDIM(x) < 2:
+        return None
+    y = empty(PyArray_NDIM(x), PyArray_DIMS(x), PyArray_TYPE(x))
+    try:
+        with np.errstate(all="ignore", invalid="raise"):
+            _cholesky(x, y)
+    except (FloatingPointError, ValueError):
+        return None
+    return y
 
 
 def det(x):

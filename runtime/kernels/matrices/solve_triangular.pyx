@@ -70,7 +70,8 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     if dtype.char not in CODES:
         raise TypeError(f"array type {dtype.name} is unsupported in linalg")
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    y = np.array(np.broadcast_to(b, lead + b.shape[-2:]), dtype, order="C")
+    y = new(lead + b.shape[-2:], dtype)
+    np.copyto(y, b)
     if not y.size:
         return y
     a = np.broadcast_to(np.asarray(a, dtype), lead + a.shape[-2:])
@@ -80,6 +81,15 @@ def solve_triangular(a, b, bint lower, bint unit_diagonal):
     for place in np.ndindex(lead):
         solve_in_place(_with_a_unit_stride(a[place]), y[place], lower, unit_diagonal)
     return y
+
+
+cdef object new(tuple shape, dtype):
+    """An array to be filled."""
+    cdef npy_intp[64] dims
+    cdef int i
+    for i in range(len(shape)):
+        dims[i] = shape[i]
+    return empty(<int> len(shape), dims, dtype.num)
 
 
 cdef object solve_stack(ndarray a, ndarray y, bint lower, bint unit_diagonal):

@@ -16,6 +16,7 @@ from ...support.capi cimport (
 )
 from ..loops.flags cimport fp_clear, fp_raised
 from ..loops.memory cimport empty
+from ..loops.offers cimport give_up
 from ..loops.plain cimport is_plain, slot_of
 
 __all__ = ["hermitian_part", "lower_half", "tril", "triu"]
@@ -29,6 +30,11 @@ ctypedef fused number:
     double complex
 
 
+cdef inline void copy(char* x, char* y, npy_intp size) noexcept nogil:
+    if x != y:
+        memcpy(y, x, size)
+
+
 cdef void copy_triangles(
     char* x, char* y, npy_intp rows, npy_intp columns, npy_intp size, npy_intp matrices, npy_intp k, bint lower
 ) noexcept nogil:
@@ -38,11 +44,11 @@ cdef void copy_triangles(
         for i in range(rows):
             cut = min(max(i + k + (1 if lower else 0), 0), columns) * size
             if lower:
-                memcpy(y, x, cut)
+                copy(x, y, cut)
                 memset(y + cut, 0, columns * size - cut)
             else:
                 memset(y, 0, cut)
-                memcpy(y + cut, x + cut, columns * size - cut)
+                copy(x + cut, y + cut, columns * size - cut)
             x, y = x + columns * size, y + columns * size
 
 
@@ -115,10 +121,10 @@ def lower_half(x):
     -------
     ndarray
     """
-    cdef ndarray y = triangle(x, 0, True)
+    cdef int slot = slot_of(PyArray_TYPE(x)) if PyArray_CheckExact(x) else -1
+    cdef ndarray y = triangle(x, 0, True) if slot >= 0 else None
     cdef npy_intp rows, columns, matrices
-    cdef int slot = -1 if y is None else slot_of(PyArray_TYPE(y))
-    if slot < 0:
+    if y is None:
         return (np.tril(x) + np.tril(x, -1)) / 2
     rows, columns = PyArray_DIMS(y)[PyArray_NDIM(y) - 2], PyArray_DIMS(y)[PyArray_NDIM(y) - 1]
     matrices = PyArray_SIZE(y) // (rows * columns)
@@ -167,4 +173,7 @@ cdef ndarray averaged(ndarray x):
         average(<float complex*> PyArray_BYTES(x), <float complex*> PyArray_BYTES(y), n, matrices)
     else:
         average(<double complex*> PyArray_BYTES(x), <double complex*> PyArray_BYTES(y), n, matrices)
-    return None if fp_raised() else y
+    if fp_raised():
+        give_up(y, x)
+        return None
+    return y

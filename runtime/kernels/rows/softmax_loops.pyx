@@ -12,6 +12,7 @@ from .softmax_rows cimport (
     LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD, SOFTMAX, SOFTMAX_BACKWARD, Task, compute, plain,
 )
 from ..loops.memory cimport empty
+from ..loops.offers cimport give_up
 from ..loops.span cimport Span, empty_reduced, find_span
 
 __all__ = [
@@ -33,7 +34,12 @@ cdef ndarray mapped(Task task, object x, object axis, object result=None):
         if other is None or (<object> other).shape != (<object> x_).shape:
             return None
     y = empty(PyArray_NDIM(x_), PyArray_DIMS(x_), PyArray_TYPE(x_))
-    return y if compute(task, &span, x_, y, other) else None
+    if compute(task, &span, x_, y, other):
+        return y
+    give_up(y, x_)
+    if other is not None:
+        give_up(y, other)
+    return None
 
 
 cdef ndarray reduced(Task task, object x, object axis, bint keepdims):

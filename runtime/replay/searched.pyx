@@ -1,0 +1,123 @@
+# cython: boundscheck=False, wraparound=False
+"""Searched: the order of a short program's lines that needs least memory, as far as a search comes across it.
+
+Owns the search.  Orders grow line by line, by a line that may run and then by all that take nothing; of those that have got
+equally far, the few that need least go on.  Two that have run the same lines are one.
+"""
+
+cdef enum:
+    BEGUN = 8       # orders that go on
+
+
+cdef class Line:
+    """A line, and what it waits for."""
+
+
+cdef class Room:
+    """Memory of values."""
+
+
+cdef list searched(list lines, list gates, list rooms):
+    """The lines in the order that needs least of those that the search comes across."""
+    cdef Line line
+    cdef Room room
+    cdef Begun begun = Begun.__new__(Begun), other, best = None
+    cdef list level = [begun]
+    cdef dict found
+    begun.ready, begun.order, begun.pending, begun.left, begun.done = [], [], [], [], 0
+    for line in (*lines, *gates):
+        line.place = len(begun.pending)
+        begun.pending.append(len(line.before))
+        if not line.before:
+            begun.ready.append(line)
+    for room in rooms:
+        room.place = len(begun.left)
+        begun.left.append(room.users)
+    while level:
+        found = {}
+        for begun in level:
+            for line in begun.ready:
+                other = begun.followed_by(line)
+                if not other.ready:
+                    best = other if best is None or other.is_better(best) else best
+                elif other.done not in found or other.is_better(found[other.done]):
+                    found[other.done] = other
+        level = sorted(found.values(), key=needs)[:BEGUN]
+    return best.order
+
+
+cdef class Begun:
+    """An order of which the first lines are known.
+
+    Attributes
+    ----------
+    now, most : int
+        Bytes that live behind these lines, and at once, at most.
+    done : int
+        A bit for each line.
+    pending, left : list of int
+        Of each line how many it waits for, of each room how many use it still.
+    """
+
+    cdef Py_ssize_t now, most
+    cdef object done
+    cdef list ready, order
+    cdef list pending, left
+
+    cdef bint is_better(self, Begun other) except -1:
+        return self.most < other.most or self.most == other.most and self.now < other.now
+
+    cdef Py_ssize_t lets_go(self, Line line) except -1:
+        cdef Py_ssize_t bytes = 0
+        cdef Room room
+        for room in line.rooms:
+            if <Py_ssize_t> self.left[room.place] == 1:
+                bytes += room.bytes
+        return bytes
+
+    cdef Py_ssize_t at_once(self, Line line) except -1:
+        """What lives while a line runs."""
+        cdef Room room
+        for room in line.rooms:
+            if line.alike and room.bytes == line.bytes and <Py_ssize_t> self.left[room.place] == 1:
+                return self.now
+        return self.now + line.bytes
+
+    cdef Begun followed_by(self, Line line):
+        """This with another line, and then with those that take nothing."""
+        cdef Begun found = Begun.__new__(Begun)
+        found.now, found.most, found.done = self.now, self.most, self.done
+        found.ready, found.order, found.pending, found.left = self.ready[:], self.order[:], self.pending[:], self.left[:]
+        found.run(line)
+        while found.run_what_takes_nothing():
+            pass
+        return found
+
+    cdef bint run_what_takes_nothing(self) except -1:
+        cdef Line line
+        for line in reversed(self.ready):  # what waited for the line before is the first: loops stay together
+            if line.bytes <= self.lets_go(line) and self.at_once(line) <= self.most:
+                self.run(line)
+                return True
+        return False
+
+    cdef int run(self, Line line) except -1:
+        cdef Line other
+        cdef Room room
+        self.most = max(self.most, self.at_once(line))
+        self.now += line.bytes - self.lets_go(line)
+        self.ready.remove(line)
+        self.done |= (<object> 1) << line.place
+        if not line.gate:
+            self.order.append(line)
+        for room in line.rooms:
+            self.left[room.place] -= 1
+        for other in reversed(line.behind):
+            self.pending[other.place] -= 1
+            if <Py_ssize_t> self.pending[other.place] == 0:
+                self.ready.append(other)
+        return 0
+
+
+def needs(Begun begun):
+    return begun.most, begun.now
