@@ -28,7 +28,25 @@ DOUBLE = {
 REAL = {key: dtypes[:1] for key, dtypes in DOUBLE.items()}  # the first one of each
 
 
-_EVALUATED: dict[tuple, dict[str, Any]] = {}  # what samples stand for: nobody gets these arrays, but copies of them
+class Evaluated:
+    """What a sample stands for: nobody gets its arrays and lists, but copies of them."""
+
+    def __init__(self, arguments: dict[str, Any], inputs: tuple[str, ...]):
+        self.arguments = arguments
+        self.copied = [name for name, value in arguments.items() if isinstance(value, (list, tuple, np.ndarray, np.random.Generator))]
+        self.places: list[tuple[str, int | None]] = []
+        for name in inputs:
+            value = arguments[name]
+            if isinstance(value, list):
+                self.places += [(name, k) for k in range(len(value))]
+            elif isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+                self.places.append((name, None))
+        replaced = {name for name, k in self.places if k is None}
+        self.beside = [name for name in self.copied if name not in replaced]  # what is copied where the places are filled anew
+
+
+_EVALUATED: dict[tuple, Evaluated] = {}
+_POSITIONAL: dict[str, list[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -51,29 +69,27 @@ class Case:
 
     def arguments(self) -> dict[str, Any]:
         """Every argument by name, defaults included: NumPy arrays, new in each call and laid out as the sample says."""
-        key = self.op.name, self.index, np.dtype(self.dtype)
-        if key not in _EVALUATED:
-            _EVALUATED[key] = self._evaluated()
-        return {name: anew(value) for name, value in _EVALUATED[key].items()}
-
-    def _evaluated(self) -> dict[str, Any]:
-        positional = [name for name, _, _, keyword_only in self.op.arguments if not keyword_only]
-        seed = seed_of(self.op.name, self.index)
-        defaults = {name: eval(default) for name, _, default, _ in self.op.arguments if default is not None}
-        args, kwargs = evaluate_sample(self.source, self.op.domain, self.dtype, seed, positional, defaults)
-        return defaults | dict(zip(positional, args)) | kwargs
+        of = self.evaluated
+        return of.arguments | {name: anew(of.arguments[name]) for name in of.copied}
 
     @cached_property
+    def evaluated(self) -> Evaluated:
+        key = self.op.name, self.index, self.dtype
+        if key not in _EVALUATED:
+            _EVALUATED[key] = Evaluated(self._evaluated(), self.op.inputs)
+        return _EVALUATED[key]
+
+    def _evaluated(self) -> dict[str, Any]:
+        names = positional(self.op)
+        seed = seed_of(self.op.name, self.index)
+        defaults = {name: eval(default) for name, _, default, _ in self.op.arguments if default is not None}
+        args, kwargs = evaluate_sample(self.source, self.op.domain, self.dtype, seed, names, defaults)
+        return defaults | dict(zip(names, args)) | kwargs
+
+    @property
     def places(self) -> list[tuple[str, int | None]]:
         """Where the floating-point arrays are: (argument, None), or (argument, position) in a list of arrays."""
-        found: list[tuple[str, int | None]] = []
-        for name in self.op.inputs:
-            value = self.arguments()[name]
-            if isinstance(value, list):
-                found += [(name, k) for k in range(len(value))]
-            elif isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-                found.append((name, None))
-        return found
+        return self.evaluated.places
 
     @cached_property
     def arrays(self) -> list[np.ndarray]:
@@ -87,8 +103,11 @@ class Case:
 
     def with_arrays(self, values: Iterable[Any]) -> dict[str, Any]:
         """The arguments with other arrays or tensors in the places."""
-        arguments = self.arguments()
-        for (name, k), value in zip(self.places, values):
+        of = self.evaluated
+        values = list(values)
+        given = of.beside if len(values) == len(of.places) else of.copied
+        arguments = of.arguments | {name: anew(of.arguments[name]) for name in given}
+        for (name, k), value in zip(of.places, values):
             if k is None:
                 arguments[name] = value
             else:
@@ -138,10 +157,17 @@ def anew(value: Any) -> Any:
 
 def applied(op: OpInfo, arguments: dict[str, Any]) -> Any:
     """The operator of arguments by name: by position as far as it takes them so, which `*operands` wants."""
-    names = [name for name, _, _, keyword_only in op.arguments if not keyword_only]
-    given = list(itertools.takewhile(lambda name: name in arguments, names))
+    names = positional(op)
+    given = list(itertools.takewhile(arguments.__contains__, names))
     keywords = {name: value for name, value in arguments.items() if name not in given}
-    return getattr(ops, op.name)(*(arguments[name] for name in given), **keywords)
+    return getattr(ops, op.name)(*map(arguments.__getitem__, given), **keywords)
+
+
+def positional(op: OpInfo) -> list[str]:
+    """The arguments that an operator takes by position."""
+    if op.name not in _POSITIONAL:
+        _POSITIONAL[op.name] = [name for name, _, _, keyword_only in op.arguments if not keyword_only]
+    return _POSITIONAL[op.name]
 
 
 def flat(results: Any) -> list[gs.Tensor]:
