@@ -90,22 +90,26 @@ class Agreement(Differences):
                 self.check_gradient(self.inputs[i], value)
                 if value.size and np.abs(found - second.detach().numpy()).max() > self.nondet_tol:
                     raise GradcheckError(NOT_REENTRANT.format(self.nondet_tol))
-            direction = random_like(self.inputs[i], random)
-            change = self.change(self.inputs[i].data.numpy(), ..., self.eps * direction)[k]
+            direction, change = self.along(i)
             scale = np.abs(direction).sum() * np.abs(cotangent).sum()
-            if not np.allclose(inner(found, direction), inner(cotangent, change), self.rtol, self.atol * scale):
+            if not np.allclose(inner(found, direction), inner(cotangent, change[k]), self.rtol, self.atol * scale):
                 self.backward_by_elements(output, k)
                 raise GradcheckError(FAST_ONLY)
+
+    def along(self, i):
+        """A random direction of input `i`, and how the outputs change along it: one for all outputs and both modes."""
+        if i not in self.moved:
+            direction = random_like(self.inputs[i], numpy_random().default_rng((1, i)))  # none that a cotangent has
+            self.moved[i] = direction, self.change(self.inputs[i].data.numpy(), ..., self.eps * direction)
+        return self.moved[i]
 
     # Forward mode.
 
     def forward_mode(self, fast):
-        random = numpy_random().default_rng(0)
         for i in self.checked:
             value = self.inputs[i]
             if fast:
-                direction = random_like(value, random)
-                change = self.change(value.data.numpy(), ..., self.eps * direction)
+                direction, change = self.along(i)
                 found = self.tangents({i: direction})
                 scale = self.atol * np.abs(direction).sum()
                 if all(np.allclose(f, c, self.rtol, scale) for f, c in zip(found, change)):

@@ -25,7 +25,7 @@ class Differences:
             raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have "
                              "requires_grad=True.")  # fmt: skip
         self.variables = [self.inputs[i] for i in self.checked]
-        self.numerical_by_input = {}
+        self.numerical_by_input, self.moved = {}, {}
 
     def evaluate(self):
         """The floating-point outputs: tensors with their graph."""
