@@ -31,3 +31,9 @@ def test_what_is_infinite_stays_so():
     assert kernels.kept_mean(np.array([np.inf, 1.0]), target, -100) == np.inf
     assert np.isnan(kernels.kept_mean(np.array([np.nan, 1.0]), target, -100))
     assert kernels.kept_mean_backward(np.array(-np.inf), target, 1).tolist() == [-np.inf, 0]
+
+
+def test_a_number_whose_class_is_not_counted_is_left_out():
+    for dtype in (np.float32, np.float64):
+        for uncounted in (0, 0.75, np.nan, np.inf):
+            assert kernels.kept_mean(np.array([0.5, uncounted, 1.0], dtype), np.array([2, -100, 1]), -100) == 0.75

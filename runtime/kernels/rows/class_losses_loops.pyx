@@ -64,7 +64,7 @@ def cross_entropies_backward(grad, weight, target, axis, ignore_index):
 
 
 def kept_mean(x, target, ignore_index):
-    """The mean of the losses `x`, 0 where the class is not counted, over those where it is."""
+    """The mean of the losses `x` whose class is counted; the loop takes those that are 0 where it is not."""
     y = mean_of(x, target, ignore_index) if are_plain(x, target) and same_shape(x, target) else None
     return expressions.kept_mean(x, target, ignore_index) if y is None else y
 
@@ -76,17 +76,20 @@ def kept_mean_backward(x, target, ignore_index):
 
 
 cdef ndarray mean_of(ndarray x, ndarray target, npy_intp ignored):
+    """None where an element is not 0 whose class is not counted."""
     cdef npy_intp count = count_of(target, ignored)
+    cdef npy_intp* places = <npy_intp*> PyArray_BYTES(target)
+    cdef bint found
     cdef ndarray y
     if count == 0:
         return None
     y = empty(0, NULL, PyArray_TYPE(x))
     fp_clear()
     if PyArray_TYPE(y) == cnp.NPY_FLOAT32:
-        mean(<float*> PyArray_BYTES(x), <float*> PyArray_BYTES(y), PyArray_SIZE(x), count)
+        found = mean(<float*> PyArray_BYTES(x), <float*> PyArray_BYTES(y), places, PyArray_SIZE(x), ignored, count)
     else:
-        mean(<double*> PyArray_BYTES(x), <double*> PyArray_BYTES(y), PyArray_SIZE(x), count)
-    return None if fp_raised() else y
+        found = mean(<double*> PyArray_BYTES(x), <double*> PyArray_BYTES(y), places, PyArray_SIZE(x), ignored, count)
+    return y if found and not fp_raised() else None
 
 
 cdef ndarray shares_of(ndarray x, ndarray target, npy_intp ignored):
@@ -118,8 +121,14 @@ cdef npy_intp count_of(ndarray target, npy_intp ignored):
     return count
 
 
-cdef void mean(real* x, real* y, npy_intp size, npy_intp count) noexcept:
+cdef bint mean(real* x, real* y, npy_intp* places, npy_intp size, npy_intp ignored, npy_intp count) noexcept:
+    cdef npy_intp i
+    if count != size:
+        for i in range(size):
+            if places[i] == ignored and x[i] != 0:
+                return False
     y[0] = total(x, size) / <real> count
+    return True
 
 
 cdef void spread(real* x, real* y, npy_intp* places, npy_intp size, npy_intp ignored, npy_intp count) noexcept:
