@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy, deepcopy
-from functools import wraps
+from functools import lru_cache, wraps
+from types import CodeType
 from typing import Any
 
 from ..autograd.forward_ad import dual_level
@@ -113,7 +114,7 @@ class Trace:
     def compiled(self, numpy: bool = False) -> Callable[..., Any]:
         """The function of `python()`."""
         names: dict[str, Any] = {}
-        exec(compile(self.python(numpy), "<trace>", "exec"), names)
+        exec(code_of(self.python(numpy)), names)
         return names["program"]
 
     def run(self, *args: Any, **keywords: Any) -> Any:
@@ -197,6 +198,12 @@ class Trace:
     def without_common_subexpressions(self) -> Trace:
         """The program with equal operators of equal arguments computed once; what is written to in place is left alone."""
         return self.shortened(once(self.instructions, values_in(self.results)))
+
+
+@lru_cache(maxsize=64)
+def code_of(text: str) -> CodeType:
+    """The code of a program: the same text is run again and again, and calls alike have the same."""
+    return compile(text, "<trace>", "exec")
 
 
 def origin(value: Value) -> str:
