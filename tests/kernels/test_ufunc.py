@@ -10,6 +10,7 @@ import gradspec as gs
 
 OPS = {"add": np.add, "subtract": np.subtract, "divide": np.divide, "maximum": np.maximum, "pow": np.power, "remainder": np.remainder,
        "less": np.less}  # fmt: skip
+SLOW = ("pow", "remainder")  # which go through large arrays as the others do
 REAL = ("maximum", "remainder", "less")
 WHOLE = ((3, 4), (1, 4), (3, 1), (2, 3, 4), (5, 1, 3, 2), (2, 3, 2, 2, 3), (6, 5, 70, 20), (70, 100), (3, 70000), (2, 0, 3))
 
@@ -42,7 +43,7 @@ def test_results_are_numpys_to_the_bit(shape, dtype):
     whole = some(rng, shape, dtype)
     for part in parts(rng, shape, dtype):
         for name, function in OPS.items():
-            if np.dtype(dtype).kind == "c" and name in REAL:
+            if np.dtype(dtype).kind == "c" and name in REAL or whole.size > 10_000 and name in SLOW:
                 continue
             for a, b in ((whole, part), (part, whole), (part, whole.T)):
                 try:
