@@ -34,6 +34,7 @@ ANEW = 1 / 50  # of what is found so much is worked out all the same
 DIGITS = 20  # of mpmath's numbers
 SEED = int(os.environ.get("KEPT_SEED", time.time_ns() % 10**6))
 _chosen = random.Random(SEED)
+_quick: dict[str, Any] = {}  # what this run has worked out, and what is in no table: both precisions ask for it
 _made: dict[str, str] | None = None  # what `python -m tests.ops.kept` has found so far
 
 
@@ -58,6 +59,8 @@ def kept(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             key = key_of(code, args)
             if key in table() and _chosen.random() >= ANEW:
                 return read(table()[key])
+            if key in _quick:
+                return _quick[key]
             start = time.perf_counter()
             value = function(*args)
             if key in table() and not alike(read(table()[key]), read(written(value))):
@@ -65,6 +68,8 @@ def kept(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 raise Stale(f"{described(args[0]).split()[0]} at {at}: kept {table()[key]}, mpmath gives {written(value)} (KEPT_SEED={SEED}): run python -m tests.ops.kept")
             if _made is not None and time.perf_counter() - start > LONG:
                 _made[key] = written(value)
+            if key not in table():
+                _quick[key] = value
             return value
 
         found.key = lambda *args: key_of(code, args)
