@@ -25,7 +25,7 @@ from . import numeric
 from .batched import check_batched, check_parts, check_rows
 from .beside import check_inplace, check_placed
 from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
-from .composites import check_composite
+from .composites import check_composite, holds_together
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks, other_shapes
 from .laws import MOST, check_laws, kind_of
@@ -149,6 +149,7 @@ class _Check(Case):
     """The checks of one op at one sample."""
 
     last: tuple[Value, list[Value]] | None = None  # a direction, and the change along it
+    at_once = False  # whether the inputs of a composite move one by one only where they are wrong together
 
     def run_all(self) -> None:
         self.check_forward()
@@ -157,7 +158,7 @@ class _Check(Case):
 
     def check_rules(self) -> None:
         if self.op.form == "composite" and self.op.differentiable:
-            for name, value in self.inputs.items():
+            for name, value in () if self.at_once and holds_together(self) else self.inputs.items():
                 check_composite(self, name, numeric.direction_like(value, self.random))
         elif self.op.form not in WITHOUT_RULE:
             self.check_derivatives()
@@ -363,6 +364,7 @@ class _Check(Case):
 
 class _Form(_Check):
     """The checks of one op at another form of a sample: fewer differences, for it seldom says anything new."""
+    at_once = True
 
     def check_derivatives(self) -> None:
         for name, value in self.inputs.items():

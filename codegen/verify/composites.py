@@ -153,7 +153,7 @@ def check_composite(case: Case, name: str, direction: Value) -> None:
     """What the composite calls gives the derivative of its value when one input moves."""
     change = case.differences(name, direction)
     try:
-        tangents = tangents_of(case, name, direction)
+        tangents = tangents_of(case, {name: direction})
     except Wrong as wrong:
         case.report(f"{wrong} at {case.call}", case.forward_key, wrong.at)
         return
@@ -174,9 +174,25 @@ def check_composite(case: Case, name: str, direction: Value) -> None:
             return
 
 
-def tangents_of(case: Case, name: str, direction: Value) -> list[Value]:
+def holds_together(case: Case) -> bool:
+    """Whether what the composite calls gives the derivative of its value when all inputs move at once.
+
+    Derivatives are linear: what is wrong where one input moves is so where all do, but for directions of probability 0.
+    """
+    names, inputs = [*case.inputs], [*case.inputs.values()]
+    directions = [numeric.direction_like(value, case.random) for value in inputs]
+    change = numeric.derivative(lambda moved: case.at(dict(zip(names, moved))), inputs, directions)
+    try:
+        tangents = tangents_of(case, dict(zip(names, directions)))
+    except Exception:
+        return False
+    return all(numeric.worst(tangent, expected) is None for tangent, expected in zip(tangents, change, strict=True))
+
+
+def tangents_of(case: Case, directions: Mapping[str, Value]) -> list[Value]:
     """How the differentiable outputs change, as the calls of the composite have it."""
-    outputs = _moved(Tangents(case.evaluator), case, name, Moving(case.inputs[name], direction))
+    moving = {name: Moving(case.inputs[name], direction) for name, direction in directions.items()}
+    outputs = _moved(Tangents(case.evaluator), case, moving)
     tangents = [_tangent(outputs[i]) for i in case.differentiable]
     return [numeric.scaled(0.0, case.outputs[i]) if t is None else numeric.expanded(t, case.outputs[i])
             for i, t in zip(case.differentiable, tangents)]  # fmt: skip
@@ -189,7 +205,7 @@ def cotangent_of(case: Case, name: str, grads: list[Value]) -> Value | None:
     """
     moving = Moving(case.inputs[name], _zeros(case.inputs[name]))
     calls = _Calls(case.evaluator)
-    outputs = _moved(calls, case, name, moving)
+    outputs = _moved(calls, case, {name: moving})
     calls.add([outputs[i] for i in case.differentiable], grads)
     calls.run_back()
     if not calls.ruled:
@@ -268,10 +284,10 @@ def _zeros(value: Value) -> Value:
     return ArrayList(map(_zeros, value)) if isinstance(value, list) else np.zeros_like(value)
 
 
-def _moved(tangents: Tangents, case: Case, name: str, moving: Moving) -> list[Value | Moving]:
-    """The outputs of a composite one of whose inputs moves."""
+def _moved(tangents: Tangents, case: Case, moving: Mapping[str, Moving]) -> list[Value | Moving]:
+    """The outputs of a composite some of whose inputs move."""
     drawn = {generator: copy.deepcopy(case.call.arguments[generator]) for generator in case.op.signature.generators}
-    return tangents.composite(case.op, {**case.arguments, **drawn, name: moving})
+    return tangents.composite(case.op, {**case.arguments, **drawn, **moving})
 
 
 class _Wrong(Report):

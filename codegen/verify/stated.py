@@ -151,7 +151,7 @@ class _StatedCase(Case):
         if found is not None:
             self._compare(key, formula, found, stated)
         for direction, wanted in _directions(stated):
-            tangents = self.run(lambda: tangents_of(self, name, direction), key, formula)  # noqa: B023
+            tangents = self.run(lambda: tangents_of(self, {name: direction}), key, formula)  # noqa: B023
             self._compare(key, formula, self._total(tangents), wanted)
 
     def _check_bend(self, name: str) -> None:
