@@ -9,7 +9,7 @@ import pytest
 import gradspec as gs
 from gradspec import autograd
 from gradspec.autograd import Event, Listener, forward_ad
-from gradspec.core.events import span
+from gradspec.core.events import set_mapping, span
 from gradspec.kernels.program.fusion import set_large
 
 
@@ -220,6 +220,25 @@ class TestOthers:
         (tangent,) = log.events("tangent")
         assert tangent.parent.name == "exp"
         assert [event.parent for event in log.events() if event.name == "multiply"] == [tangent]
+
+    def test_a_mapping_is_asked_for_operators_and_may_run_them(self):
+        class Mapping:
+            def call(self, name, wrapper, inputs):
+                before = set_mapping(None)
+                try:
+                    asked.append((name, before))
+                    return wrapper(*inputs)
+                finally:
+                    set_mapping(before)
+
+        x, asked, mapping = value(requires_grad=False), [], Mapping()
+        assert set_mapping(mapping) is None
+        try:
+            y = gs.exp(x)
+        finally:
+            assert set_mapping(None) is mapping
+        assert asked == [("exp", mapping)]
+        np.testing.assert_array_equal(y.numpy(), np.exp(x.numpy()))
 
     def test_single_moments(self):
         x = value((1,))

@@ -74,6 +74,24 @@ def test_levels_belong_to_a_thread():
     assert results == [6.0]
 
 
+def test_a_dual_of_another_thread_is_refused():
+    refused = []
+
+    def use(call):
+        with dual_level(), pytest.raises(RuntimeError, match="has a tangent at dual level 1 of another thread"):
+            call()
+        refused.append(call)
+
+    with dual_level():
+        x = make_dual(number(2), number(1))
+        calls = [lambda: gs.exp(x), lambda: gs.stack([number(1), x]), lambda: unpack_dual(x), lambda: x.numpy()]
+        for call in calls:
+            thread = threading.Thread(target=use, args=(call,))
+            thread.start()
+            thread.join()
+    assert refused == calls
+
+
 # make_dual and unpack_dual.
 
 

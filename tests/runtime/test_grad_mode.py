@@ -134,6 +134,7 @@ def test_coroutines():
         return await task
 
     assert asyncio.run(main()) == (False, False) and is_grad_enabled()
+    assert coroutine.__name__ == "coroutine"
 
 
 def test_classes_warn_and_apply_to_init():
