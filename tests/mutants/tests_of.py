@@ -93,6 +93,7 @@ ELSEWHERE = {
         "tests/runtime/test_operand.py", "tests/runtime/test_numpy_protocol.py", "tests/runtime/test_events.py",
     ],
     "runtime/core/forward_ad.pyx": ["tests/runtime/test_events.py"],
+    "runtime/core/provenance.pyx": ["tests/runtime/test_anomaly_mode.py"],
     "runtime/core/leaf_gradient.pyx": ["tests/runtime/test_lookup.py"],
     "runtime/core/increment_version.pyx": ["tests/runtime/test_graph.py"],
     "runtime/core/node.pyx": ["tests/runtime/test_lifetime.py"],

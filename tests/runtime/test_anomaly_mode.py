@@ -164,6 +164,15 @@ def test_where_warnings_are_errors_the_text_goes_to_stderr_and_the_error_wins(ca
     assert "Error detected in PoisonBackward" in shown and "Poison.apply(leaf(1.0), leaf(1.0), 0)" in shown
 
 
+def test_a_forward_that_cannot_be_shown_hides_no_error(capsys):
+    with set_detect_anomaly(True):
+        out = Poison.apply(leaf(1.0), leaf(1.0), 0)
+        out.grad_fn.metadata["traceback_"] = 5
+        with pytest.raises(RuntimeError, match="returned nan values"):
+            out.backward()
+    assert "the forward pass of PoisonBackward cannot be shown: TypeError" in capsys.readouterr().err
+
+
 def test_check_nan_false_leaves_the_rest():
     with set_detect_anomaly(True, check_nan=False):
         assert autograd.is_anomaly_enabled() and not autograd.is_anomaly_check_nan_enabled()

@@ -303,6 +303,18 @@ def test_attribute_of_a_tensor():
     assert dies(build)
 
 
+def test_circles_through_nodes_of_any_number_of_edges_are_collected():
+    for count in (1, 2, 3, 5):
+
+        def build():
+            held, x = [], leaf(1.0) * 1
+            x.register_hook(lambda grad: held)
+            held.append(gs.stack([x] * count))  # noqa: B023
+            return weakref.ref(held[0])
+
+        assert dies(build), count
+
+
 def test_circles_stay_alive_while_they_are_used():
     def build():
         y = leaf(1.0) * 2

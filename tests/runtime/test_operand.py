@@ -153,3 +153,18 @@ def test_what_is_no_dtype_is_refused():
     for value, wanted in (("nothing", "a dtype, got"), (None, "a dtype of numbers, got"), (object, "a dtype of numbers, got")):
         with pytest.raises(TypeError, match=f"astype: argument 'dtype' must be {wanted}"):
             gs.astype(gs.ones(2), value)
+
+
+def test_an_index_holds_tensors_at_any_depth():
+    x = np.arange(6.0).reshape(2, 3)
+    for index, plain in (((0, gs.tensor([0, 2])), (0, [0, 2])), ((1, slice(1, None)), (1, slice(1, None))), ([1, 0], [1, 0]),
+                         ((..., [gs.tensor(0), 2]), (..., [0, 2])), (([0, 1], [2, 1]), ([0, 1], [2, 1]))):  # fmt: skip
+        np.testing.assert_array_equal(gs.asarray(x)[index].numpy(), x[plain])
+
+
+def test_asarray_in_another_dtype_keeps_the_history():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = gs.asarray(x * 2, dtype="float32")
+    assert y.dtype == np.float32
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
