@@ -138,6 +138,7 @@ ELSEWHERE = {
     "runtime/replay/tape.pyx": ["tests/runtime/test_compiled.py", "tests/runtime/test_playing.py"],
     "runtime/replay/listing.py": ["tests/runtime/test_compiled.py"],
     "runtime/replay/witness.pyx": ["tests/runtime/test_compiled.py"],
+    "runtime/core/tensor.pyx": ["tests/runtime/test_hooks.py", "tests/runtime/test_graph.py"],
     "runtime/core/told.pyx": ["tests/runtime/test_traced.py"],
     "runtime/func/sets.py": ["tests/runtime/test_patterns.py"],
     "runtime/func/substitution.py": ["tests/runtime/test_colouring.py", "tests/runtime/test_compressed.py"],
