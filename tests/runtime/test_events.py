@@ -10,6 +10,7 @@ import gradspec as gs
 from gradspec import autograd
 from gradspec.autograd import Event, Listener, forward_ad
 from gradspec.core.events import set_mapping, span
+from gradspec.core.told import tell_of_callback
 from gradspec.kernels.program.fusion import set_large
 
 
@@ -220,6 +221,18 @@ class TestOthers:
         (tangent,) = log.events("tangent")
         assert tangent.parent.name == "exp"
         assert [event.parent for event in log.events() if event.name == "multiply"] == [tangent]
+
+    def test_a_callback_ends_with_what_it_gave_or_raised(self):
+        def reciprocal(args, keywords):
+            return 1 / args[0]
+
+        with Log() as log:
+            assert tell_of_callback("reciprocal", reciprocal, (2,), {}) == 0.5
+            with pytest.raises(ZeroDivisionError):
+                tell_of_callback("reciprocal", reciprocal, (0,), {})
+        given, failed = log.events("callback")
+        assert (given.name, given.outputs, given.error) == ("reciprocal", 0.5, None)
+        assert failed.outputs is None and isinstance(failed.error, ZeroDivisionError)
 
     def test_a_mapping_is_asked_for_operators_and_may_run_them(self):
         class Mapping:

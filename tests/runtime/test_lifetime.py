@@ -1,6 +1,7 @@
 """Lifetime: what reference counting alone frees, what the collector frees, and chains too long for recursion."""
 
 import gc
+import itertools
 import sys
 import time
 import weakref
@@ -304,15 +305,20 @@ def test_attribute_of_a_tensor():
 
 
 def test_circles_through_nodes_of_any_number_of_edges_are_collected():
-    for count in (1, 2, 3, 5):
+    """Where the hook that closes the circle is there when the node is made, and where one of the node itself comes later."""
+    for count, later in itertools.product((1, 2, 3, 5), (False, True)):
 
         def build():
             held, x = [], leaf(1.0) * 1
-            x.register_hook(lambda grad: held)
+            if not later:  # noqa: B023
+                x.register_hook(lambda grad: held)
             held.append(gs.stack([x] * count))  # noqa: B023
+            if later:  # noqa: B023
+                x.register_hook(lambda grad: held)
+                held[0].register_hook(lambda grad: None)
             return weakref.ref(held[0])
 
-        assert dies(build), count
+        assert dies(build), (count, later)
 
 
 def test_circles_stay_alive_while_they_are_used():
