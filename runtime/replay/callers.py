@@ -17,6 +17,7 @@ from ..tracing.values import Value, held, mapped
 from .effects import CALLBACK, KEPT, called, kept
 
 OWN = {CALLBACK: called, KEPT: kept}  # what is no operator
+CAST = "cast"  # numbers in another dtype: a kernel, and no operator either
 
 
 @cache
@@ -39,7 +40,7 @@ def is_kernel(line: Instruction) -> bool:
     out = line.outputs
     if line.target is not None or type(out) is not Value or not goes_into(line.name, len(line.arguments)):
         return False
-    if not all(type(item) is Value and item.dtype == out.dtype for item in line.arguments):
+    if not all(type(item) is Value and (item.dtype == out.dtype or line.name == CAST) for item in line.arguments):
         return False
     return out.memory is out and out.layout.c_contiguous and out.layout.count > 0
 

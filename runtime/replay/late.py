@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..tracing.instructions import GUARD, Instruction, does_something, layouts_of
 from ..tracing.values import Value
-from .callers import drawing, is_kernel
+from .callers import CAST, drawing, is_kernel
 from .effects import CALLBACK, KEPT
 from .loops import loop_from, rows_from
 from .sums import sum_from
@@ -60,7 +60,7 @@ def is_call(line: Instruction) -> bool:
 
 def is_steady(line: Instruction) -> bool:
     """Whether an instruction can be no guard, and gives results whose shapes do not hang on values."""
-    if line.name in (CALLBACK, KEPT):
+    if line.name in (CALLBACK, KEPT, CAST):
         return True
     if line.entry is None:
         return False

@@ -2,7 +2,8 @@
 
 Owns which instructions are taken apart so.  The spec says of an operator what its formula is; each part has to be an inner loop
 for operands of these dtypes, all in C's order and of one shape.  So they run with what stands around them.  Booleans among
-numbers are made numbers by a loop of their own, as NumPy makes them.
+numbers are made numbers by a loop of their own, as NumPy makes them.  A tensor that is made of real numbers in another dtype, as
+an optimiser makes its rates, is a cast, which can neither fail nor turn out otherwise.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value
+from .callers import CAST
 from .tape import loop_of
 
 BOOL = np.dtype(bool)
@@ -132,3 +134,18 @@ def spelled(lines: list[Instruction]) -> list[Instruction]:
         else:
             found.append(line)
     return found
+
+
+def cast(lines: list[Instruction]) -> list[Instruction]:
+    """The instructions, with casts in the place of tensors that are made of others."""
+    return [Instruction(CAST, line.arguments[:1], line.outputs, line.line) if is_cast(line) else line for line in lines]
+
+
+def is_cast(line: Instruction) -> bool:
+    out = line.outputs
+    if line.name != "tensor" or len(line.arguments) != 2 or type(out) is not Value or out.memory is not out:
+        return False
+    x, dtype = line.arguments
+    if type(x) is not Value or not isinstance(dtype, np.dtype) or dtype != out.dtype or x.shape != out.shape:
+        return False
+    return x.dtype.kind in "fiu" and dtype.kind == "f" and out.layout.c_contiguous and out.layout.count > 0

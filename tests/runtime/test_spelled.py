@@ -1,5 +1,7 @@
 """Spelled out: operators that are formulas of inner loops run as these, with the bits of the operators."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,12 @@ import gradspec as gs
 from gradspec.generated.op_info import OPS
 from gradspec.replay import passes
 from gradspec.replay.loops import loop_from
-from gradspec.replay.spelled import spelled
+from gradspec.replay.spelled import is_cast, spelled
 from gradspec.tracing.calling import by_keyword
 from gradspec.tracing.instructions import Instruction, layouts_of
 from gradspec.tracing.values import Value
+
+from .test_compiled import values
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3.0, -2.5, 88.0]
 PROGRAMS = [entry for entry in OPS if entry.program]
@@ -106,3 +110,42 @@ def test_it_can_be_switched_off(monkeypatch):
     x = gs.tensor(np.linspace(-1, 1, 5))
     compiled(x)
     assert bits(compiled(x)) == bits(gs.nn.relu(x) * 2) and "forward" in kinds(compiled)
+
+
+@pytest.mark.parametrize(("source", "target"), [("f8", "f4"), ("f4", "f8"), ("i8", "f4")])
+def test_tensors_made_of_tensors_are_casts(source, target):
+    function = lambda x: gs.tensor(x * 3, dtype=np.dtype(target)) * 2  # noqa: E731
+    compiled = gs.compile(function, strict=True)
+    compiled(np.ones((3, 4), source))
+    program = compiled.program.forward
+    assert [step.name for step in program.steps if step.kind == "into"] == ["cast"] and not any(map(is_cast, program.lines))
+    hard = [np.nan, np.inf, -0.0, 1e-46, 1e300, 1 + 2**-30] if source == "f8" else [0, 1, -(2**24) - 1, 2**30 - 1, 3, 7]
+    for array in (np.arange(12).reshape(3, 4), np.resize(hard, (3, 4))):
+        outcomes = []
+        for call in (function, compiled):
+            with warnings.catch_warnings(record=True) as said, np.errstate(all="warn"):
+                warnings.simplefilter("always")
+                outcomes.append((bits(call(gs.asarray(array.astype(source)))), {str(one.message) for one in said}))
+        assert outcomes[0] == outcomes[1]
+
+
+def test_an_optimiser_with_a_step_in_a_tensor_writes_where_its_parameters_are():
+    """Casts of its rates stand between the writes, and cannot fail: no copies of what was written before them are kept."""
+    made = []
+    for compile in (lambda step: step, gs.compile):
+        parameters = [gs.tensor(values((8, 4), seed).astype("f4"), requires_grad=True) for seed in range(3)]
+        optimizer = gs.optim.Adam(parameters, lr=0.1)
+
+        def step(x, parameters=parameters, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = sum((x @ parameter).sum() ** 2 for parameter in parameters)
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        run = compile(step)
+        losses = [bits(run(gs.asarray(values((5, 8), 7).astype("f4")))) for _ in range(6)]
+        made.append((losses, [bits(parameter.detach()) for parameter in parameters]))
+    assert made[0] == made[1]
+    program = run.program.forward
+    assert any(step.name == "cast" for step in program.steps) and not any(step.kind == "copy" for step in program.steps)

@@ -7,6 +7,11 @@ memory with an operand.
 
 from libc.stdint cimport uintptr_t
 
+from ...support cimport capi as cnp
+from ...support.capi cimport PyArray_CopyInto
+
+cnp.import_array()
+
 cdef dict _kernels = {}
 
 
@@ -23,3 +28,11 @@ cdef Into into_of(str name):
 def goes_into(str name, operands):
     """Whether an operator on so many arrays, and nothing else, has such a kernel."""
     return _kernels.get(name, (None, 0))[0] == operands
+
+
+cdef int cast_into(PyObject** operands, ndarray out) except -1:
+    """Numbers in another dtype, as ``np.array(x, dtype)``: no operator's, but what a replay makes of `gs.tensor(x, dtype)`."""
+    return PyArray_CopyInto(out, <ndarray> operands[0])
+
+
+offer_into("cast", 1, cast_into)
