@@ -18,7 +18,7 @@ from gradspec.tracing.values import held
 from . import questions
 from .calls import samples_of
 
-DTYPES = {"float": (np.float32, np.float64, np.complex64), "any": (np.float32, np.complex128)}
+DTYPES = {"float": (np.float32, np.complex128), "any": (np.float64, np.complex64)}
 HARD = (np.inf, -np.inf, np.nan, 0.0, 3e38, -3e38)
 
 
@@ -51,7 +51,7 @@ def test_results_over_operands(op, monkeypatch):
     monkeypatch.setattr("gradspec.replay.moves.LARGEST", 0)  # small triangles would be copied as pieces
     if questions.chosen and op.name not in questions.chosen:
         pytest.skip("not chosen")
-    rng, found, given_up = np.random.default_rng(0), set(), 0
+    rng, found = np.random.default_rng(0), set()
     for case in samples_of(op, DTYPES):
         for name in op.over:
             function = dying(case, name)
@@ -59,8 +59,8 @@ def test_results_over_operands(op, monkeypatch):
             compiled(*case.leaves(requires_grad=False))
             if compiled.program is None or not is_over(compiled.program.forward, op):
                 continue
-            found.add((name, case.dtype))
-            for count in (0, 1, 3, 3):
+            found.add(name)
+            for count in (1, 3):
                 arrays = case.leaves(requires_grad=False)
                 for array in arrays:
                     if array.size:
@@ -71,5 +71,4 @@ def test_results_over_operands(op, monkeypatch):
                     outcome, heard = with_warnings(compiled, arrays)
                     assert same_bits(outcome, wanted), f"{case.source} in {case.dtype.__name__}: {arrays}"
                     assert heard == said, case.source
-                given_up += bool(said)
-    assert {name for name, _ in found} == set(op.over)
+    assert found == set(op.over)
