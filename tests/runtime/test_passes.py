@@ -165,3 +165,34 @@ def test_copies_that_somebody_could_tell_are_made():
 
     for function in (written, both, looked, lambda x: [x.clone()]):
         assert any(name in ("clone", "copy") for name in lowered(function, X))
+
+
+def test_copies_that_are_written_to():
+    """One stays where its source, or a copy of the source, is read later; else the writes are to the source."""
+
+    def kept(x):
+        a = x * 2
+        c = a.copy().copy()
+        c.add_(1)
+        return c, a.sum()
+
+    def both(x):
+        a = x * 2
+        b = a.copy()
+        a.add_(1)
+        b.mul_(3)
+        return a, b
+
+    def gone(x):
+        b = (x * 2).copy()
+        b.mul_(3)
+        c = b.copy()
+        c.add_(1)
+        return c
+
+    for function, count in ((kept, 1), (both, 1), (gone, 0)):
+        compiled = gs.compile(function, strict=True)
+        for k in range(3):
+            found, wanted = (gs.tree_util.tree_leaves(call(gs.asarray(X * k))) for call in (compiled, function))
+            assert [item.tolist() for item in found] == [item.tolist() for item in wanted]
+        assert [line.name for line in compiled.program.forward.lines].count("copy") == count
