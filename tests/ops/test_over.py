@@ -72,3 +72,28 @@ def test_results_over_operands(op, monkeypatch):
                     assert same_bits(outcome, wanted), f"{case.source} in {case.dtype.__name__}: {arrays}"
                     assert heard == said, case.source
     assert found == set(op.over)
+
+
+def test_nothing_that_is_felt_is_done_twice():
+    """A call that begins again has not drawn before, and not written to what it was given."""
+
+    def drawn(x):
+        return gs.softmax(x * 2 + gs.random.standard_normal((4, 300))) * 1
+
+    def written(x):
+        x.add_(1.0)
+        return gs.softmax(x * 2) * 1
+
+    for function, over in ((drawn, False), (written, True)):
+        compiled = gs.compile(function, strict=True)
+        for hard in (1.0, 1.0, np.inf, 1.0, np.inf):
+            outcomes = []
+            for call in (compiled, function):
+                x = gs.asarray(np.linspace(-1, 1, 1200).reshape(4, 300))
+                x.numpy()[2, 7] = hard
+                gs.manual_seed(5)
+                with np.errstate(all="ignore"):
+                    found = held(call(x))
+                outcomes.append((found.tobytes(), x.tolist(), gs.random.standard_normal(()).item()))
+            assert outcomes[0] == outcomes[1]
+        assert is_over(compiled.program.forward, next(op for op in OPS if op.name == "softmax")) == over
