@@ -92,7 +92,7 @@ def test_every_derivative_at_other_inputs():
             except Exception:  # what autograd refuses
                 continue
             asked += 1
-            taken = gs.trace(function, *case.leaves(requires_grad=False))
+            taken = gs.trace(function, *case.leaves(requires_grad=False), check=False)
             found = taken.run(*moved(case), **taken.states())
             pairs = zip(flat(found), flat(wanted), strict=True)
             if not all(held(b) is None or same_bits(held(a), held(b)) for a, b in pairs):
