@@ -6,6 +6,7 @@ refuse them; then nothing is asked.
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 
 import numpy as np
@@ -21,7 +22,7 @@ from gradspec.codegen.verify.evaluate import Evaluator
 from gradspec.codegen.verify.forms import other_shapes
 from gradspec.codegen.verify.laws import MOST, kind_of
 
-from .calls import anew, applied, flat, in_place_only
+from .calls import applied, flat, in_place_only
 from .near import assert_close
 from .questions import of_each, of_entries
 from .spec import PACKAGE, the_spec
@@ -68,7 +69,7 @@ def places_of(op, arguments):
 @of_each(asked, calls, "call")
 def test_both_modes_answer(op, call):
     """<grad, tangent of y> = <gradient of x, tangent of x>, and a batch of tangents has the shape of its rows."""
-    arguments = {name: anew(value) for name, value in call.arguments.items()}
+    arguments = {name: copy.deepcopy(value) for name, value in call.arguments.items()}
     places = places_of(op, arguments)
     leaves = [gs.tensor(arguments[name], requires_grad=True) for name in places]
 
