@@ -98,3 +98,15 @@ def test_parts_are_numpys_views(shape, sections, axis):
 def test_parts_that_there_are_not(sections, error, says):
     with pytest.raises(error, match=says):
         kernels.split(np.zeros((4, 3)), sections, 0)
+
+
+def test_what_pad_copied_goes_back_to_where_it_came_from():
+    """The adjoint of NumPy's padding, which is linear."""
+    rng = np.random.default_rng(0)
+    x, widths = rng.normal(size=(3, 4)), ((1, 2), (0, 3))
+    for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        padded = np.pad(x, widths, mode)
+        g = rng.normal(size=padded.shape)
+        back = kernels.pad_backward(g, x.shape, widths, mode)
+        assert back.shape == x.shape
+        np.testing.assert_allclose(np.sum(padded * g), np.sum(x * back), rtol=1e-12)

@@ -250,7 +250,7 @@ ELSEWHERE = {
     "runtime/optim/decays.py": ["tests/runtime/test_optimizers.py"],
     "runtime/optim/lbfgs.py": ["tests/runtime/test_optim.py"],
     "runtime/optim/lr_scheduler.py": ["tests/runtime/test_optim.py"],
-    "runtime/optim/optimizer.py": ["tests/runtime/test_optim.py"],
+    "runtime/optim/optimizer.py": ["tests/runtime/test_optim.py", "tests/runtime/test_optimizers.py", "tests/runtime/test_sparse_gradients.py"],
     "runtime/optim/others.py": ["tests/runtime/test_optimizers.py"],
     "runtime/optim/rmsprop.py": ["tests/runtime/test_optim.py"],
     "runtime/optim/scheduler.py": ["tests/runtime/test_optimizers.py"],
