@@ -5,6 +5,8 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
+from gradspec.core.leaf_gradient import rows_of_gradient
+from gradspec.nn import lookup
 
 WEIGHT = np.arange(1.0, 9.0).reshape(4, 2)
 INDICES = np.array([[1, 3], [3, 3]])
@@ -76,3 +78,15 @@ def test_bags_divide_gradients_by_how_often_an_index_stands_there():
         assert slope[:, 0].tolist() == [0, 1, 5, 1, 1]
     with pytest.raises(ValueError, match="does not support scaling the gradient by the frequency if mode is 'max'"):
         gs.nn.embedding_bag(places, weight, mode="max", scale_grad_by_freq=True)
+
+
+def test_rows_wait_only_where_it_is_asked_for():
+    for options, waits in (({}, False), ({"sparse": True}, True)):
+        weight = gs.tensor(WEIGHT, requires_grad=True)
+        gs.nn.embedding(INDICES, weight, **options).sum().backward()
+        assert (rows_of_gradient(weight) is not None) is waits
+        assert weight.grad.numpy()[:, 0].tolist() == [0, 1, 0, 3]
+
+
+def test_the_module_shows_its_function_alone():
+    assert dir(lookup) == ["embedding"]
