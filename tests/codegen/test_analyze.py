@@ -535,3 +535,19 @@ def test_jet_names_the_operator_of_all_coefficients(small, entry, wanted):
   jvp: 2 * x_t
   {entry}
 """)  # fmt: skip
+
+
+@pytest.mark.parametrize(("signature", "over", "wanted"), [
+    ("doubled(x) -> z", "[y]", "over: 'y' is not an array input"),
+    ("doubled(x) -> y, z", "[x]", "over: is for an op with one output"),
+])  # fmt: skip
+def test_over_names_inputs_of_an_op_with_one_output(small, signature, over, wanted):
+    assert wanted in small.refusal("analyze", f"""\
+- op: {signature}
+  doc: Twice.
+  forward: x + x
+  over: {over}
+  vjp:
+    x: 2 * grad
+  jvp: 2 * x_t
+""")  # fmt: skip
