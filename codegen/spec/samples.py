@@ -18,6 +18,7 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 from .constants import CONSTANTS, FUNCTIONS
 from .limits import ELEMENTS, OPERATIONS, bounded

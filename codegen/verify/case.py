@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 from ..errors import ErrorList
 from ..spec.cases import case_at, named

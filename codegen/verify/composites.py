@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 from ..errors import ErrorList
 from ..rules.statements import RESULT

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 from ..spec.model import LAWS, Op
 from ..spec.samples import seed_of

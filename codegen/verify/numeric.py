@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 TOLERANCE = 1e-6
 STEP = 2.0**-12

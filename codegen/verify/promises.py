@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.random
 
 from ..spec.model import Formula, Op
 from ..spec.results import choices, dtype_of, result_dtype
