@@ -7,6 +7,7 @@ Which rules take a batch as it is follows from what they are made of; the others
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad
@@ -158,3 +159,40 @@ def compare_summed(one, other, kind, what):
 @of_samples(lambda op: op.inputs, question=[a_batch_is_its_rows, a_batch_of_tangents_is_its_rows, a_batch_of_tangents_is_differentiated_again])
 def test_batches(case, question):
     question(case)
+
+
+def test_a_wrong_row_is_named():
+    x = gs.asarray(np.arange(6.0).reshape(ROWS, 2))
+    rows = [[row] for row in x]
+    total = [gs.asarray(mixed(array(x)))]
+    close_to_rows([x], total, rows.__getitem__, "sum")
+    for wrong in range(ROWS):
+        off = array(x).copy()
+        off[wrong, 1] += 1e-6
+        with pytest.raises(AssertionError, match=f"row {wrong}, sum"):
+            close_to_rows([gs.asarray(off)], total, rows.__getitem__, "sum")
+
+
+class Square:
+    """A case of a square."""
+
+    leaves = staticmethod(lambda requires_grad=True: [gs.tensor(np.array([0.3, -1.2]), requires_grad=requires_grad)])
+
+    def __call__(self, x):
+        return [x * x]
+
+
+@pytest.mark.parametrize("wrong", range(ROWS))
+def test_a_row_that_forgets_what_it_hangs_on_is_found(wrong, monkeypatch):
+    right = grad
+
+    def forgetful(*args, is_grads_batched=False, create_graph=False, **keywords):
+        found = right(*args, is_grads_batched=is_grads_batched, create_graph=create_graph, **keywords)
+        if not (is_grads_batched and create_graph):
+            return found
+        return [gs.stack([row.detach() if i == wrong else row for i, row in enumerate(batch)]) for batch in found]
+
+    a_batch_is_its_rows(Square())
+    monkeypatch.setitem(a_batch_is_its_rows.__globals__, "grad", forgetful)
+    with pytest.raises(AssertionError, match="second derivative by input"):
+        a_batch_is_its_rows(Square())

@@ -8,8 +8,10 @@ gives the gradient of the program that nobody wrote to.
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 import gradspec as gs
 from gradspec.autograd import grad, saved_tensors_hooks
@@ -204,3 +206,28 @@ QUESTIONS = [refused_or_harmless, hooks_see_all_that_is_saved, arrays_of_an_inde
 @of_samples(lambda op: op.inputs and op.form != "nondifferentiable", REAL, question=QUESTIONS)
 def test_writes(case, question):
     question(case)
+
+
+class Unguarded(gs.autograd.Function):
+    """A square that keeps an array of its own, which no version guards."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.kept = values(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2 * gs.asarray(ctx.kept)
+
+
+def test_what_no_version_guards_is_found():
+    class Square:
+        op = SimpleNamespace(arguments=[("x", "Array", None, False)])
+        places = [("x", None)]
+        arguments = staticmethod(lambda: {"x": np.array([0.3, -1.2])})
+        apply = staticmethod(lambda arguments: Unguarded.apply(gs.asarray(arguments["x"])))
+
+    for question in (refused_or_harmless, hooks_see_all_that_is_saved):
+        with pytest.raises(AssertionError, match="leaf"):
+            question(Square())
