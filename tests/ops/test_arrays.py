@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -164,6 +165,23 @@ def of_cotangents_and_tangents(case):
 @of_samples(layout=[of_the_inputs, of_indices_masks_and_whole_numbers, of_cotangents_and_tangents])
 def test_layouts_do_not_matter(case, layout):
     layout(case)
+
+
+def test_what_reads_memory_in_its_order_is_found():
+    class Case:
+        op = SimpleNamespace(name="in_memory", inputs=("x",))
+        is_first, places, arrays = True, [("x", None)], [np.arange(6.0).reshape(2, 3)]
+        leaves = staticmethod(lambda: [gs.asarray(a.copy(), requires_grad=True) for a in Case.arrays])
+
+        def __call__(self, x):
+            return [x * self.factor(array(x))]
+
+    case = Case()
+    case.factor = lambda a: a
+    of_the_inputs(case)
+    case.factor = lambda a: a.ravel("K").reshape(a.shape)
+    with pytest.raises(AssertionError, match="Fortran"):
+        of_the_inputs(case)
 
 
 @of_samples(lambda op: op.inputs and sum(t == "Array" for _, t, *_ in op.arguments) > 1, REAL)
