@@ -18,6 +18,7 @@ from ..package import Package
 from ..rules.calls import reached
 
 COMPILED = (".pyx", ".pxd", ".pxi", ".h", ".c")
+TRANSLATED = (".pyx", ".pxd", ".pxi")  # to C, which is not compiled again where it is the same
 _MODULES = (".py", ".pyx", ".pxd")
 _DEFINED = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(|^(\w+)(?:\s*:[^=\n]*)?\s*=[^=]", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*from\s+([.\w]+)\s+c?import\s+(?:\(([^)]*)\)|((?:[^\n#\\]|\\\n)+))", re.MULTILINE)
@@ -33,7 +34,7 @@ class Sources:
         self._files, self._defining = functools.cache(self._find_files), functools.cache(self._find_defining)
         self._uses, self._with_used = functools.cache(self._find_uses), functools.cache(self._find_with_used)
         self._text = functools.cache(lambda path: path.read_text(encoding="utf-8"))
-        self._built = functools.cache(self._find_built)
+        self._built, self._translated = functools.cache(self._find_built), functools.cache(self._find_translated)
 
     def of_kernel(self, name: str) -> frozenset[Path]:
         """The files that a kernel is made of: all kernels where nothing defines it by that name."""
@@ -49,7 +50,12 @@ class Sources:
 
     def unbuilt(self, paths: Iterable[Path]) -> bool:
         """Whether what is compiled of some files is older than they are."""
-        return any(path.stat().st_mtime_ns > self._built(path.parent) for path in paths if path.suffix in COMPILED)
+        compiled = [path for path in paths if path.suffix in COMPILED]
+        translated = min((self._translated(path) for path in compiled if path.suffix == ".pyx"), default=0)
+        return any(
+            path.stat().st_mtime_ns > max(self._built(path.parent), translated if path.suffix in TRANSLATED else 0)
+            for path in compiled
+        )
 
     # Names.
 
@@ -116,6 +122,15 @@ class Sources:
         if times or folder == self._top:  # another package may be installed anywhere: nothing says that what is built is older
             return max(times, default=0 if self.package.is_library else sys.maxsize)
         return self._built(folder.parent)
+
+    def _find_translated(self, path: Path) -> int:
+        """When a module was last translated to the C that its extension holds."""
+        module = ".".join([self.package.name, *path.relative_to(self._top).with_suffix("").parts])
+        notes = self.package.path("build").glob(f"*/{module}.dep")
+        return max((note.stat().st_mtime_ns for note in notes if self._holds(path, note.with_suffix(".c"))), default=0)
+
+    def _holds(self, path: Path, c: Path) -> bool:
+        return c.exists() and c.stat().st_mtime_ns <= self._built(path.parent)
 
     def _extensions(self, folder: Path) -> Iterator[Path]:
         built = [*self.package.path("build").glob(f"*/{self.package.runtime}/{folder.as_posix()}/*")]

@@ -101,3 +101,30 @@ def test_compiled_sources_are_built_or_not(sources):
     assert Sources(sources.package).unbuilt(softmax)
     (built.parent / "modules.cpython-2-other.so").write_bytes(b"")  # of another Python
     assert Sources(sources.package).unbuilt(softmax)
+
+
+def test_a_source_that_gives_the_same_c_is_built(sources):
+    """Its extension is older than it, for nothing was compiled."""
+    folder = sources.package.path("build") / "cp3"
+    built = [folder / part / f"modules{EXTENSION_SUFFIXES[0]}" for part in ("runtime/kernels", "runtime")]
+    made = [folder / f"gradspec.kernels.{module}{suffix}" for module in ("rows.softmax", "loops.span") for suffix in (".c", ".dep")]
+    for path in (*built, *made):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    softmax = sources.of_kernel("softmax")
+    for path in softmax:
+        os.utime(path, (50, 50))
+    for extension, c, note, unbuilt in ((40, 30, 60, False), (40, 30, 45, True), (40, 45, 60, True), (60, 30, 45, False)):
+        for paths, time in ((built, extension), (made[::2], c), (made[1::2], note)):
+            for path in paths:
+                os.utime(path, (time, time))
+        for header in (path for path in softmax if path.suffix == ".h"):
+            os.utime(header, (20, 20))
+        assert Sources(sources.package).unbuilt(softmax) == unbuilt, (extension, c, note)
+    for path in built:
+        os.utime(path, (40, 40))
+    for path in made:
+        os.utime(path, (60 if path.suffix == ".dep" else 30,) * 2)
+    (header,) = (path for path in softmax if path.name == "rows.h")  # which the C includes
+    os.utime(header, (50, 50))
+    assert Sources(sources.package).unbuilt(softmax)
