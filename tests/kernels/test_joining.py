@@ -56,6 +56,8 @@ def test_rows_of_arrays_are_numpys(dtype, layout, axis):
 
 
 def test_what_differs_is_left_to_numpy():
+    for others in (np.array([["a", "bc"]]), np.array([[None, "x"]])):
+        same(kernels.concatenate([others, others], 0), np.concatenate([others, others], 0))
     single, double = np.ones((2, 3), np.float32), np.ones((2, 3))
     same(kernels.stack([single, double], 0), np.stack([single, double]))
     same(kernels.concatenate([single, double], 1), np.concatenate([single, double], 1))
