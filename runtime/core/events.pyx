@@ -13,7 +13,8 @@ import warnings
 from libc.stdint cimport int64_t, uint64_t
 
 from .grad_mode cimport (
-    BY_OPERATOR, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadObjects, ThreadState, thread_objects, thread_state,
+    BY_OPERATOR, FORWARD_DISABLED, GRAD_DISABLED, INFERENCE, LISTENING, MAPPED, ThreadObjects, ThreadState, thread_objects,
+    thread_state,
 )
 from . cimport grad_mode as modes
 from .node cimport Node

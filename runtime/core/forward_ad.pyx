@@ -173,7 +173,7 @@ cdef int push(Jvp jvp, Jvp whole, tuple outputs, tuple inputs, bint linear) exce
         if tangents is None:
             continue
         if state.flags & BATCHED and batch_of(level) < 0:
-            formulas[thread_objects().dual_levels[level - 1]] = formula(jvp, primals_at(outputs, level), primals_at(inputs, level))
+            formulas[thread_objects().dual_levels[level - 1]] = told(jvp, primals_at(outputs, level), primals_at(inputs, level))
             continue
         if state.flags & LISTENING:
             results = push_heard(state, jvp, whole, outputs, inputs, tangents, linear, level)
@@ -198,7 +198,7 @@ cdef class Formula:
         return self.jvp(outputs, inputs, tangents)
 
 
-cdef Formula formula(Jvp jvp, tuple outputs, tuple inputs):
+cdef Formula told(Jvp jvp, tuple outputs, tuple inputs):
     cdef Formula found = Formula()
     found.jvp, found.outputs, found.inputs = jvp, outputs, inputs
     return found

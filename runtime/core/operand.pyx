@@ -235,8 +235,9 @@ cdef object star(tuple values, dict keyword, str op, str argument, bint optional
         keyword = renamed(keyword, (argument,), op)
     if keyword:
         if list(keyword) != [argument] or values:
+            hints = "".join([of_keyword(name, (argument,)) for name in keyword])
             raise TypeError(f"{op}: expected ints or {argument}=..., got the keywords {', '.join(keyword)}"
-                            f"{' as well as ints' if values else ''}{''.join([of_keyword(name, (argument,)) for name in keyword])}")
+                            f"{' as well as ints' if values else ''}{hints}")
         return keyword[argument]
     if not values and optional:
         return None

@@ -1,7 +1,7 @@
 """What is done without an operator, told to listeners.
 
-Owns the words for it: a copy that the runtime makes of an array, a write by which a composite operator, or a step of a
-backward pass, stores what it has computed, a hook, and a function that the program calls back.  A listener that follows values finds
+Owns the words for it: a copy that the runtime makes of an array, a write by which a composite operator, or a step of a backward
+pass, stores what it has computed, a hook, and a function that the program calls back.  A listener that follows values finds
 each of them so.
 """
 

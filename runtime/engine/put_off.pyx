@@ -30,7 +30,7 @@ cdef bint may_wait(Node node, bint needed) except -1:
 
 
 cdef object arrived(GraphTask task, Node node, object grad, bint needed):
-    """The large gradient that arrived at a node, as that node takes it: put off where that pays, an array where it must be one."""
+    """The large gradient that arrived at a node as that node takes it: put off where that pays, an array where it must be."""
     cdef Fusion fusion
     if type(grad) is Fused:
         if (<Fused> grad).array is None:
@@ -64,7 +64,7 @@ cdef object validate_deferred(Node target, int output_nr, Fused grad, Node sourc
 
 
 cdef object add_placed(PyObject* buffer, Node target, int output_nr, Placed grad, Node source):
-    """Add a gradient of some places to what has arrived at a node of one output, and give None; the whole gradient where it cannot be.
+    """Add a gradient of some places to what has arrived at a node of one output and give None; all of it where it cannot be.
 
     Nobody but the buffer may hold the array that is written to, and it stays in C's order, as in `accumulate`.
     """

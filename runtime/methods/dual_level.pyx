@@ -98,8 +98,10 @@ class batched_level(dual_level):
 
     def push(self, TensorBase primal, TensorBase tangents):
         """A tensor with the value and history of `primal` that carries `tangents` at this level."""
-        if thread_state().flags & MAPPED and (found := thread_objects().mapping.push(self, primal, tangents)) is not NotImplemented:
-            return found
+        if thread_state().flags & MAPPED:
+            found = thread_objects().mapping.push(self, primal, tangents)
+            if found is not NotImplemented:
+                return found
         cdef TensorBase dual = primal.alias_with_history()
         if has_tangent(primal):
             take_tangents(dual, primal)
@@ -207,8 +209,10 @@ def make_dual(primal, tangent, *, level=None):
     """
     cdef int index = level_or_innermost(level, "make_dual")
     cdef TensorBase dual, base
-    if thread_state().flags & MAPPED and (found := thread_objects().mapping.make_dual(primal, tangent, level)) is not NotImplemented:
-        return found
+    if thread_state().flags & MAPPED:
+        found = thread_objects().mapping.make_dual(primal, tangent, level)
+        if found is not NotImplemented:
+            return found
     for name, value in (("primal", primal), ("tangent", tangent)):
         if not isinstance(value, TensorBase):
             raise TypeError(f"make_dual: Expected {name} to be a Tensor, got {type(value).__name__}")

@@ -108,7 +108,7 @@ cdef class PyTorchTensor(TensorBase):
         return (array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // array.itemsize
 
     def unfold(self, dimension, size, step):
-        """What windows of `size` elements show, `step` apart along an axis, as a last axis; a view, read-only where they overlap."""
+        """Windows of `size` elements, `step` apart along an axis, along a last axis; a view, read-only where they overlap."""
         return self.windows(dimension, size, step)
 
     def transpose(self, *axes, **named):

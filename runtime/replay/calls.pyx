@@ -13,7 +13,7 @@ from types import CellType
 
 import numpy as np
 
-from ..autograd.nest import parts
+from ..autograd.nest import parts as parts_of
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
 from ..core.node cimport NodeHooks
 from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, wrap
@@ -100,7 +100,7 @@ def pattern_of(item):
         return Pattern("dict", {}, [(key, pattern_of(value)) for key, value in item.items()])
     if type(item) in (tuple, list):
         return Pattern("tuple", item, [pattern_of(value) for value in item])
-    if parts(item) is not None:
+    if parts_of(item) is not None:
         raise TypeError(type(item))
     return Pattern("value" if isinstance(item, NUMBERS) else "object", item)
 

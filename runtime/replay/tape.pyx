@@ -58,7 +58,7 @@ def loop_of(str name, tuple dtypes):
         The slot of the loop, the result's dtype, whether any other loop gives the same bits: arithmetic, rounded once.
     """
     cdef Ufunc ufunc
-    cdef int slot, kind
+    cdef int slot
     try:
         ufunc = offered(name)
     except KeyError:

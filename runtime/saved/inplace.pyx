@@ -11,7 +11,9 @@ import numpy as np
 
 from ..core.accumulate_grad cimport any_needs_grad, needs_grad, set_history
 from ..support cimport capi as cnp
-from ..support.capi cimport NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray
+from ..support.capi cimport (
+    NPY_ARRAY_WRITEABLE, PyArray_BYTES, PyArray_FLAGS, PyArray_ITEMSIZE, PyArray_SIZE, PyArray_TYPE, ndarray,
+)
 from .copy_slices cimport pass_by, rebase
 from ..core.told cimport tell_of_copy, tell_of_write
 from ..core.forward_ad cimport has_tangent, take_tangents
@@ -21,7 +23,9 @@ from ..kernels.program.ufunc cimport EVERY, Ufunc
 from ..core.node cimport Node
 from ..core.operand cimport REALS, Claim, array_of, as_operand, as_real_operand, claimed_operand
 from .snapshot cimport begin_write
-from ..core.tensor cimport INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap
+from ..core.tensor cimport (
+    INFERENCE_TENSOR, PLAIN, PURE_VIEW, REQUIRES_GRAD, TANGENT, VIEW, Creation, TensorBase, TensorExtra, wrap,
+)
 from .modes cimport put_back
 from .view cimport ViewStep, adopt, check_inplace, replayed
 

@@ -10,7 +10,9 @@ from libc.math cimport INFINITY
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+)
 from . import choice, powers
 from ..loops.memory cimport empty
 from ..loops.plain cimport is_plain

@@ -17,7 +17,9 @@ from libc.math cimport INFINITY, NAN
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+)
 from ..loops.elsewhere import one_by_one, scipy_function
 from ..loops.flags cimport fp_clear
 from ..loops.memory cimport empty

@@ -1,10 +1,10 @@
 """Powers with one whole exponent for all elements, by products, and square roots.
 
-Owns loops for float32 and float64, exponents up to 64, and those of a half.  The exponents 2 and -1 are one product or quotient.
-Of others float32 is computed in double; float64 in pairs of numbers, the product and what it was rounded by, so that the result is
-off by little more than half of its last digit.  A root, and one by a root, too.  The C library's pow
-takes what over- or underflows on the way, and raises the flags; NumPy's loop everything else: of a negative base it calls that
-library for each element, which takes a hundred times as long.  The limit is memory.
+Owns loops for float32 and float64, exponents up to 64, and those of a half.  The exponents 2 and -1 are one product or
+quotient. Of others float32 is computed in double; float64 in pairs of numbers, the product and what it was rounded by, so that
+the result is off by little more than half of its last digit.  A root, and one by a root, too.  The C library's pow takes what
+over- or underflows on the way, and raises the flags; NumPy's loop everything else: of a negative base it calls that library for
+each element, which takes a hundred times as long.  The limit is memory.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ cdef inline int whole(real value) noexcept nogil:
 
 
 cdef inline bint by_roots(real* x, real exponent, real* y, npy_intp n) noexcept nogil:
-    """Whether the powers were those of a half: roots by NumPy's loop, part by part, so that it finds what it wrote in the cache."""
+    """Whether the powers were those of a half: roots by NumPy's loop, part by part, so that the cache has what it wrote."""
     cdef npy_intp start = 0, some
     cdef npy_intp[2] steps = [sizeof(real), sizeof(real)]
     cdef char* args[2]

@@ -37,7 +37,7 @@ cdef inline bint within(Axis* axis, npy_intp tap, npy_intp* first, npy_intp* las
 
 cdef void multiply(real* x, real* weight, real* y, Axis* axes, Sum which) noexcept nogil:
     """The products of one channel of the input and one of the result."""
-    cdef npy_intp a, b, c, a0, a1, b0, b1, c0, c1, i, j, k, s, t, u, n, from_a, from_b, from_c, stride = axes[2].stride
+    cdef npy_intp a, b, c, a0, a1, b0, b1, c0, c1, i, k, s, t, u, n, from_a, from_b, from_c, stride = axes[2].stride
     cdef real w, total
     cdef real* row
     cdef real* found

@@ -3,8 +3,8 @@
 
 An image is padded once and split by the stride, so that what a kernel's element meets is the image from some offset on, for
 all places where the kernel stands at once; what is computed beside the ends of rows is left out of the result.  Owns that
-layout; the loops are those of `convolution_tiles`.  Where kernels stand is told by the tables of the module `convolution`, whose matrix
-products take what raised a floating-point flag, and all where there are no such loops.  No bit depends on the number of
+layout; the loops are those of `convolution_tiles`.  Where kernels stand is told by the tables of the module `convolution`, whose
+matrix products take what raised a floating-point flag, and all where there are no such loops.  No bit depends on the number of
 threads.
 """
 

@@ -1,7 +1,8 @@
 """Gradients that are zeros but for some places: what reading a part of an array gives in a backward pass.
 
-Owns the two things that become of one: a whole array, or an addition to an array that is there, whose cost does not grow with that
-array.  A loop over the rows of an array would otherwise make and add as many whole arrays as there are rows.  Knows no engine.
+Owns the two things that become of one: a whole array, or an addition to an array that is there, whose cost does not grow with
+that array.  A loop over the rows of an array would otherwise make and add as many whole arrays as there are rows.  Knows no
+engine.
 """
 
 import numpy as np

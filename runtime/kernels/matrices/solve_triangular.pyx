@@ -1,7 +1,7 @@
 """Triangular systems by substitution, block by block.
 
 Owns the substitution: a loop for blocks on the diagonal and for a single right-hand side, and NumPy's matrix product for what is
-left of the diagonal.  SciPy's trsm would be a second BLAS, whose threads and NumPy's wait for one another.  Knows nothing of autograd.
+left of the diagonal.  SciPy's trsm would be a second BLAS, whose threads and NumPy's wait for one another.  Knows no autograd.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """How an operand is broadcast to a shape: again and again along some axes, in its own order along the others.
 
-Owns the question for the cases that need no iterator: a number, a row, a column, a block of rows or columns, again and again, each row
-several times, and rows that lie equally far apart.
+Owns the question for the cases that need no iterator: a number, a row, a column, a block of rows or columns, again and again,
+each row several times, and rows that lie equally far apart.
 """
 
 from ...support.capi cimport PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, ndarray, npy_intp

@@ -1,8 +1,8 @@
 """Kernels that put their result into an array that is there, so that a replay needs no new one.
 
-Owns which operators have one, by name; the kernel itself says so.  It computes the bits that the operator's forward computes on the
-same operands, gives the same warnings, and takes an array of the dtype and the shape of the result, in C's layout, that shares no
-memory with an operand.
+Owns which operators have one, by name; the kernel itself says so.  It computes the bits that the operator's forward computes on
+the same operands, gives the same warnings, and takes an array of the dtype and the shape of the result, in C's layout, that
+shares no memory with an operand.
 """
 
 from libc.stdint cimport uintptr_t

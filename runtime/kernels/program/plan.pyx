@@ -166,7 +166,7 @@ cdef class _Planner:
         return slot
 
     cdef int inverse_of(self, Ufunc ufunc, list operands, int slot) except -2:
-        """The register of 1 / c where a real number is divided by a known c, a power of two: the product has the same bits; else -1."""
+        """The register of 1 / c where a number is divided by a known power of two c: the product has the same bits; else -1."""
         cdef int number
         if ufunc.function is not np.divide or slot > 1 or self.inputs[operands[1]] >= 0:
             return -1

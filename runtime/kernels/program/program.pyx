@@ -12,7 +12,9 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from libc.stdlib cimport free, malloc
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+)
 from .broadcast cimport Rows, find_rows
 from .deferred cimport Deferred, deferred_among
 from ..loops.flags cimport fp_clear, fp_raised
@@ -249,7 +251,9 @@ cdef class Program:
                 if PyArray_NDIM(item) == 0 or is_spread(item) and same_shape(lead, item):
                     code += UNIFORM
                 elif not (is_plain(item) and same_shape(lead, item)):
-                    if not find_rows(item, PyArray_NDIM(lead), PyArray_DIMS(lead), item_size(code), &rows) or frame.length not in (0, rows.length):
+                    if not find_rows(item, PyArray_NDIM(lead), PyArray_DIMS(lead), item_size(code), &rows):
+                        return self.step_by_step(inputs, wanted)
+                    if frame.length not in (0, rows.length):
                         return self.step_by_step(inputs, wanted)
                     repeats[i], strides[i], periods[i] = rows.repeat, rows.stride, rows.period
                     frame.length = rows.length

@@ -3,8 +3,7 @@
 Owns the direct path: operands that are contiguous, aligned and of one inexact dtype go straight to the inner loop that
 NumPy itself would pick, so results are NumPy's to the bit.  Elementary functions are the exception: their loops are ours if
 program/vectors.pyx has some.  All other operands, and every call that raised a floating-point flag, go through the ufunc, which
-broadcasts, promotes, and warns as `numpy.errstate` says, with the same loops.
-Knows nothing of autograd.
+broadcasts, promotes, and warns as `numpy.errstate` says, with the same loops.  Knows nothing of autograd.
 """
 
 from cpython.ref cimport PyObject
@@ -13,7 +12,8 @@ from libc.string cimport memmove
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
+from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_ITEMSIZE
+from ...support.capi cimport PyArray_NDIM, PyArray_SIZE, PyArray_TYPE
 from .broadcast cimport Rows, broadcast_dims, cut_rows, find_rows
 from .deferred cimport Deferred, deferred_among
 from ..loops.flags cimport fp_clear, fp_raised
@@ -49,10 +49,10 @@ cdef enum:
 
 # What loops over vectors compute about as fast as memory brings the operands.
 _QUICK = frozenset({
-    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "conjugate", "copysign", "divide", "equal", "fabs", "floor",
-    "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not", "logical_or",
-    "maximum", "minimum", "multiply", "negative", "not_equal", "positive", "reciprocal", "rint", "sign", "signbit", "sqrt", "square",
-    "subtract", "trunc",
+    "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "conjugate", "copysign", "divide", "equal", "fabs",
+    "floor", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal", "logical_and", "logical_not",
+    "logical_or", "maximum", "minimum", "multiply", "negative", "not_equal", "positive", "reciprocal", "rint", "sign", "signbit",
+    "sqrt", "square", "subtract", "trunc",
 })
 
 
@@ -329,8 +329,8 @@ cdef class Ufunc:
 cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=False, bint costly=True):
     """A function with inner loops of ours, called on plain arrays of the four inexact dtypes, NULL where there is none.
 
-    `function` does what is left, and gives the same numbers.  Results have the dtype of the operands, the first of which is
-    bool where `masks` is set; `costly` says that an element takes longer than memory does.  A loop takes contiguous operands, and steps of 0 where it has several.
+    `function` does what is left, and gives the same numbers.  Results have the dtype of the operands, of which the first is bool
+    where `masks` is set; `costly`: an element takes longer than memory does.  Loops take contiguous operands, or steps of 0.
     """
     cdef Ufunc ufunc = Ufunc(function, function.__name__.lstrip("_"), EVERY, operands)
     cdef int slot

@@ -1,9 +1,8 @@
 """Sums, means and extremes along axes, and broadcasting back, without NumPy's iterators: every loss ends in one of them.
 
-Owns the arrays that need no iterator: plain ones of an inexact dtype whose reduced axes lie together, and rows that lie equally far
-apart.  NumPy's own inner loops
-reduce them, in NumPy's order, so results are NumPy's to the bit.  `reductions` takes all other arrays, and those that raised a
-floating-point flag.  Knows nothing of autograd.
+Owns the arrays that need no iterator: plain ones of an inexact dtype whose reduced axes lie together, and rows that lie equally
+far apart.  NumPy's own inner loops reduce them, in NumPy's order, so results are NumPy's to the bit.  `reductions` takes all
+other arrays, and those that raised a floating-point flag.  Knows nothing of autograd.
 """
 
 from libc.string cimport memcpy, memset
@@ -94,7 +93,7 @@ cdef void reduce_part(void* context, npy_intp start, npy_intp stop) noexcept nog
 
 
 cdef npy_intp pitch_of(ndarray x, Span* span, npy_intp item) noexcept:
-    """Bytes from one row to the next, of a plain array or where the rows are reduced; 0 where they do not lie equally far apart."""
+    """Bytes from one row to the next, of a plain array or where the rows are reduced; 0 where they are not equally far apart."""
     cdef Rows rows
     if is_plain(x):
         return span.length * span.inner * item

@@ -8,7 +8,9 @@ The expressions of `class_losses` take all others, and what raised a floating-po
 import numpy as np
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+)
 from . import class_losses as expressions
 from .softmax_rows cimport CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD, compute, plain
 from ..loops.flags cimport fp_clear, fp_raised
@@ -26,15 +28,17 @@ def class_losses(x, target, axis, ignore_index):
     """Minus the element at the class, 0 where that is not counted, as `class_losses.class_losses`."""
     cdef ndarray x_ = plain(x), y, classes
     cdef npy_intp ignored = 0
+    cdef npy_intp* places
     cdef Span span
     if x_ is not None and find_span(x_, axis, &span) and span.first == span.last and PyArray_SIZE(x_):
         classes = find_classes(target, x_, &span, ignore_index, &ignored)
         if classes is not None:
             y = empty_reduced(x_, &span, False)
+            places = <npy_intp*> PyArray_BYTES(classes)
             if PyArray_TYPE(x_) == cnp.NPY_FLOAT32:
-                take_losses(<float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y), &span, <npy_intp*> PyArray_BYTES(classes), ignored)
+                take_losses(<float*> PyArray_BYTES(x_), <float*> PyArray_BYTES(y), &span, places, ignored)
             else:
-                take_losses(<double*> PyArray_BYTES(x_), <double*> PyArray_BYTES(y), &span, <npy_intp*> PyArray_BYTES(classes), ignored)
+                take_losses(<double*> PyArray_BYTES(x_), <double*> PyArray_BYTES(y), &span, places, ignored)
             return y
     return expressions.class_losses(x, target, axis, ignore_index)
 

@@ -8,7 +8,9 @@ away, went out of range or raised a floating-point flag.
 from libc.math cimport isinf, sqrt
 
 from ...support cimport capi as cnp
-from ...support.capi cimport PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp
+from ...support.capi cimport (
+    PyArray_BYTES, PyArray_CheckExact, PyArray_DIMS, PyArray_NDIM, PyArray_SIZE, PyArray_TYPE, ndarray, npy_intp,
+)
 from . import moments
 from ..reductions import reductions_loops
 from ..loops.flags cimport fp_clear, fp_raised

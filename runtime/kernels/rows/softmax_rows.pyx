@@ -1,8 +1,8 @@
 """Softmax and its kin, and their adjoints, on rows or columns that stay in the cache.
 
 Owns the loops.  Each row is read once from memory and stays in cache through all of them.  They are NumPy's own but for what is
-slow on short rows: the maximum, the sum, and the passes of `softmax_passes`.  Some of them clear the floating-point flags, so that flags are looked at
-before each.  The limit is NumPy's loop for exp over the same elements, about half of the time.
+slow on short rows: the maximum, the sum, and the passes of `softmax_passes`.  Some of them clear the floating-point flags, so
+that flags are looked at before each.  The limit is NumPy's loop for exp over the same elements, about half of the time.
 """
 
 from libc.stdlib cimport free, malloc
