@@ -52,6 +52,7 @@ def test_another_skip_fails_on_ci_and_is_printed_everywhere(tmp_path, reason, ci
         (tmp_path / name).write_text((Path(__file__).parent / name).read_text())
     (tmp_path / "test_program.py").write_text(PROGRAM.format(reason=reason))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path]
-    done = subprocess.run(command, env=os.environ | {"CI": ci}, capture_output=True, text=True, cwd=tmp_path)
+    environment = os.environ | {"CI": ci, "PYTHONPATH": str(Path(__file__).parents[1])}  # where `tests` is
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == code, done.stdout
     assert "    2 of at most" in done.stdout and reason.split()[0] in done.stdout
