@@ -2,9 +2,10 @@
 
 from cpython.ref cimport PyObject
 
-from .grad_mode cimport GRAD_DISABLED, ThreadState
+from .forward_ad cimport levels_of
+from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState
 from .node cimport Node, NodeHooks
-from .tensor cimport REQUIRES_GRAD, VIEW, TensorBase, check_view, is_tensor
+from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, is_tensor
 
 cdef class AccumulateGrad(Node):
     cdef TensorBase leaf
@@ -30,7 +31,11 @@ cdef inline int connect_two(Node node, ThreadState* state, object a, object b) e
 
 cdef inline bint needs_grad(ThreadState* state, object value) except -1:
     """Whether an operation on `value` has to be recorded."""
-    if not is_tensor(value) or not (<TensorBase> value).flags & (REQUIRES_GRAD | VIEW) or state.flags & GRAD_DISABLED:
+    if not is_tensor(value) or not (<TensorBase> value).flags & (REQUIRES_GRAD | TANGENT | VIEW):
+        return False
+    if (<TensorBase> value).flags & TANGENT and not state.flags & DUAL:
+        levels_of((value,))  # those of another thread are refused
+    if state.flags & GRAD_DISABLED:
         return False
     if (<TensorBase> value).flags & VIEW:
         check_view(<TensorBase> value)

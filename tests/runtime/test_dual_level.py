@@ -1,5 +1,6 @@
 """Duals as users meet them: make_dual, unpack_dual, and tangents of views and bases after writes to either."""
 
+import contextlib
 import threading
 
 import numpy as np
@@ -124,6 +125,44 @@ def test_a_tangent_vanishes_with_its_level():
         d = fwAD.make_dual(gs.ones((2,)), gs.ones((2,)))
     with fwAD.dual_level():
         assert fwAD.unpack_dual(d).tangent is None
+
+
+def in_a_thread(work):
+    """What a function gives in another thread, or the message of its RuntimeError."""
+    out = []
+
+    def run():
+        try:
+            out.append(work())
+        except RuntimeError as error:
+            out.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return out[0]
+
+
+def test_a_tangent_is_not_lost_in_a_thread_without_a_level():
+    x = gs.tensor([5.0, 6.0])
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(x, gs.tensor([2.0, 1.0]))
+        view = dual[1:]
+        uses = [lambda: gs.exp(dual), lambda: dual * 2, lambda: 2 - view, lambda: view.sum(), lambda: dual.reshape(2, 1), lambda: dual[0],
+                lambda: gs.concat([x, dual]), lambda: gs.nn.softmax(dual, 0), lambda: x.clone().add_(dual), lambda: dual.clone().mul_(x),
+                lambda: gs.where(x > 5, dual, x), lambda: dual @ x, lambda: dual.astype("f4")]  # fmt: skip
+        for use in uses:
+            for guard in (contextlib.nullcontext, gs.no_grad):
+                with guard():
+                    assert isinstance(use(), gs.Tensor)
+
+                def guarded(use=use, guard=guard):
+                    with guard():
+                        return use()
+
+                assert "of another thread" in in_a_thread(guarded)
+    for use in uses:  # a tangent ends with its level
+        assert isinstance(in_a_thread(use), gs.Tensor)
 
 
 def test_a_tangent_of_another_thread_is_refused():
