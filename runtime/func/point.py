@@ -13,12 +13,12 @@ import numpy as np
 from ..autograd.nest import flatten, places, rebuild
 from ..autograd.passes import UserFunction, recordable
 from ..batching.batched import without_graph
-from ..batching.passes import of_every_row
+from ..batching.passes import bottom, of_every_row
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..engine.backward import depends_on_others, get_gradient_edge
-from ..methods.dual_level import innermost_level, unpack_dual
+from ..methods.dual_level import innermost_level, is_dual, unpack_dual
 from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
@@ -276,7 +276,7 @@ def with_tangents(values):
 
 def without_history(x):
     """`x` without its graph; tangents stay, without theirs."""
-    if not innermost_level():
+    if not innermost_level() and not is_dual(bottom(x)):
         return without_graph(x)
     with no_grad():
         return ops.copy(x)

@@ -14,9 +14,10 @@ from types import CellType
 import numpy as np
 
 from ..autograd.nest import parts as parts_of
+from ..core.forward_ad cimport levels_of
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
 from ..core.node cimport NodeHooks
-from ..core.tensor cimport REQUIRES_GRAD, TensorBase, is_tensor, wrap
+from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
 from ..support cimport capi as cnp
 from ..support.capi cimport (
     PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
@@ -199,6 +200,8 @@ cdef int needs_of(object item) except -1:
     cdef int needs = GRAD_OFF if thread_state().flags & GRAD_DISABLED else 0
     if tensor is None:
         return needs
+    if tensor.flags & TANGENT:
+        levels_of((tensor,))  # no level of this thread is open: a tangent is another's, which is refused
     if tensor.flags & REQUIRES_GRAD:
         needs |= NEEDS_GRAD
         if tensor.extra is not None and tensor.extra.attributes and "grad_dtype" in tensor.extra.attributes or (

@@ -145,12 +145,16 @@ def in_a_thread(work):
 
 def test_a_tangent_is_not_lost_in_a_thread_without_a_level():
     x = gs.tensor([5.0, 6.0])
+    compiled = gs.compile(lambda x: x * 2)
+    for _ in range(2):
+        compiled(x)
     with fwAD.dual_level():
         dual = fwAD.make_dual(x, gs.tensor([2.0, 1.0]))
         view = dual[1:]
         uses = [lambda: gs.exp(dual), lambda: dual * 2, lambda: 2 - view, lambda: view.sum(), lambda: dual.reshape(2, 1), lambda: dual[0],
                 lambda: gs.concat([x, dual]), lambda: gs.nn.softmax(dual, 0), lambda: x.clone().add_(dual), lambda: dual.clone().mul_(x),
-                lambda: gs.where(x > 5, dual, x), lambda: dual @ x, lambda: dual.astype("f4")]  # fmt: skip
+                lambda: gs.where(x > 5, dual, x), lambda: dual @ x, lambda: dual.astype("f4"),
+                lambda: compiled(dual), lambda: gs.grad(lambda x: (x * x).sum())(dual), lambda: gs.vmap(gs.sin)(dual)]  # fmt: skip
         for use in uses:
             for guard in (contextlib.nullcontext, gs.no_grad):
                 with guard():
