@@ -2,10 +2,9 @@
 
 from cpython.ref cimport PyObject
 
-from .forward_ad cimport levels_of
-from .grad_mode cimport DUAL, GRAD_DISABLED, ThreadState
+from .grad_mode cimport GRAD_DISABLED, ThreadState
 from .node cimport Node, NodeHooks
-from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, is_tensor
+from .tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, is_tensor
 
 cdef class AccumulateGrad(Node):
     cdef TensorBase leaf
@@ -19,6 +18,7 @@ cdef int connect(Node node, ThreadState* state, PyObject** operands, Py_ssize_t 
 cdef int connect_all(Node node, ThreadState* state, tuple operands) except -1
 cdef int set_history(TensorBase tensor, Node node, int output_nr) except -1
 cdef int set_histories(list tensors, Node node) except -1
+cdef bint view_needs_grad(ThreadState* state, TensorBase value) except -1
 
 cdef inline int connect_one(Node node, ThreadState* state, object x) except -1:
     cdef PyObject* operand = <PyObject*> x
@@ -33,13 +33,9 @@ cdef inline bint needs_grad(ThreadState* state, object value) except -1:
     """Whether an operation on `value` has to be recorded."""
     if not is_tensor(value) or not (<TensorBase> value).flags & (REQUIRES_GRAD | TANGENT | VIEW):
         return False
-    if (<TensorBase> value).flags & TANGENT and not state.flags & DUAL:
-        levels_of((value,))  # those of another thread are refused
-    if state.flags & GRAD_DISABLED:
-        return False
-    if (<TensorBase> value).flags & VIEW:
-        check_view(<TensorBase> value)
-    return (<TensorBase> value).flags & REQUIRES_GRAD
+    if (<TensorBase> value).flags & (TANGENT | VIEW):
+        return view_needs_grad(state, <TensorBase> value)
+    return not state.flags & GRAD_DISABLED
 
 cdef inline bint any_needs_grad(ThreadState* state, tuple values) except -1:
     for value in values:

@@ -21,7 +21,8 @@ from ..support.capi cimport (
     PyThread_get_thread_ident, PyTupleObject, Py_REFCNT, ndarray,
 )
 from ..support.dispatch import ops
-from .grad_mode cimport ANOMALY, BY_OPERATOR, GRAD_DISABLED, ThreadState, thread_state
+from .forward_ad cimport levels_of
+from .grad_mode cimport ANOMALY, BY_OPERATOR, DUAL, GRAD_DISABLED, ThreadState, thread_state
 from .leaf_gradient cimport copy_like, has_layout_of, overlaps, type_of_gradient
 from .told cimport call_hook
 from ..kernels.program.ufunc cimport add_plain
@@ -344,3 +345,14 @@ cdef int set_histories(list tensors, Node node) except -1:
     for i in range(len(tensors)):
         set_history(tensors[i], node, i)
     return 0
+
+
+cdef bint view_needs_grad(ThreadState* state, TensorBase value) except -1:
+    """`needs_grad` of a view, which follows its base first, or of a tensor with a tangent."""
+    if value.flags & TANGENT and not state.flags & DUAL:
+        levels_of((value,))  # those of another thread are refused
+    if state.flags & GRAD_DISABLED:
+        return False
+    if value.flags & VIEW:
+        check_view(value)
+    return value.flags & REQUIRES_GRAD != 0
