@@ -16,7 +16,6 @@ from gradspec.autograd.passes import push
 from gradspec.codegen.verify import numeric
 
 from .calls import array
-from .near import assert_close
 from .questions import of_samples
 
 ROWS = 3
@@ -27,7 +26,7 @@ FACTORS = np.array([0.7, -1.3, 1.1])
 
 def close(found, expected, what):
     assert found.shape == expected.shape and found.dtype == expected.dtype, what
-    assert_close(array(found), array(expected), rtol=1e-9, atol=1e-9, say=what)
+    np.testing.assert_allclose(array(found), array(expected), rtol=1e-9, atol=1e-9, err_msg=what)
 
 
 def close_to_rows(batches, summed, row, what):
@@ -37,7 +36,7 @@ def close_to_rows(batches, summed, row, what):
     try:
         for found, expected in zip(batches, summed):
             values = array(found)
-            assert_close(mixed(values), array(expected), rtol=1e-9, atol=1e-9 * largest(values), say=what)
+            np.testing.assert_allclose(mixed(values), array(expected), rtol=1e-9, atol=1e-9 * largest(values), err_msg=what)
     except AssertionError:
         for i in range(ROWS):
             for found, expected in zip(batches, row(i)):
@@ -157,7 +156,7 @@ def compare_summed(one, other, kind, what):
     elif kind != "gradient":
         other = np.multiply.outer(FACTORS, other).astype(other.dtype)
     assert one.shape == other.shape and one.dtype == other.dtype, what
-    assert_close(one, other, rtol=1e-9, atol=1e-9 * largest(one), say=what)
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * largest(one), err_msg=what)
 
 
 @of_samples(lambda op: op.inputs, question=[a_batch_is_its_rows, a_batch_of_tangents_is_its_rows, a_batch_of_tangents_is_differentiated_again])

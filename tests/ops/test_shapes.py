@@ -23,7 +23,6 @@ from gradspec.codegen.verify.forms import other_shapes
 from gradspec.codegen.verify.laws import MOST, kind_of
 
 from .calls import applied, flat, in_place_only
-from .near import assert_close
 from .questions import of_each, of_entries
 from .spec import PACKAGE, the_spec
 
@@ -103,4 +102,4 @@ def test_both_modes_answer(op, call):
             rows = np.stack([alone.numpy()] * ROWS)
             assert whole.shape == rows.shape
             if "generator" not in {name for name, *_ in op.arguments}:  # which draws other numbers at each call
-                assert_close(whole.numpy(), rows, rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(whole.numpy(), rows, rtol=1e-9, atol=1e-9)
