@@ -93,7 +93,7 @@ cdef class Node:
             return accumulator_of(<object> item, True)
         return <Node> item
 
-    cdef inline bint is_leaf(self, Py_ssize_t i):
+    cdef inline bint is_leaf(self, Py_ssize_t i) noexcept:
         """Whether the gradient of input `i` ends at a leaf."""
         if i < 63:
             return (self.leaves >> i) & 1

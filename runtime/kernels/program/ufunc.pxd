@@ -27,7 +27,7 @@ cdef class Ufunc:
     cdef object unary(self, object x)
     cdef object binary(self, object a, object b)
     cdef ndarray by_rows(self, ndarray a, ndarray b)
-    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps)
+    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps) noexcept
     cdef object into(self, tuple operands, ndarray out, str name)
 
 cdef Ufunc pointwise(object function, tuple operands, PyUFuncGenericFunction* loops, bint masks=*, bint costly=*)

@@ -226,17 +226,17 @@ cdef class Ufunc:
                     if PyArray_TYPE(b) == PyArray_TYPE(a) and is_plain(b):
                         args[1] = PyArray_BYTES(b)
                         if same_shape(a, b):
-                            lead = a
+                            lead = <ndarray> a
                         elif PyArray_NDIM(b) == 0:
-                            lead, steps[1] = a, 0
+                            lead, steps[1] = <ndarray> a, 0
                         elif PyArray_NDIM(a) == 0:
-                            lead, steps[0] = b, 0
+                            lead, steps[0] = <ndarray> b, 0
                 elif store_number(b, slot, &number):
-                    lead, args[1], steps[1] = a, <char*> &number, 0
+                    lead, args[1], steps[1] = <ndarray> a, <char*> &number, 0
         elif PyArray_CheckExact(b) and is_plain(b):
             slot = slot_of(PyArray_TYPE(b))
             if slot >= 0 and self.loops[slot] != NULL and store_number(a, slot, &number):
-                lead = b
+                lead = <ndarray> b
                 args[0], args[1] = <char*> &number, PyArray_BYTES(b)
                 steps[0], steps[1] = 0, item_size(slot)
         if lead is not None:
@@ -293,7 +293,7 @@ cdef class Ufunc:
                 parallel(run_rows, &job, size // length, max(<npy_intp> 1, CHUNK // self.cost // length))
         return None if job.loop.raised else out
 
-    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps):
+    cdef bint run(self, int slot, char** args, npy_intp size, npy_intp* steps) noexcept:
         """Run the loop; False where it raised a floating-point flag, so that the ufunc may tell the user."""
         cdef Loop loop
         cdef int i
