@@ -15,7 +15,10 @@ cnp.import_array()
 
 
 def differences(inputs):
-    """Which arrays of a call share memory: for each the number of its group, and pairs with their distance in bytes."""
+    """Which arrays of a call share memory: for each the number of its group, and pairs with their distance in bytes.
+
+    The numbers of the arrays in the order of their addresses follow, which `apart` keeps.
+    """
     numbers = {}
     groups = [numbers.setdefault(value.memory, len(numbers)) for value in inputs]
     first = {}
@@ -24,13 +27,14 @@ def differences(inputs):
         j = first.setdefault(group, i)
         if j != i:
             pairs.append((j, i, value.address - inputs[j].address))
-    return groups, pairs
+    return groups, pairs, list(range(len(inputs)))
 
 
 cdef struct Span:
     # The memory from the first byte of an array to the last, and what the array is to the tape.
     uintptr_t start
     uintptr_t end
+    int number
     int group
     bint written
 
@@ -59,33 +63,38 @@ cdef bint runs_into(Reach* reach, Span* span) noexcept nogil:
     return (reach.end if reach.group != span.group else reach.other_end) > span.start
 
 
-cdef bint apart(list arrays, list groups, tuple written) except -1:
+cdef bint apart(list arrays, list groups, list order, tuple written) except -1:
     """Whether no array that is written to reaches into the memory of one of another group.
 
-    The spans are gone through in the order of their starts, so that many arrays cost little more than their sorting.
+    The spans are gone through in the order of their starts.  `order` is that of the last call, in which most calls find them sorted.
     """
-    cdef Py_ssize_t count = 0, i, number = len(arrays)
-    cdef Span* spans = <Span*> calloc(number + 1, sizeof(Span))
+    cdef Py_ssize_t i, number = len(arrays)
+    cdef Span* spans = <Span*> calloc(2 * number + 1, sizeof(Span))
+    cdef Span* sorted_spans = spans + number
     cdef Span* span
     cdef Reach all_spans = Reach(0, 0, -1), those_written = Reach(0, 0, -1)
-    cdef bint found = True
+    cdef bint found = True, is_sorted = True
     cdef ndarray array
     if spans == NULL:
         raise MemoryError
     for i in range(number):
-        array = arrays[i]
+        array = <ndarray> arrays[i]
         span = &spans[i]
         ends_of(array, &span.start, &span.end)
-        span.group = groups[i] if PyArray_SIZE(array) else -1  # without elements it has no memory
+        span.number, span.group = i, groups[i] if PyArray_SIZE(array) else -1  # without elements it has no memory
     for i in written:
         spans[i].written = True
     for i in range(number):
-        if spans[i].group >= 0:
-            spans[count] = spans[i]
-            count += 1
-    qsort(spans, count, sizeof(Span), by_start)
-    for i in range(count):
-        span = &spans[i]
+        sorted_spans[i] = spans[<Py_ssize_t> order[i]]
+        is_sorted = is_sorted and (i == 0 or sorted_spans[i - 1].start <= sorted_spans[i].start)
+    if not is_sorted:
+        qsort(sorted_spans, number, sizeof(Span), by_start)
+        for i in range(number):
+            order[i] = sorted_spans[i].number
+    for i in range(number):
+        span = &sorted_spans[i]
+        if span.group < 0:
+            continue
         if runs_into(&all_spans if span.written else &those_written, span):
             found = False
             break
@@ -106,4 +115,4 @@ cdef bint same_places(list arrays, tuple groups, tuple written) except -1:
         a, b = arrays[i], arrays[j]
         if PyArray_BYTES(b) - PyArray_BYTES(a) != distance:
             return False
-    return apart(arrays, groups[0], written) if written else True
+    return apart(arrays, groups[0], groups[2], written) if written else True
