@@ -36,10 +36,13 @@ _READING = ("PyYAML", "numpy")  # whose versions say what a text means, and whic
 _HERE = Path(__file__).parent
 
 
-def analysed(package: Package, errors: ErrorList | None = None, progress: Progress | None = None) -> Spec:
-    """The spec of a checkout; refusals are raised together, or added to `errors`, and what is refused left out."""
+def analysed(package: Package, errors: ErrorList | None = None, progress: Progress | None = None, more: str = "") -> Spec:
+    """The spec of a checkout; refusals are raised together, or added to `errors`, and what is refused left out.
+
+    `more` is the text of further families, as if it stood at the end of the spec; of these nothing is kept.
+    """
     collected = ErrorList("", "") if errors is None else errors
-    spec = _Reading(package, progress).analysed(collected)
+    spec = _Reading(package, progress, more).analysed(collected)
     if not package.is_library:
         check_guest(spec, table(), taken(package), collected)
     if errors is None:
@@ -58,9 +61,10 @@ def read(package: Package, progress: Progress | None = None) -> Spec:
 class _Reading:
     """The reading of a spec with what was kept of the last time."""
 
-    def __init__(self, package: Package, progress: Progress | None):
+    def __init__(self, package: Package, progress: Progress | None, more: str = ""):
         self.package, self.file, self.progress, self.done = package, Path(package.spec).name, progress, 0
-        self.source, self.further = texts(package.path(package.spec))
+        source, self.further = texts(package.path(package.spec))
+        self.source, self.more = source + more, more
         self.keys = dict(_families(self.source, self.further))
         self.runtime = _digest(_files(package.path(package.runtime), _SOURCES))
         self.offered = None if package.is_library else table()
@@ -104,7 +108,7 @@ class _Reading:
             errors.raise_if_any()
         answers = {name: said for name, said in self.store.get("answers", {}).items() if name in self._names(before, self.known)}
         spec = analyze(before, self.package, library, errors, answers, self._step)
-        if not errors:
+        if not errors and not self.more:
             same = {family.name for family, other in zip(spec.families, before.families) if family is other}
             self._keep(spec, same, library, answers)
         return spec

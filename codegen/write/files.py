@@ -14,7 +14,7 @@ import jinja2
 
 from ..package import Package
 from ..spec.library import offered_kernels
-from ..spec.model import Op, Spec
+from ..spec.model import Family, Op, Spec
 from ..spec.table import OWNER
 from . import layout, mapped, maths, numpy_calls, numpy_forwards, op_info, sections, series, stubs, table
 from .modes import Modes
@@ -80,18 +80,7 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         files[name] = templates.rendered(name, template, **context)
 
     for family in spec.families:
-        ops = texts[family.name]
-        nodes = [text for text in ops if text.has_node]
-        context = {"family": family, "ops": ops, "nodes": nodes}
-        if nodes:
-            used = _loaded(spec, {name for text in nodes for name in text.node_forwards})
-            emit(f"functions/{family.name}.pyx", "functions.pyx.j2", loaded=used, **context)
-            emit(f"functions/{family.name}.pxd", "functions.pxd.j2", **context)
-        called = {name for text in ops for name in text.forward_calls} - {text.name for text in ops}
-        emit(f"kernels/{family.name}.pyx", "kernels.pyx.j2", loaded=_loaded(spec, called), **context)
-        emit(f"kernels/{family.name}.pxd", "kernels.pxd.j2", **context)
-        emit(f"variable_type/{family.name}.pyx", "variable_type.pyx.j2", **context)
-        emit(f"variable_type/{family.name}.pxd", "variable_type.pxd.j2", **context)
+        files |= _modules(spec, templates, family, texts[family.name])
 
     emit("tensor.pyx", "tensor.pyx.j2", families=spec.families, views=texts)
     emit("tensor.pyi", "tensor.pyi.j2")
@@ -151,6 +140,24 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
         files[f"{place}__init__.pxd"] = ""
     files["__init__.py"] = files["docs/__init__.py"] = ""
     return files
+
+
+def render_family(spec: Spec, place: Package | Path, name: str) -> dict[str, str]:
+    """The modules of one family."""
+    views, family = _Views(spec), next(family for family in spec.families if family.name == name)
+    return _modules(spec, Templates(Package.at(place)), family, [views(op) for op in family.ops])
+
+
+def _modules(spec: Spec, templates: Templates, family: Family, ops: list[OpText]) -> dict[str, str]:
+    nodes = [text for text in ops if text.has_node]
+    called = {name for text in ops for name in text.forward_calls} - {text.name for text in ops}
+    used = {name for text in nodes for name in text.node_forwards}
+    context = {"family": family, "ops": ops, "nodes": nodes}
+    loaded = {"functions": _loaded(spec, used), "kernels": _loaded(spec, called), "variable_type": []}
+    return {
+        f"{folder}/{family.name}{suffix}": templates.rendered(suffix, f"{folder}{suffix}.j2", loaded=loaded[folder], **context)
+        for folder in loaded if nodes or folder != "functions" for suffix in (".pyx", ".pxd")
+    }  # fmt: skip
 
 
 def render_alone(spec: Spec, place: Package | Path, op: Op) -> dict[str, str]:

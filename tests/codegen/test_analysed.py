@@ -223,3 +223,13 @@ def test_without_a_folder_of_builds_nothing_is_kept(checkout):
 def test_reading_alone_analyses_nothing(checkout):
     checkout.write(TEXT.replace("3 * x * x", "3 * z * x"))
     assert module.read(Package(checkout.root)).ops["cubed"].doc == "A cube."
+
+
+def test_further_families_are_read_beside_what_is_kept(checkout):
+    more = "---\nfamily: further\nabout: Of another file.\nops:\n" + ENTRY.replace("cubed", "further").replace("3 * x * x", "3 * cubed(x) / x")
+    kept = checkout.spec(TEXT)
+    before = (checkout.root / FILE).read_bytes()
+    checkout.steps.clear()
+    spec = analysed(Package(checkout.root), progress=lambda done, total, what: checkout.steps.append(what), more=more)
+    assert checkout.steps == ["further"] * 2 and (checkout.root / FILE).read_bytes() == before
+    assert plain(spec.ops["cubed"]) == plain(kept.ops["cubed"]) and spec.ops["further"].family == "further"

@@ -6,8 +6,6 @@ import pytest
 
 from codegen.analysed import analysed
 from codegen.package import Package
-from codegen.rules.analyze import analyze
-from codegen.spec.reader import read_text
 from codegen.write.batches import Batches
 from codegen.write.programs import Elementwise
 from tests.asked import each
@@ -52,7 +50,7 @@ def batches():
         lines = [shape, "forward: np.tanh(x)", let, f"vjp: {{x: '{rule}'}}", "jvp: x_t * x", f"samples: ['only', '{sample}']"]
         text += "\n".join([f"- op: t_{i:02}({arguments}) -> y", "  doc: Its forward does not matter here.",
                            *[f"  {line}" for line in lines if line], ""]) + "\n"  # fmt: skip
-    spec = analyze(read_text((ROOT / "derivatives.yaml").read_text() + text), ROOT)
+    spec = analysed(Package(ROOT), more=text)
     found = Batches(Elementwise(spec.ops))
     return found, [spec.ops[f"t_{i:02}"] for i in range(len(ENTRIES))]
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from codegen.analysed import analysed
 from codegen.errors import ErrorList
-from codegen.rules.analyze import analyze
+from codegen.package import Package
 from codegen.spec.model import FORMS
-from codegen.spec.reader import read_text
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
-from codegen.write.files import render
+from codegen.write.files import render_family
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "emitted"
@@ -31,12 +31,12 @@ FILES = ("kernels", "functions", "variable_type")  # in the order in which code 
 def spec():
     """derivatives.yaml with a family of the entries below: their formulas may call what stands there."""
     entries = sorted((FOLDER / f"{form}.yaml").read_text() for form in FORMS)
-    return analyze(read_text((ROOT / "derivatives.yaml").read_text() + FAMILY + "\n".join(entries)), ROOT)
+    return analysed(Package(ROOT), more=FAMILY + "\n".join(entries))
 
 
 @pytest.fixture(scope="module")
 def files(spec):
-    return render(spec, ROOT)
+    return render_family(spec, ROOT, "emitted")
 
 
 def name_of(form):

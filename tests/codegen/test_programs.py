@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen.rules.analyze import analyze
-from codegen.spec.reader import read_text
+from codegen.analysed import analysed
+from codegen.package import Package
 from codegen.write.wrapper import OpText
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ ops:
 
 @pytest.fixture(scope="module")
 def texts():
-    spec = analyze(read_text((ROOT / "derivatives.yaml").read_text() + ENTRIES), ROOT)
+    spec = analysed(Package(ROOT), more=ENTRIES)
     signatures = {spelling: op.signature for spelling, op in spec.by_spelling.items()}
     return {name: OpText(op, signatures, spec.by_spelling) for name, op in spec.ops.items() if op.family == "programs"}
 
