@@ -17,6 +17,7 @@ from .late import is_steady, late
 from .lowering import Lowered
 from .recomputed import recomputed
 from .spelled import cast, spelled
+from .unchanged import unchanged
 
 WORTH = 0.95  # of what is planned: another order has to need less,
 WORTH_LOOPS = 0.8  # and much less where loops run twice
@@ -40,7 +41,7 @@ def lowered(lines: list[Instruction], inputs: list[Value], returned: Iterable[Va
     """
     returned = list(dict.fromkeys(returned))
     given = {value.memory for value in inputs}
-    lines = waiting(late(cast(shortened(spelled(lines), returned)), given), is_steady)
+    lines = waiting(late(cast(shortened(unchanged(spelled(lines), returned), returned)), given), is_steady)
     escaping = {value.memory for value in returned}
     first, *others = (Lowered(order, inputs, returned) for order in frugal(lines, given, escaping))
     best = min(others, key=lambda program: program.memory, default=first)
