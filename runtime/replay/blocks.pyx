@@ -27,6 +27,13 @@ cdef extern from "gradspec/replay/blocks.h":
     int gradspec_numpy_flags(int) nogil
     void gradspec_note(int*, int) nogil
 
+cdef extern from "gradspec/replay/ahead.h":
+    ctypedef struct gradspec_streams:
+        int count
+        npy_intp bytes
+    void gradspec_add_stream(gradspec_streams*, const char*, npy_intp)
+    void gradspec_ask_for(const gradspec_streams*, npy_intp, npy_intp) nogil
+
 cdef extern from "gradspec/kernels/reductions/pairwise.h":
     float gradspec_pairwise_float(const float*, npy_intp) noexcept nogil
     double gradspec_pairwise_double(const double*, npy_intp) noexcept nogil
@@ -38,6 +45,8 @@ cdef enum:
     LEAF = 1024             # elements of a row up to which it is added at once, of all that are made
     PIECE = 1 << 14         # elements of a row that a thread adds
     NEAR = 16384            # bytes of scratch memory that are taken from the stack
+    AHEAD = 4               # loops from which on blocks are asked for ahead: fewer take no longer than memory does,
+    FAR = 1 << 20           # where all blocks together are so many bytes, more than a cache
     CHUNK = 1 << 15         # elements that a thread takes at a time
 
 
@@ -59,6 +68,7 @@ cdef struct Blocks:
     char** base
     int count
     npy_intp room           # bytes of scratch memory for each element
+    gradspec_streams streams  # what the loops read and write beside that
     int* flags              # of each loop, and of the sum behind them: what it has raised
     bint lacks              # memory
 
@@ -81,13 +91,19 @@ cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp s
     return blocks.base[place] + start * stride
 
 
-cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, char* scratch, npy_intp room) noexcept nogil:
-    """All loops on some elements."""
+cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, npy_intp ahead, char* scratch, npy_intp room) noexcept nogil:
+    """All loops on some elements; behind these so many are asked for meanwhile."""
     cdef char* args[OPERANDS]
     cdef Step* step
     cdef int i, j
+    cdef npy_intp share = 0, asked = ahead
+    if blocks.streams.count > 0:
+        share, asked = (ahead // blocks.count + 15) & ~<npy_intp> 15, 0
     for i in range(blocks.count):
         step = &blocks.steps[i]
+        if asked < ahead:
+            gradspec_ask_for(&blocks.streams, start + size + asked, min(share, ahead - asked))
+            asked += share
         for j in range(step.count):
             args[j] = place_of(blocks, step.slots[j], start, step.strides[j], scratch, room)
         step.function(args, &size, step.strides, step.data)
@@ -107,7 +123,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     fp_clear()
     while start < stop:
         size = min(stop - start, <npy_intp> BLOCK)
-        run_block(blocks, start, size, scratch, room)
+        run_block(blocks, start, size, min(stop - start - size, size), scratch, room)
         start += size
     if scratch != near:
         free(scratch)
@@ -133,11 +149,18 @@ cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
 
 
 cdef int begin(Blocks* blocks, Tape tape, Frame frame, int first, int count, npy_intp room) except -1:
+    cdef int i, j
     blocks.steps, blocks.slots, blocks.base, blocks.count = &tape.steps[first], tape.slots, frame.base, count
-    blocks.room, blocks.lacks = room, False
+    blocks.room, blocks.lacks, blocks.streams.count, blocks.streams.bytes = room, False, 0, 0
     blocks.flags = <int*> calloc(count + 1, sizeof(int))
     if blocks.flags == NULL:
         raise MemoryError
+    for i in range(count if count >= AHEAD else 0):
+        for j in range(blocks.steps[i].count):
+            if blocks.slots[blocks.steps[i].slots[j]].place != SCRATCH:
+                gradspec_add_stream(&blocks.streams, blocks.base[blocks.steps[i].slots[j]], blocks.steps[i].strides[j])
+    if blocks.streams.bytes * blocks.steps.size < FAR:
+        blocks.streams.count = 0
     return 0
 
 
@@ -172,10 +195,10 @@ cdef inline void note(Sum* sum) noexcept nogil:
         fp_clear()
 
 
-cdef inline char* made(Sum* sum, npy_intp start, npy_intp size, char* scratch, npy_intp room) noexcept nogil:
+cdef inline char* made(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch, npy_intp room) noexcept nogil:
     """The loops on some elements; where that has put what is added."""
     note(sum)  # what the sum before has raised
-    run_block(sum.blocks, start, size, scratch, room)
+    run_block(sum.blocks, start, size, ahead, scratch, room)
     return place_of(sum.blocks, sum.step.slots[0], start, sum.item, scratch, room)
 
 
@@ -213,7 +236,7 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     fp_clear()
     while start < stop:
         count = min(stop - start, sum.at_once)
-        x = made(sum, start * length, count * length, scratch, room)
+        x = made(sum, start * length, count * length, min(stop - start - count, count) * length, scratch, room)
         for i in range(count):
             put(sum, start + i, added(sum, x + i * length * sum.item, length))
         note(sum)
@@ -222,15 +245,15 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         free(scratch)
 
 
-cdef double tree(Sum* sum, npy_intp start, npy_intp size, char* scratch) noexcept nogil:
-    """The sum of a part of a long row."""
+cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch) noexcept nogil:
+    """The sum of a part of a long row, behind which so many elements will be wanted."""
     cdef npy_intp first
     cdef double value
     if size <= LEAF:
-        return added(sum, made(sum, start, size, scratch, LEAF), size)
+        return added(sum, made(sum, start, size, min(ahead, size), scratch, LEAF), size)
     first = half(size)
-    value = tree(sum, start, first, scratch)
-    return both(sum, value, tree(sum, start + first, size - first, scratch))
+    value = tree(sum, start, first, size - first, scratch)
+    return both(sum, value, tree(sum, start + first, size - first, ahead, scratch))
 
 
 cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -244,7 +267,7 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
     fp_clear()
     for i in range(start, stop):
         row, piece = i // sum.pieces, i % sum.pieces
-        sum.partial[i] = tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], scratch)
+        sum.partial[i] = tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], 0, scratch)
         note(sum)
     if scratch != near:
         free(scratch)
@@ -283,7 +306,7 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
     cdef npy_intp[3] upon = [sum.item, sum.item, sum.item]
     cdef char* args[3]
     cdef char* x
-    cdef npy_intp i, j, k, outer, column, wide, count
+    cdef npy_intp i, j, k, outer, column, wide, count, ahead
     if scratch == NULL:
         return
     fp_clear()
@@ -295,7 +318,8 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         j = 0
         while j < sum.step.size:
             count = min(sum.step.size - j, sum.at_once)
-            x = made(sum, (outer * sum.step.size + j) * inner + column, count * wide, scratch, room)
+            ahead = min(sum.step.size - j - count, count) * wide if wide == inner else 0
+            x = made(sum, (outer * sum.step.size + j) * inner + column, count * wide, ahead, scratch, room)
             for k in range(count):
                 args[1] = x + k * wide * sum.item
                 sum.step.function(args, &wide, upon, sum.step.data)

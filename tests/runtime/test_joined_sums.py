@@ -47,6 +47,21 @@ def test_sums_of_what_loops_make(dtype, threads):
         assert ("sum" in {step.kind for step in compiled.program.forward.steps}) == (dtype != "complex128")
 
 
+@pytest.mark.parametrize("shape", [(300_007,), (601, 499), (20_001, 15)])
+def test_blocks_that_are_asked_for_ahead(shape, threads):
+    """Many loops over more than a cache holds: the end of an array, of a row and of what a thread takes are no other than elsewhere."""
+
+    def function(x, y):
+        z = gs.exp(-x * x) * y + x / (y * y + 1) - x[:1] * 2
+        return z, gs.sum(z * 3), gs.sum(gs.tanh(z), 0), gs.mean(z - x, -1)
+
+    x, y = (values(shape, seed) for seed in range(2))
+    compiled = gs.compile(function, strict=True)
+    wanted = [bits(part) for part in function(gs.asarray(x), gs.asarray(y))]
+    for _ in range(2):
+        assert [bits(part) for part in compiled(x, y)] == wanted
+
+
 def test_no_array_stands_between():
     """A program that adds what it makes needs no more than a block, be the array as large as it may."""
     x = values((300, 400))
