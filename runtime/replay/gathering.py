@@ -146,15 +146,15 @@ def place_blocks(slots: list[Slot], loops: list[Step], users: dict[int, set[int]
     free: dict[int, list[int]] = {}
     room = 0
     for number, loop in enumerate(loops):
-        out = loop.given.slots[-1]
-        slot = slots[out]
-        if slot.place == "planned" and not slot.object and users[out] == {group} and out in last:
-            slot.place = "scratch"
-            size = slot.dtype.itemsize
-            if free.get(size):
-                slot.offset = free[size].pop()
-            else:
-                slot.offset, room = room, room + size
+        for out in loop.writes:
+            slot = slots[out]
+            if slot.place == "planned" and not slot.object and users[out] == {group} and out in last:
+                slot.place = "scratch"
+                size = slot.dtype.itemsize
+                if free.get(size):
+                    slot.offset = free[size].pop()
+                else:
+                    slot.offset, room = room, room + size
         for place in set(loop.reads):
             if slots[place].place == "scratch" and last[place] == number:
                 free.setdefault(slots[place].dtype.itemsize, []).append(slots[place].offset)

@@ -70,6 +70,8 @@ def statement(lowered: Lowered, step: Step, names: list[str]) -> str:
         return f"{made}[...] = {read[0]}"
     if step.name == CALLBACK:
         return f"{made or '_'} = {step.given[1][0].name}({', '.join(read)}), which is called back"
+    if step.kind == "loop" and step.given.second:
+        return f"{made} = {step.name}({read[0]}), {step.given.second}({read[0]})"
     others = [repr(item) for item in step.given[1] if item is not None] if step.kind in ("call", "forward") else []
     call = f"{step.name}({', '.join([*read, *others])})"
     return f"{made} = {call}" if made else call

@@ -18,6 +18,7 @@ from .late import is_steady, last_call
 from .lodging import lodged
 from .loops import loop_from, plain, rows_from
 from .moves import pieces_of
+from .paired import paired
 from .planning import Lifetimes, by_size, planned, released
 from .steps cimport Loop, Slot, Step, step_of
 from .steps import Sum
@@ -41,8 +42,7 @@ cdef class Lowered:
 
     cdef readonly list inputs, returned, lines
     cdef readonly dict anchors, places
-    cdef readonly list slots, externals, given, written
-    cdef readonly list steps
+    cdef readonly list slots, steps, externals, given, written
     cdef readonly tuple results
     cdef readonly object tape, memory
     cdef object lives       # of the slots, while the steps are arranged
@@ -87,7 +87,7 @@ cdef class Lowered:
         """One of these ways; the pieces of memory that it takes."""
         for slot, place in zip(self.slots, places):
             slot.place = place
-        self.steps = scratched(self.slots, gathered(self.slots, steps, sparing))
+        self.steps = scratched(self.slots, paired(self.slots, gathered(self.slots, steps, sparing)))
         self.lives = Lifetimes(self.slots, self.steps)
         self.memory, pieces = planned(self.slots, self.steps, self.lives)
         return pieces
@@ -295,8 +295,8 @@ cdef class Lowered:
         if span is None or not self.can_make(line.outputs):
             return False
         self.make(line.outputs, line)
-        source, target = self.place(line.read[0]), self.place(line.outputs)
-        self.steps.append(Step("sum", Sum((source, target), *span), line.name, line.line, (source,), (target,)))
+        slots = self.place(line.read[0]), self.place(line.outputs)
+        self.steps.append(Step("sum", Sum(slots, *span), line.name, line.line, slots[:1], slots[1:]))
         return True
 
     cdef bint as_kernel(self, Instruction line) except -1:

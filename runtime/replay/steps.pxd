@@ -14,6 +14,7 @@ cdef class Slot:
 
 cdef class Loop:
     cdef readonly str operator
+    cdef readonly str second            # operator, of the same operand, whose result is another one; None of none
     cdef readonly int which             # of the operator's loops
     cdef readonly tuple slots, strides  # of operands and result
     cdef readonly Py_ssize_t size       # elements, of a row where there are rows

@@ -47,13 +47,14 @@ cdef class Slot:
 
 @no_gc
 cdef class Loop:
-    """An inner loop, once or on each of some rows."""
+    """An inner loop, once or on each of some rows; with a second operator a pair of loops, of one operand and two results."""
 
     def __init__(
-        self, str operator, int which, tuple slots, tuple strides, Py_ssize_t size, Py_ssize_t rows=0, tuple jumps=()
+        self, str operator, int which, tuple slots, tuple strides, Py_ssize_t size, Py_ssize_t rows=0, tuple jumps=(),
+        str second=None,
     ):
         self.operator, self.which, self.slots, self.strides = operator, which, slots, strides
-        self.size, self.rows, self.jumps = size, rows, jumps
+        self.size, self.rows, self.jumps, self.second = size, rows, jumps, second
 
 
 class Sum(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..kernels.loops.plain cimport slot_or_bool
 from ..kernels.program.into cimport into_of
+from ..kernels.program.pairs cimport pair_of
 from ..kernels.program.ufunc cimport Ufunc, offered
 from ..support cimport capi as cnp
 from ..support.room cimport more
@@ -100,7 +101,7 @@ cdef class Tape:
         self.shapes = <npy_intp*> malloc((1 + 2 * sum(len(each.shape) for each in slots)) * sizeof(npy_intp))
         if self.slots == NULL or self.steps == NULL or self.shapes == NULL:
             raise MemoryError
-        self.slot_count = <int> len(slots)
+        self.slot_count, self.step_count = <int> len(slots), <int> len(steps)
         self.looks = [[] for _ in slots]
         for i, each in enumerate(slots):
             slot = &self.slots[i]
@@ -113,7 +114,6 @@ cdef class Tape:
             places += 2 * slot.ndim
             if slot.place == LOOK:
                 (<list> self.looks[slot.root]).append(i)
-        self.step_count = <int> len(steps)
         for i, step in enumerate(steps):
             self.add_step(&self.steps[i], i, step.kind, step.given)
         self.join()
@@ -148,7 +148,8 @@ cdef class Tape:
         if kind == "loop" or kind == "rows":
             loop = given
             ufunc = offered(loop.operator)
-            step.function, step.data = ufunc.loops[loop.which], ufunc.loop_data[loop.which]
+            step.function = ufunc.loops[loop.which] if loop.second is None else pair_of(loop.operator, loop.second, loop.which)
+            step.data = ufunc.loop_data[loop.which]
             step.count, step.size, step.rows = <int> len(loop.slots), loop.size, loop.rows
             for i in range(step.count):
                 step.slots[i], step.strides[i] = loop.slots[i], loop.strides[i]

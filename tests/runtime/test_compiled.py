@@ -317,7 +317,7 @@ def test_programs_that_once_failed(seed):
 
 
 @pytest.mark.parametrize("name", [*passes.PASSES, "late", "frugal", "gathered", "scratched", "released", "pieces_of", "rows_from",
-                                  "loop_from", "is_kernel", "sum_from", "lodged", "unchanged"])  # fmt: skip
+                                  "loop_from", "is_kernel", "sum_from", "lodged", "unchanged", "paired"])  # fmt: skip
 def test_each_pass_can_be_switched_off(name, monkeypatch):
     """What a pass changes is how a program runs, and no bit of what it gives."""
     without = {"pieces_of": lambda line: None, "rows_from": lambda line, key: None, "loop_from": lambda line, key: None,

@@ -11,6 +11,7 @@ import numpy as np
 from ...support cimport capi as cnp
 from ...support.capi cimport npy_intp
 from ..loops.flags cimport fp_clear
+from ..program.pairs cimport offer_pair
 from ..program.ufunc cimport Ufunc, pointwise
 
 from .complex_functions import complex_log1p, complex_logaddexp
@@ -36,6 +37,8 @@ cdef extern from "gradspec/kernels/elementwise/logistic_float.h":
     void gradspec_sigmoid_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_sigmoid_slope_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_tanh_slope_of_float(const float*, float*, npy_intp) noexcept nogil
+    void gradspec_sigmoid_with_slope(const float*, float*, float*, npy_intp) noexcept nogil
+    int gradspec_tanh_with_slope(const float*, float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_two(const float*, const float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_numbers(const float*, const float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_number_first(const float*, const float*, float*, npy_intp) noexcept nogil
@@ -55,6 +58,7 @@ cdef enum Function:
 
 cdef Ufunc _exp = Ufunc(np.exp, "exp")
 cdef Ufunc _log1p = Ufunc(np.log1p, "log1p")
+cdef Ufunc _tanh = Ufunc(np.tanh, "tanh")
 
 
 cdef inline void fill(Function function, real* x, real* y, npy_intp n) noexcept nogil:
@@ -135,6 +139,22 @@ cdef void straight_sigmoid_slope(char** args, const npy_intp* size, const npy_in
 cdef void straight_tanh_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     gradspec_tanh_slope_of_float(<float*> args[0], <float*> args[1], size[0])
     fp_clear()
+
+
+cdef void sigmoid_with_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    gradspec_sigmoid_with_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0])
+    fp_clear()
+
+
+cdef void tanh_with_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    """Where something is no number, by the loops for each, of which that for tanh may raise a flag."""
+    cdef char* slope[2]
+    if gradspec_tanh_with_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
+        slope[0], slope[1] = args[0], args[2]
+        straight_tanh_slope(slope, size, steps, NULL)
+        _tanh.loops[0](args, size, steps, _tanh.loop_data[0])
+    else:
+        fp_clear()
 
 
 cdef void logaddexp_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
@@ -231,3 +251,5 @@ tanh_slope = pointwise(_tanh_slope, ("x",), [tanh_slope_float, tanh_slope_double
 if gradspec_has_fused():
     (<Ufunc> logaddexp).loops[0], (<Ufunc> sigmoid).loops[0] = straight_logaddexp, straight_sigmoid
     (<Ufunc> sigmoid_slope).loops[0], (<Ufunc> tanh_slope).loops[0] = straight_sigmoid_slope, straight_tanh_slope
+    offer_pair(sigmoid, sigmoid_slope, 0, sigmoid_with_slope)
+    offer_pair(_tanh, tanh_slope, 0, tanh_with_slope)

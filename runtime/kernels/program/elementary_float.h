@@ -120,10 +120,9 @@ GRADSPEC_INLINE float gradspec_float_expm1(float x) {
     return gradspec_float_signed(s + gradspec_float_fused(scale, t.low, rest), x);
 }
 
-/* Up to 1 by a polynomial, beyond 1 - 2 / (1 + exp(2 x)). */
-GRADSPEC_INLINE float gradspec_float_tanh(float x) {
-    uint32_t k;
-    float near = gradspec_float_near(x, 9.1f), z = near * near, p = 0x1.e76a14p-14f;
+/* tanh(x) by a polynomial up to 1, beyond by e = exp(-2 |x|): 1 - 2 e / (1 + e). */
+GRADSPEC_INLINE float gradspec_float_tanh_by(float x, float e) {
+    float near = gradspec_float_near(x, 9.1f), z = near * near, inverse = 1.0f / (1.0f + e), p = 0x1.e76a14p-14f;
     p = gradspec_float_fused(p, z, -0x1.ae8c22p-11f);
     p = gradspec_float_fused(p, z, 0x1.8f860ep-9f);
     p = gradspec_float_fused(p, z, -0x1.18db62p-7f);
@@ -131,9 +130,15 @@ GRADSPEC_INLINE float gradspec_float_tanh(float x) {
     p = gradspec_float_fused(p, z, -0x1.b9f6dap-5f);
     p = gradspec_float_fused(p, z, 0x1.11103cp-3f);
     p = gradspec_float_fused(p, z, -0x1.555552p-2f);
-    gradspec_float_pair s = gradspec_float_part_exp(gradspec_float_reduced(2.0f * near, &k));
-    float e = gradspec_float_of_bits(gradspec_float_bits(s.high + s.low) + (k << 23));
-    return gradspec_float_signed(near < 1.0f ? gradspec_float_fused(near * z, p, near) : 1.0f - 2.0f / (1.0f + e), x);
+    float y = near < 1.0f ? gradspec_float_fused(near * z, p, near) : gradspec_float_fused(-2.0f * e, inverse, 1.0f);
+    return gradspec_float_of_bits(gradspec_float_bits(y) | (gradspec_float_bits(x) & (UINT32_C(1) << 31)));
+}
+
+/* Beyond 9.1 it is 1, whatever the exponential, which needs no care for what is subnormal. */
+GRADSPEC_INLINE float gradspec_float_tanh(float x) {
+    uint32_t k;
+    gradspec_float_pair s = gradspec_float_part_exp(gradspec_float_reduced(-2.0f * gradspec_float_near(x, 9.1f), &k));
+    return gradspec_float_tanh_by(x, gradspec_float_of_bits(gradspec_float_bits(s.high + s.low) + (k << 23)));
 }
 
 /* log(1 + f) - f, f from -1/4 to 1/2. */
