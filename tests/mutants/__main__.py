@@ -1,8 +1,9 @@
 """`python -m tests.mutants MODULE...`: does a test see it when a line of ours is changed?
 
 A module is a file or a folder of `runtime/` or `codegen/`; `runtime/saved/view.pyx:130` is one line of it.  Each mutant is one
-change, and is put before the tests of its module: those named after it, `--tests` adds others.  What survives wants a test, or
-a place in `equivalent.yaml` with the reason why it means the same.
+change, and is put before the tests of its module: those named after it, `--tests` adds others; a kernel's also before what
+`tests/ops` asks of the operators that run it.  What survives wants a test, or a place in `equivalent.yaml` with the reason why it
+means the same.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 import yaml
 
 from .changes import Mutant, mutants
+from .operators_of import KERNELS, operators_of
 from .tests_of import tests_of
 from .trial import ROOT, Trial, Verdict
 
@@ -93,23 +95,32 @@ def try_all(path: Path, chosen: list[Mutant], tests: list[str]) -> Counter[str]:
     count: Counter[str] = Counter()
     if not chosen:
         return count
-    if not found:
+    kernel = KERNELS in path.parents
+    if not found and not kernel:
         print(f"{name}: no tests", flush=True)
         return Counter(untested=len(chosen))
-    trial, text, reasons = Trial(path, found), path.read_text(), equivalents(name)
+    later = [test for test in found if kernel and test.startswith("tests/ops/")]  # of every operator, so after those of its own
+    trial, text, reasons = Trial(path, [test for test in found if test not in later], later), path.read_text(), equivalents(name)
     begun = trial.begin()
     if begun.word != "survived":
         print(f"{name}: without a mutant its tests fail: {begun}", flush=True)
         return Counter(untested=len(chosen))
     print(f"{name}: {len(chosen)} mutants, {' '.join(found)} in {trial.seconds:.0f} s", flush=True)
     for number, mutant in enumerate(chosen, 1):
-        verdict = Verdict("equivalent", reasons[mutant.name]) if mutant.name in reasons else trial.of(mutant.of(text))
+        operators = operators_of(_subject(mutant)) if kernel else []
+        verdict = Verdict("equivalent", reasons[mutant.name]) if mutant.name in reasons else trial.of(mutant.of(text), operators)
         count[verdict.word] += 1
         print(f"[{number:{len(str(len(chosen)))}}/{len(chosen)}] {mutant}: {verdict}", flush=True)
     known = {mutant.name for mutant in mutants(name, text)}
     for listed in reasons.keys() - known:
         print(f"{name}: {EQUIVALENT.name} lists what is no mutant any more: {listed}", file=sys.stderr)
     return count
+
+
+def _subject(mutant: Mutant) -> str:
+    """The function of a mutant, or the name that a line outside of functions assigns."""
+    inside = mutant.inside.partition(".")[0]
+    return inside if inside != "module" else mutant.before.partition("=")[0].split()[-1]
 
 
 def equivalents(name: str) -> dict[str, str]:

@@ -22,7 +22,9 @@ from codegen.build import build_folder
 ROOT = Path(__file__).parents[2]
 HOOK = Path(__file__).parent / "hook"
 _PYTEST = ["-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-m", "not slow", "-p", "no:cacheprovider"]
+_NONE = 5  # pytest has found no test
 _SPARE = 30.0  # seconds that a mutant may take beyond four times what the tests take without one
+_OPERATOR = 30.0  # and for the tests of an operator
 
 
 @dataclass(frozen=True)
@@ -39,20 +41,21 @@ class Verdict:
 class Trial:
     """The tests of one module, and the mutants of it that they are run on."""
 
-    def __init__(self, module: Path, tests: list[str]):
-        self.module, self.tests = module, tests
+    def __init__(self, module: Path, tests: list[str], later: list[str]):
+        """`later` are tests that only what survives the others is put before."""
+        self.module, self.tests, self.later = module, tests, later
         self.compiled = Compiled(module) if module.suffix == ".pyx" else None
         self.seconds = 0.0
 
     def begin(self) -> Verdict:
         """Run the tests without a mutant, which has to survive them; they say how long a mutant may take."""
         begun = time.monotonic()
-        verdict = self._run({}, None)
+        verdict = self._run(self.tests, {}, None) if self.tests else Verdict("survived")
         self.seconds = time.monotonic() - begun
         return verdict
 
-    def of(self, text: str) -> Verdict:
-        """The verdict on a changed source."""
+    def of(self, text: str, operators: list[str]) -> Verdict:
+        """The verdict on a changed source: of its tests, of what `tests/ops` asks of these operators, of the tests that are late."""
         with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
             changed = Path(folder) / self.module.name
             changed.write_text(text)
@@ -61,12 +64,20 @@ class Trial:
                 if not self.compiled.build(changed):
                     return Verdict("refused")
                 original, loaded = self.compiled.extension, self.compiled.built(changed)
-            return self._run({"MUTANT_OF": str(original), "MUTANT": str(loaded)}, 4 * self.seconds + _SPARE)
+            variables, verdict = {"MUTANT_OF": str(original), "MUTANT": str(loaded)}, Verdict("survived")
+            if self.tests:
+                verdict = self._run(self.tests, variables, 4 * self.seconds + _SPARE)
+            if verdict.word == "survived" and operators:
+                chosen = ["tests/ops", *(word for name in operators for word in ("--op", name))]
+                verdict = self._run(chosen, variables, _SPARE + _OPERATOR * len(operators))
+            if verdict.word == "survived" and self.later:
+                verdict = self._run(self.later, variables, None)
+            return verdict
 
-    def _run(self, variables: dict[str, str], limit: float | None) -> Verdict:
+    def _run(self, tests: list[str], variables: dict[str, str], limit: float | None) -> Verdict:
         path = os.pathsep.join(filter(None, [str(HOOK), os.environ.get("PYTHONPATH", "")]))
         environment = os.environ | variables | {"PYTHONPATH": path}
-        with subprocess.Popen([sys.executable, *_PYTEST, *self.tests], cwd=ROOT, env=environment, text=True, errors="replace",
+        with subprocess.Popen([sys.executable, *_PYTEST, *tests], cwd=ROOT, env=environment, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:  # fmt: skip
             try:
                 said, _ = process.communicate(timeout=limit)
@@ -75,7 +86,7 @@ class Trial:
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
-        if process.returncode == 0:
+        if process.returncode in (0, _NONE):
             return Verdict("survived")
         found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.MULTILINE)
         return Verdict("killed", found[1] if found else _last_words(said, process.returncode))
