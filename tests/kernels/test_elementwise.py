@@ -91,6 +91,21 @@ def test_values_of_pairs_are_those_of_mpmath(name, dtype):
 
 @each("name", PLAIN)
 @each("dtype", [np.float32, np.float64])
+def test_values_of_expressions_are_those_of_mpmath(name, dtype):
+    """The expressions serve where there is no loop: elements of other types, other machines."""
+    _, exact, ranges, _ = EXACT[name]
+    for low, high in ranges:
+        x = points(low, high, dtype, 20)
+        x = x[x != 1]
+        with mpmath.workprec(160):
+            expected = np.array([float(exact(mpmath.mpf(float(value)))) for value in x])
+        found = PLAIN[name](x)
+        assert found.dtype == dtype and found.shape == x.shape
+        np.testing.assert_allclose(found, expected, rtol=5 * np.finfo(dtype).eps, atol=np.finfo(dtype).tiny)
+
+
+@each("name", PLAIN)
+@each("dtype", [np.float32, np.float64])
 def test_special_values_are_those_of_the_expression(name, dtype):
     x = np.array(SPECIAL, dtype)
     with np.errstate(all="ignore"):

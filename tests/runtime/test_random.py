@@ -34,6 +34,18 @@ DISCRETE = {
     "poisson": ((2.5,), lambda: stats.poisson(2.5)),
     "randint": ((2, 9), lambda: stats.randint(2, 9)),
 }
+IN_PLACE = {
+    "cauchy_": ((0.5, 2.0), lambda: stats.cauchy(0.5, 2.0)),
+    "exponential_": ((2.0,), lambda: stats.expon(0, 0.5)),
+    "log_normal_": ((0.5, 0.3), lambda: stats.lognorm(0.3, 0, np.exp(0.5))),
+    "normal_": ((0.5, 2.0), lambda: stats.norm(0.5, 2.0)),
+    "uniform_": ((0.5, 2.0), lambda: stats.uniform(0.5, 1.5)),
+}
+COUNTS_IN_PLACE = {
+    "bernoulli_": ((0.25,), lambda: stats.bernoulli(0.25)),
+    "geometric_": ((0.25,), lambda: stats.geom(0.25)),
+    "random_": ((2, 9), lambda: stats.randint(2, 9)),
+}
 REST = {"choice", "permutation", "rand", "randn"}
 
 
@@ -120,6 +132,35 @@ def test_in_place_numbers_cut_the_history():
     assert ((y >= 2) & (y < 3)).all()
     y.sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), [0, 0])
+
+
+@each("name", IN_PLACE)
+def test_numbers_in_place_are_those_of_the_distribution(name):
+    arguments, expected = IN_PLACE[name]
+    drawn = getattr(gs.zeros(4000), name)(*arguments, generator=7).numpy()
+    assert stats.kstest(drawn, expected().cdf).pvalue > 1e-3
+
+
+@each("name", COUNTS_IN_PLACE)
+def test_counts_in_place_are_those_of_the_distribution(name):
+    arguments, expected = COUNTS_IN_PLACE[name]
+    drawn = getattr(gs.zeros(4000), name)(*arguments, generator=7).numpy()
+    values, counts = np.unique(drawn, return_counts=True)
+    often = counts >= 10
+    share = expected().pmf(values)
+    assert (np.abs(counts / 4000 - share) < 5 * np.sqrt(share / 4000))[often].all() and often.sum() > 1 and (share > 0).all()
+
+
+@each("dtype", ["?", "i1", "u1", "i2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"])
+def test_whole_numbers_without_bounds_are_those_that_the_dtype_holds(dtype):
+    dtype = np.dtype(dtype)
+    drawn = gs.zeros(1000, dtype=dtype).random_(generator=7).numpy()
+    assert drawn.dtype == dtype and (dtype.kind != "c" or not drawn.imag.any())
+    largest = {"b": 1, "i": 2 ** (8 * dtype.itemsize - 1) - 1, "u": 2 ** (8 * dtype.itemsize) - 1}.get(dtype.kind)
+    if largest is None:
+        largest = 2 ** (np.finfo(dtype).nmant + 1)
+    numbers = [int(number) for number in drawn.real]
+    assert 0 <= min(numbers) <= largest // 50 and largest - largest // 50 <= max(numbers) <= largest
 
 
 def test_arguments_that_no_distribution_takes():

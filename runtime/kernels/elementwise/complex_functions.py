@@ -19,7 +19,6 @@ def complex_log1p(x):
     -------
     ndarray
     """
-    x = np.asarray(x)
     one_and = np.subtract(x, -1)  # a sum with 1 + 0j would lose the sign of an imaginary zero
     near = np.abs(x) < 0.5
     re, im = np.where(near, x.real, 0), np.where(near, x.imag, 0)

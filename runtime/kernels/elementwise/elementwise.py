@@ -106,8 +106,6 @@ def sinc(x, n):
     for k in range(1, n + 1):
         far = (math.pi ** (k - 1) * waves[k % 4] - k * far) / far_x
     far = np.where(np.isinf(x), 0, far)
-    if n == 0:
-        return np.where(near, 1, far)
     if n <= 2:
         far[near] = _sinc_series(x[near], n)
         return far.astype(np.result_type(x, np.float16), copy=False)
@@ -168,9 +166,8 @@ def _sin_cos_pi(x):
         (sine, cosine, *_), up = _sin_cos_pi(x.real), math.pi * x.imag
         sine, cosine = complex_of(sine * np.cosh(up), cosine * np.sinh(up)), complex_of(cosine * np.cosh(up), -sine * np.sinh(up))
         return sine, cosine, -sine, -cosine
-    turn = np.fmod(x, 2)
-    half = np.round(turn)
-    rest, sign = math.pi * (turn - half), 1 - 2 * np.abs(np.fmod(half, 2))
+    half = np.round(x)
+    rest, sign = math.pi * (x - half), 1 - 2 * np.abs(np.fmod(half, 2))
     sine, cosine = sign * np.sin(rest), sign * np.cos(rest)
-    cosine = np.where(np.abs(turn - half) == 0.5, 0, cosine)
+    cosine = np.where(np.abs(x - half) == 0.5, 0, cosine)
     return sine, cosine, -sine, -cosine
