@@ -201,7 +201,11 @@ def test_every_way_of_small_ones(way, dtype, monkeypatch):
             np.testing.assert_allclose(found, expected, rtol=0, atol=(3e-5 if dtype is np.float32 else 1e-13), err_msg=str(case))
         for a, before in zip(arrays, kept):
             np.testing.assert_array_equal(a, before)
-    assert all(done) and len(done) == (180 if way == "few products" else 0)
+        x, weight, grad = arrays
+        (y,), (to_x,), to_weight = kernels(case, x[:1], weight, grad[:1])
+        for found, expected in zip(kernels(case, x[0], weight, grad[0]), (y, to_x, to_weight)):
+            np.testing.assert_array_equal(found, expected, strict=True, err_msg=str(case))
+    assert all(done) and len(done) == (540 if way == "few products" else 0)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

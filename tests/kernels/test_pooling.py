@@ -111,6 +111,31 @@ def test_weighted_sums_are_products_with_a_matrix(kind, window, dtype, threads):
             np.testing.assert_allclose(back, expected, rtol=tolerance, atol=10 * tolerance)
 
 
+def test_means_are_those_of_the_elements_under_windows():
+    """Of random windows, with both roundings of the number of windows and both ways to count the padding."""
+    random = np.random.default_rng(0)
+    for number in range(90):
+        n = 1 + number % 3
+        kernel = random.integers(1, 5, n)
+        stride, padding, lengths = random.integers(1, 5, n), random.integers(0, kernel // 2 + 1), kernel + random.integers(0, 4, n)
+        ceil, counted = bool(number & 4), bool(number & 8)
+        x = random.normal(size=(2, *lengths))
+        function = getattr(gs.nn, f"avg_pool{n}d")
+        found = function(gs.tensor(x), *(tuple(v.tolist()) for v in (kernel, stride, padding)), ceil, counted).numpy()
+        windows = []
+        for k, s, p, length in zip(kernel, stride, padding, lengths):
+            starts = range(-p, length + p - (0 if ceil else k - 1), s)
+            if ceil:  # the last one begins inside, or in the padding before
+                starts = [start for start in starts if start + k < length + p + s and start < length]
+            windows.append([(start, min(start + k, length + p)) for start in starts])
+        assert found.shape == (2, *map(len, windows))
+        for place in np.ndindex(found.shape[1:]):
+            ends = [axis[i] for axis, i in zip(windows, place)]
+            inside = x[:, *(slice(max(a, 0), max(b, 0)) for a, b in ends)]
+            count = np.prod([b - a for a, b in ends]) if counted else inside[0].size
+            np.testing.assert_allclose(found[:, *place], inside.sum(tuple(range(1, n + 1))) / count, rtol=0, atol=1e-14)
+
+
 def test_no_bit_depends_on_the_number_of_threads():
     x, before, found = np.random.default_rng(3).normal(size=(64, 31, 33)).astype(np.float32), get_num_threads(), []
     for number in (1, 2, 5):

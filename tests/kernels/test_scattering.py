@@ -166,6 +166,21 @@ def test_a_frozen_target_is_refused():
     assert not y.any()
 
 
+def test_empty_lists_are_indices():
+    """NumPy makes float64 of them."""
+    x, none = numbers((3, 2), np.float64), np.zeros((0, 2))
+    for axis, empty in ((0, none), (None, none[:, 0])):
+        assert kernels.take_along_axis(x, empty, axis).shape == empty.shape
+        np.testing.assert_array_equal(kernels.take_along_axis_backward(empty, empty, x.shape, axis), 0 * x)
+    np.testing.assert_array_equal(kernels.take_backward(none, [], x.shape, 0), 0 * x)
+    np.testing.assert_array_equal(kernels.index_add(x, 0, [], none), x)
+    assert kernels.gather(x, 0, none).shape == (0, 2)
+    for function in (kernels.scatter, kernels.scatter_add, lambda *given: kernels.scatter_extreme(*given, True, True)):
+        np.testing.assert_array_equal(function(x, 0, none, none), x)
+    assert kernels.takes_part(none, 0, x.shape, False).all()
+    assert kernels.last_written(none, 0, x.shape).shape == (0, 2)
+
+
 def test_values_that_lie_in_the_target_are_read_first():
     y = np.arange(12.0).reshape(4, 3)
     expected = y.copy()

@@ -352,7 +352,6 @@ ELSEWHERE = {
     "runtime/support/hints.py": ["tests/runtime/test_typed.py", "tests/runtime/test_elsewhere.py"],
     "runtime/support/later.py": ["tests/runtime/test_import.py"],
     "runtime/support/named_result.py": ["tests/runtime/test_typed.py"],
-    "runtime/kernels/expressions.py": ["tests/ops/test_traces.py"],
     "runtime/tracing/entries.py": ["tests/runtime/test_traced.py"],
     "runtime/tracing/inlining.py": ["tests/runtime/test_traced.py", "tests/ops/test_traces.py"],
     "runtime/tracing/instructions.pyx": ["tests/runtime/test_traced.py"],

@@ -345,7 +345,7 @@ def _inside(y, lengths, padding):
     """The array without its padding, in memory of its own."""
     if not any(padding):
         return y
-    return np.array(y[(..., *(slice(p, p + n) for n, p in zip(lengths, padding)))], order="C")
+    return y[(..., *(slice(p, p + n) for n, p in zip(lengths, padding)))].copy()
 
 
 def _patches(x, kernel, sizes, stride, dilation):

@@ -24,7 +24,6 @@ def insert_order(index, length, count):
     places = np.flatnonzero(places) if places.dtype.kind == "b" else places.astype(np.intp, casting="same_kind")
     if places.size and not (-length <= places.min() and places.max() <= length):
         raise IndexError(f"index {index} is out of range for the length {length}")
-    places = np.where(places < 0, places + length, places)
     places = np.repeat(places, count) if places.size == 1 else places
     return np.insert(np.arange(length), places, np.arange(length, length + count))
 
@@ -124,7 +123,7 @@ def spread_index(indices, shape, axis):
 
 
 def unravel_index(indices, shape):
-    """Places in C order as indices along each axis, negative ones counted from the end.
+    """Places in C order as indices along each axis.
 
     Parameters
     ----------
