@@ -25,7 +25,7 @@ from gradspec.kernels.rows import class_losses, distances, losses, normalisers, 
 from gradspec.kernels.special_functions import gamma_beta, ratios, scipy_backed, zeta
 
 FOLDER = Path(kernels.__file__).parent
-ELSEWHERE = {"loops/elsewhere.py": "where SciPy is missing: tests/test_scipy_doors.py"}
+ELSEWHERE = {"loops/elsewhere.py": "where SciPy is missing: test_elsewhere.py"}
 DICE = np.random.default_rng(0)
 X, IMAGE, ONE, NONE = ones((2, 3)), ones((1, 2, 5)), (1,), (0,)
 

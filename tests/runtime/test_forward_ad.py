@@ -9,6 +9,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import forward_ad, grad
+from gradspec.autograd.passes import push
 from gradspec.methods.dual_level import dual_level, enter_dual_level, exit_dual_level, make_dual, unpack_dual
 
 
@@ -370,3 +371,13 @@ def test_a_backward_in_numpy_does_not_lose_a_tangent():
         assert unpack_dual(y).tangent.tolist() == [12.0]
         with pytest.raises(RuntimeError, match="carries a tangent"):
             grad(y.sum(), x)
+
+
+def test_each_row_of_tangents_is_as_wide_as_the_result():
+    """The rule of one operand alone gives what has its shape, not that of both."""
+    rows = np.arange(12.0).reshape(4, 3)
+    for move in (lambda a: gs.complex(a, gs.zeros((2, 3))), lambda a: gs.complex(gs.zeros((2, 3)), a)):
+        (y,), (moved,) = push(lambda duals: [move(*duals)], [gs.tensor([1.0, 2.0, 3.0])], [gs.tensor(rows)], 4)
+        assert moved.shape == (4, *y.shape) == (4, 2, 3)
+        expected = move(gs.tensor(1.0)).numpy()[0, 0] * rows
+        np.testing.assert_array_equal(moved.numpy(), np.broadcast_to(expected[:, None], (4, 2, 3)))
