@@ -23,7 +23,7 @@ _COMPUTED = {
     "+": "-", "-": "+", "*": "+", "/": "*", "//": "*", "%": "+", "**": "*", "&": "|", "|": "&", "^": "|", "<<": ">>", ">>": "<<",
     "+=": "-=", "-=": "+=", "*=": "+=", "/=": "*=", "//=": "*=", "&=": "|=", "|=": "&=", "<<=": ">>=", ">>=": "<<=",
 }  # fmt: skip
-_UNORDERED = frozenset("isinstance issubclass getattr hasattr setattr cast max min".split())  # what nobody swaps, or may
+_UNORDERED = frozenset("isinstance issubclass getattr hasattr setattr cast max min maximum minimum".split())  # what nobody swaps, or may
 _MAKERS = frozenset("frozenset tuple list set bool str".split())  # what they are given often serves as well
 _ENDS = frozenset(", : = := if else for async return yield assert while elif lambda or".split())
 

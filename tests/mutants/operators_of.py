@@ -16,13 +16,16 @@ _MOST = 12  # operators that a function is judged by, the nearest first
 
 
 def operators_of(function: str) -> list[str]:
-    """Names of entries whose kernels run this function or use this constant, those that name it first."""
-    reached, seen, callers, entries = [function], {function}, _callers(), _entries()
+    """Names of entries whose kernels run this function or use this constant, those that name it first, then those that call them."""
+    reached, seen, callers, (by_kernel, by_operator) = [function], {function}, _callers(), _entries()
     for name in reached:
         new = sorted(callers.get(name, set()) - seen)
         reached += new
         seen.update(new)
-    return list(dict.fromkeys(op for name in reached for op in entries.get(name, [])))[:_MOST]
+    found = list(dict.fromkeys(op for name in reached for op in by_kernel.get(name, [])))
+    for name in found:
+        found += [op for op in by_operator.get(name, []) if op not in found] if name.startswith("_") else []
+    return found[:_MOST]
 
 
 @functools.cache
@@ -43,11 +46,14 @@ def _callers() -> dict[str, set[str]]:
 
 
 @functools.cache
-def _entries() -> dict[str, list[str]]:
-    """Kernel -> the entries that name it."""
-    found: dict[str, list[str]] = {}
+def _entries() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Kernel -> the entries that name it, and private operator -> those that call it; of several ranks the second."""
+    by_kernel: dict[str, list[str]] = {}
+    by_operator: dict[str, list[str]] = {}
     for entry in re.split(r"^- op: ", (ROOT / "derivatives.yaml").read_text(), flags=re.MULTILINE)[1:]:
-        name = re.match(r"[\w.]+", entry)
+        name = re.match(r"[\w.{}]+", entry)[0].replace("{n}", "2")
         for kernel in dict.fromkeys(re.findall(r"\bkernels\.(\w+)", entry)):
-            found.setdefault(kernel, []).append(name[0])
-    return found
+            by_kernel.setdefault(kernel, []).append(name)
+        for called in dict.fromkeys(re.findall(r"(?<![\w.])(_[a-z]\w*)\(", entry)):
+            by_operator.setdefault(called, []).append(name)
+    return by_kernel, by_operator

@@ -22,7 +22,7 @@ from codegen.build import build_folder
 ROOT = Path(__file__).parents[2]
 HOOK = Path(__file__).parent / "hook"
 _PYTEST = ["-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-m", "not slow", "-p", "no:cacheprovider"]
-_NONE = 5  # pytest has found no test
+_MISUSED, _NONE = 4, 5  # how pytest ends: it was given what it does not know, it has found no test
 _SPARE = 30.0  # seconds that a mutant may take beyond four times what the tests take without one
 _OPERATOR = 30.0  # and for the tests of an operator
 
@@ -86,6 +86,8 @@ class Trial:
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode == _MISUSED:
+            raise SystemExit(said)
         if process.returncode in (0, _NONE):
             return Verdict("survived")
         found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.MULTILINE)

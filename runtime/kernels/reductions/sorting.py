@@ -147,7 +147,7 @@ def searchsorted(sorted_sequence, values, side):
     """
     if np.ndim(sorted_sequence) < 2:
         return np.searchsorted(sorted_sequence, values, side)
-    rows, values = np.asarray(sorted_sequence), np.asarray(values)
+    rows, values = sorted_sequence, np.asarray(values)
     if rows.shape[:-1] != values.shape[:-1]:
         raise ValueError(f"rows of sequences {rows.shape} and of values {values.shape} must agree in all axes but the last")
     places = np.empty(values.shape, np.intp)

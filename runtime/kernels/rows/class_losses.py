@@ -121,7 +121,6 @@ def cross_entropies(x, target, axis, ignore_index):
     weight : ndarray
         The softmax of `x`.
     """
-    x = np.asarray(x)
     known = is_class(target, ignore_index)
     y = -pick(log_softmax(x, axis), np.where(known, target, 0), axis)
     return np.where(known, y, y.dtype.type(0)), softmax(x, axis)
