@@ -108,6 +108,7 @@ def test_a_plan_is_kept_for_each_kind_of_arguments():
     assert np.array_equal(jacobian(X).toarray(), 2 * np.eye(4, 5, 1))  # nobody else writes to the plan
     assert np.array_equal(jacobian(X, 2).toarray(), 2 * np.eye(3, 5, 2))
     assert jacobian(X[:3]).shape == (2, 3)
+    assert repr(sparse_plan(f, X)) == "<SparsePlan of a Jacobian: (4, 5), 4 elements, 1 products>"
 
 
 def test_a_plan_that_does_not_hold_is_told():

@@ -158,11 +158,25 @@ def single():
     return gs.grad(f)(1.0)
 
 
+def lone_tangent():
+    f = gs.func.custom_jvp(lambda x: 2 * x)
+    f.defjvp(lambda primals, tangents: 2 * tangents[0])
+    return gs.jvp(f, (1.0,), (1.0,))
+
+
+def less():
+    f = gs.func.custom_vjp(lambda xs: xs[0] * xs[1])
+    f.defvjp(lambda xs: (xs[0] * xs[1], None), lambda kept, grad: ([grad],))
+    return gs.grad(f)([1.0, 2.0])
+
+
 @pytest.mark.parametrize(("call", "error", "says"), [
     (lambda: no_rule("custom_jvp")(1.0), AttributeError, "write @abs.defjvp above one"),
     (lambda: no_rule("custom_vjp")(1.0), AttributeError, r"write abs.defvjp\(forward, backward\)"),
     (lambda: gs.grad(primitive(np.sin))(1.0), NotImplementedError, r"no backward pass is given for argument 0; write defvjp\(sin, ...\)"),
     (lambda: gs.jvp(primitive(np.sin), (1.0,), (1.0,)), NotImplementedError, "no forward mode is given for argument 0"),
+    (lone_tangent, TypeError, "its rule must return a pair: the result and the tangent of the result"),
+    (less, TypeError, "the gradient of an argument must be a nest of its form, or None: expected 2 arrays, got 1"),
     (short, TypeError, "a tuple of 2"),
     (single, TypeError, "must return a pair"),
 ])  # fmt: skip

@@ -314,6 +314,13 @@ REFUSED = {
     "cotangents": (lambda: func.vjp(gs.sin, 1.0)[1](np.ones(2)), RuntimeError, "^cotangents has invalid size"),
     "no argument": (lambda: func.vjp(gs.sin), TypeError, "vjp: there is nothing to differentiate by"),
     "no such name": (lambda: func.grad_named(lambda a: a, "b"), ValueError, "has no argument 'b'; it has a"),
+    "no argnums": (lambda: func.grad(gs.sin, ())(2.0), ValueError, "argnums must be non-empty"),
+    "no output": (lambda: func.vjp(lambda x: (), 1.0), TypeError, r"has non-empty output, got \(\)"),
+    "several of elements": (lambda: func.elementwise_grad(lambda x: (x, x))(np.ones(2)), TypeError, "must return a single Tensor"),
+    "a chunk of nothing": (lambda: func.jacrev(gs.sin, chunk_size=0), ValueError, "`chunk_size` should be greater than 0"),
+    "a string for a tangent": (lambda: func.jvp(gs.sin, (1.0,), ("s",)), TypeError, "the given tangents.* is of type str"),
+    "a tensor for a function": (lambda: func.grad(gs.ones(2)), TypeError, "a function is needed, got a Tensor"),
+    "the point for argnums": (lambda: func.grad(gs.sin, gs.ones(())), TypeError, "the point is an argument of the result"),
     "both names": (lambda: func.grad(gs.sin, 1, argnum=1), TypeError, "argnums or argnum, not both"),
 }
 
@@ -324,7 +331,12 @@ def test_what_is_refused(case):
     with pytest.raises(error, match=message) as caught:
         call()
     # PyTorch raises a RuntimeError; two of the names are not PyTorch's.
-    assert isinstance(caught.value, RuntimeError) or case in ("no such name", "both names")
+    assert isinstance(caught.value, RuntimeError) or case in ("no such name", "both names", "a tensor for a function", "the point for argnums")
+
+
+def test_integers_move_and_are_moved_as_numbers():
+    same(func.jvp(gs.sin, (0.3,), (2,))[1], 2 * np.cos(0.3))
+    same(func.vjp(lambda x: x * [1.0, 2.0], 0.3)[1](np.array([1, 1]))[0], 3.0)
 
 
 @pytest.mark.parametrize("module", ["gradients", "matrices", "products"])

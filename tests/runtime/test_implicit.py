@@ -258,6 +258,27 @@ def test_a_condition_that_has_changed_is_refused(rows):
         x.backward()
 
 
+def test_a_symmetric_solution_is_its_own_transposed_one():
+    a = np.array([[3.0, 1.0], [1.0, 2.0]])
+    b, seen = np.array([1.0, -2.0]), []
+
+    def solve(matvec, b):
+        matrix = np.stack([matvec(gs.asarray(row)).numpy() for row in np.eye(2)], 1)
+        seen.append(matrix)
+        x = np.linalg.solve(matrix, np.asarray(b))
+        return (x, {"steps": 2}) if aux else x
+
+    for aux in (False, True):
+        def solution(b):
+            found = custom_linear_solve(lambda x: gs.asarray(a) @ x, b, solve, symmetric=True, has_aux=aux)  # noqa: B023
+            return found[0] if aux else found  # noqa: B023
+
+        np.testing.assert_allclose(solution(b), np.linalg.solve(a, b))
+        np.testing.assert_allclose(gs.jacrev(solution)(b), np.linalg.inv(a), rtol=1e-12)
+        np.testing.assert_allclose(gs.jacfwd(solution)(b), np.linalg.inv(a), rtol=1e-12)
+    assert seen and all(np.array_equal(matrix, a) for matrix in seen)
+
+
 @pytest.mark.parametrize(("make", "error", "words"), [
     (lambda: implicit(lambda a: "x", lambda x, a: x)(1.0), TypeError, "must return real or complex arrays"),
     (lambda: implicit(lambda a: np.array(1), lambda x, a: x)(1.0), TypeError, "got int64"),

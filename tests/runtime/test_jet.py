@@ -333,6 +333,13 @@ def test_refused_by_name(name):
     function, text = REFUSED[name]
     with pytest.raises((RuntimeError, TypeError), match=text):
         jet(function, (gs.asarray(X),), ([gs.asarray(V)],))
+
+
+def test_terms_of_another_form_are_refused():
+    with pytest.raises(ValueError, match="jet: term 2 of series 0 has 1 arrays, and the primal 2"):
+        jet(lambda xs: xs[0], ([X, X],), ([[V, V], [V]],))
+    with pytest.raises(TypeError, match="laplacian: argument 0 must be an array, got list"):
+        gs.func.laplacian(lambda xs: xs[0])([X])
     assert current_mapping() is None or not current_mapping().levels
 
 

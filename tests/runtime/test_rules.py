@@ -277,6 +277,23 @@ def test_the_rule_for_batches_is_what_is_used():
     assert gs.vmap(drawn)(ROWS).shape == ROWS.shape  # a rule is outside of the vmap that it is for
 
 
+def test_a_method_has_a_rule_for_batches():
+    class Scale:
+        by = 3.0
+
+        @gs.func.custom_vmap
+        def times(self, x):
+            return self.by * x
+
+    @Scale.times.def_vmap
+    def rule(size, which, scale, x):
+        return -scale.by * x, which[1]
+
+    assert isinstance(Scale.times, gs.func.custom_vmap)
+    np.testing.assert_allclose(Scale().times(X), 3 * X)
+    np.testing.assert_allclose(gs.vmap(Scale().times)(ROWS), -3 * ROWS)
+
+
 @each("rule, message", [
     (None, "No batching rule defined for custom_vmap function f using def_vmap"), (lambda n, b, x: x, "must return a pair"),
     (lambda n, b, x: (x, (True, True)), "structure of output value and output batching specification must match"),

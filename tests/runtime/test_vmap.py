@@ -321,12 +321,27 @@ def test_axes():
     (lambda x: gs.vmap(f, in_dims=None)(x), "at least one Tensor has to be mapped over"),
     (lambda x: gs.vmap(lambda x: "a")(x), "must only return Tensors"), (lambda x: gs.vmap(f, out_dims=(0, 0))(x), "out_dims is not compatible"),
     (lambda x: gs.vmap(f, out_dims=None)(x), "can not return a BatchedTensor when out_dim is None"),
+    (lambda x: gs.vmap("f")(x), "the first argument must be a function, got str"),
+    (lambda x: gs.vmap(f, in_dims=(True,))(x), "Got in_dim=True for an input but in_dim must be either an integer"),
+    (lambda x: gs.vmap(f, out_dims=0.5)(x), "out_dims must be an int, None or a python collection of ints"),
+    (lambda x: gs.vmap(f, out_dims=True)(x), "that fits the outputs, got True"),
     (lambda x: gs.vmap(f, chunk_size=0)(x), "chunk_size should be None or greater than 0"), (lambda x: gs.vmap(f)(x[:0]), "has no rows"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused(call, message):
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises((TypeError, ValueError)) as caught:
         call(rand(5, 3))
     assert message in str(caught.value)
+
+
+def test_places_of_the_batch_axis_in_the_result():
+    x = rand(5, 3)
+    for dim in (-2, -1, 0, 1, (1,), [0]):
+        expected = x if dim in (-2, 0, [0]) else x.T
+        np.testing.assert_array_equal(gs.vmap(lambda row: 2 * row, out_dims=dim)(x), 2 * expected)
+        np.testing.assert_array_equal(gs.vmap(lambda row: x[0], out_dims=dim)(x).shape, expected.shape)
+    for dim in (-3, 2):
+        with pytest.raises(IndexError, match=f"an output has 2 axes with that of the batch, got out_dim {dim}"):
+            gs.vmap(lambda row: row, out_dims=dim)(x)
 
 
 # What a row has not.
