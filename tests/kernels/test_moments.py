@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
+from gradspec.kernels.rows import moments
 from tests.asked import each
 
 SHAPES = [(5,), (1, 7), (3, 40), (2, 3, 90), (4, 1), (1, 2000), (70, 80), (0, 3), (3, 0)]
@@ -71,6 +72,18 @@ def test_a_count_of_nothing_is_numpys():
         assert np.isnan(kernels.var(np.array([2.0]), None, 1, False))
     assert np.isnan(kernels.var(np.array([1.0, np.nan]), None, 0, False))
     assert kernels.euclidean_norm(np.array([np.inf, 1.0]), None, False) == np.inf
+
+
+@each("dtype", [np.float32, np.float64, np.complex128])
+@each("of", [kernels, moments])
+def test_a_norm_of_large_and_of_small_numbers_warns_of_nothing(of, dtype):
+    limits = np.finfo(dtype)
+    for size in (limits.max / 4, limits.tiny * 4):
+        x = np.array([[3, 0], [0, 4]], dtype) * limits.dtype.type(size / 5)
+        with np.errstate(all="raise"):
+            found = [of.euclidean_norm(x, axis, False) for axis in (None, 0)]
+        for norm, exact in zip(found, (size, [0.6 * size, 0.8 * size])):
+            np.testing.assert_allclose(norm, exact, rtol=8 * limits.eps, atol=0)
 
 
 @pytest.mark.parametrize("axis", [None, 0, (0, 2)])
