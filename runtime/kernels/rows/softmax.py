@@ -150,5 +150,5 @@ def _check_alike(grad, y):
 
 def _highest(x, axis):
     """The maximum of the real parts, -inf of nothing, with the reduced axes kept."""
-    x = np.asarray(x).real
+    x = x.real
     return np.max(x, axis=axis, keepdims=True, initial=-np.inf if x.dtype.kind == "f" else None)
