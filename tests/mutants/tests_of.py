@@ -215,7 +215,6 @@ ELSEWHERE = {
     "runtime/nn/attention.py": ["tests/runtime/test_pieces.py"],
     "runtime/nn/bags.py": ["tests/runtime/test_pieces.py"],
     "runtime/nn/connectionist.py": ["tests/runtime/test_sequences.py"],
-    "runtime/nn/init.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/modules/activation.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/modules/attention.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/modules/containers.py": ["tests/runtime/test_modules.py"],
