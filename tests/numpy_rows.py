@@ -63,6 +63,8 @@ ROWS = {
         np.trapezoid(v) | np.trapezoid(v, dx=0.5) | np.convolve(v, w) | np.polyval([1.0, 2.0, 3.0], v) | np.meshgrid(v, w) | np.meshgrid(x, w)[0] | np.linspace(0, 1, 5) * c | np.histogram(v, 3)
         np.histogram(v, 2, weights=w)[0] | np.histogram(v, [0.0, 1.0, 2.0])[0] | np.gradient(x) | np.gradient(x, 0.5, v, axis=(0, 1)) | np.gradient(x, axis=1, edge_order=2)
         np.piecewise(v, [v < 0.8], [np.sin, np.exp]) | np.piecewise(x, [x < 0.7, x > 1.1], [lambda q: q * q, 1.0, lambda q: -q])
+        np.cumulative_sum(v, include_initial=True) | np.cumulative_sum(x, axis=-1, include_initial=True) | np.cumulative_prod(x, axis=0) | np.unstack(x, axis=1)
+        np.lib.stride_tricks.sliding_window_view(v, 3).mean(-1) | np.lib.stride_tricks.sliding_window_view(x, (2, 3)) | np.lib.stride_tricks.sliding_window_view(x, 2, axis=-2)
         np.apply_along_axis(np.sum, 0, x) | np.piecewise(v, [v < 0.8, v >= 0.8], [0.0, 1.0]) | np.nan_to_num(x) | np.real(z) | np.allclose(x, y)
     """,
 }

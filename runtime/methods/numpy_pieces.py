@@ -218,6 +218,38 @@ def ramp(edge, end, width, axis):
     return ops.add(ops.multiply(1 - share, ops.astype(end, edge.dtype)), ops.multiply(share, edge))
 
 
+def running(scan, start):
+    """The array API's sums or products up to each element, which may begin with that of none."""
+
+    def call(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        x = asarray(x) if dtype is None else ops.astype(x, dtype)
+        if axis is None and x.ndim != 1:
+            raise ValueError(f"np.cumulative_{scan.__name__[3:]}: axis must be given for an array of {x.ndim} axes")
+        axis = axis or 0
+        y = scan(x, axis)
+        if include_initial:
+            y = ops.concat([start((*y.shape[:axis], 1, *y.shape[axis:][1:]), dtype=y.dtype), y], axis)
+        return y if out is None else write_into(out, y, f"np.cumulative_{scan.__name__[3:]}")
+
+    return call
+
+
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    x = asarray(x)
+    sizes = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
+    axes = tuple(range(x.ndim)) if axis is None else tuple(axis) if np.iterable(axis) else (axis,)
+    if len(sizes) != len(axes):
+        raise ValueError(f"np.lib.stride_tricks.sliding_window_view: window_shape has {len(sizes)} lengths for {len(axes)} axes")
+    ndim = x.ndim
+    for size, place in zip(sizes, axes):
+        x = ops.windows(x, place if place >= 0 else place + ndim, size)
+    return x
+
+
+def unstack(x, /, *, axis=0):
+    return tuple(ops.unstack(x, axis))
+
+
 def real_if_close(a, tol=100):
     a = asarray(a)
     if a.dtype.kind != "c":
@@ -239,5 +271,11 @@ PIECED = {
     np.atleast_3d: at_least(ops.atleast_3d), np.block: block, np.choose: choose, np.cross: cross, np.einsum: einsum,
     np.full_like: full_like, np.geomspace: geomspace, np.gradient: gradient, np.histogram: histogram,
     np.linalg.lstsq: lstsq, np.linspace: linspace, np.logspace: logspace, np.pad: pad, np.piecewise: piecewise,
-    np.real_if_close: real_if_close, np.select: select, np.unique: unique,
+    np.lib.stride_tricks.sliding_window_view: sliding_window_view, np.real_if_close: real_if_close, np.select: select,
+    np.unique: unique,
 }  # fmt: skip
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    PIECED |= {
+        np.cumulative_prod: running(ops.cumprod, ops.ones), np.cumulative_sum: running(ops.cumsum, ops.zeros),
+        np.unstack: unstack,
+    }  # fmt: skip

@@ -303,8 +303,8 @@ def differentiable(name):
 
 # NumPy's functions that are made of several operators, or of writes.
 PIECED = (
-    "apply_along_axis", "block", "copyto", "divmod", "fabs", "fill_diagonal", "float_power", "modf", "piecewise", "place", "put",
-    "put_along_axis", "putmask", "rint",
+    "apply_along_axis", "block", "copyto", "cumulative_prod", "divmod", "fabs", "fill_diagonal", "float_power", "modf",
+    "piecewise", "place", "put", "put_along_axis", "putmask", "rint",
 )  # fmt: skip
 
 
