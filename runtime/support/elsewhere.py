@@ -22,7 +22,7 @@ ATTRIBUTES = {
     "write gs.sparse.multiply(mask, x), where the sparse mask has ones": "sparse_mask",
     "write nothing: threads share tensors as they are": "share_memory_",
     "write x.grad = None": "zero_grad",
-    "write x[index] = value, or gs.where(mask, value, x)": "at",
+    "write x[index] = value, x[index] += value, or x.index_add_(axis, index, values) where places repeat": "at",
     "write nothing: a result is there when the call returns": "block_until_ready",
 }
 
@@ -60,7 +60,7 @@ NAMES = {
     "write gs.func.custom_vmap": "custom_batching",
     "write x.detach()": "detach_copy",
     "write gs.func.elementwise_grad(f)": "deriv",
-    "write gs.func.grad of a real function: the gradient of abs(z)**2 is 2 * z, as in PyTorch": "holomorphic_grad",
+    "write gs.func.jvp(f, z, 1.0)[1], which is f'(z); gs.func.grad is of real functions": "holomorphic_grad",
     "write gs.func.vector_jacobian_product": "tensor_jacobian_product",
     "write gs.autograd.gradcheck(f, inputs)": (
         "check_vjp check_jvp combo_check check_equivalent unary_to_nary make_numerical_jvp scalar_close "
@@ -89,7 +89,7 @@ NAMES = {
     # Modules of the other libraries.
     "write import gradspec as gs, or import numpy as np: NumPy's functions take tensors": "numpy jnp anp numpy_wrapper",
     "write gs.func.scan, fori_loop, while_loop, cond, switch or map, and gs.concat and so on for all else": "lax",
-    "not there yet; write the density: -0.5 * ((x - m) / s)**2 - gs.log(s * (2 * gs.pi)**0.5) is norm.logpdf(x, m, s)": (
+    "write gs.scipy.stats.norm.logpdf(x, m, s) and its kin, which have cdf, ppf, rvs and fit as SciPy's": (
         "stats distributions Distribution Normal MultivariateNormal LowRankMultivariateNormal Uniform Laplace Cauchy "
         "Exponential Gamma Beta Dirichlet Poisson Bernoulli Binomial Categorical Multinomial Geometric NegativeBinomial "
         "StudentT Chi2 FisherSnedecor Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy LKJCholesky LogNormal "

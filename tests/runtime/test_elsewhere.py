@@ -123,7 +123,7 @@ CASES = [
     ("from gradspec.linalg import invv", "ImportError: cannot import name 'invv' from 'gradspec.linalg'; did you mean 'inv'?"),
     ("import gradspec.lax", "ModuleNotFoundError: No module named 'gradspec.lax'; write gs.func.scan, fori_loop"),
     ("import gradspec.numpy as np", "ModuleNotFoundError: No module named 'gradspec.numpy'; write import gradspec as gs"),
-    ("from gradspec.stats import norm", "ModuleNotFoundError: No module named 'gradspec.stats'; not there yet; write the density"),
+    ("from gradspec.stats import norm", "ModuleNotFoundError: No module named 'gradspec.stats'; write gs.scipy.stats.norm.logpdf(x, m, s)"),
 ]
 
 
