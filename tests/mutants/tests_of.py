@@ -374,5 +374,5 @@ def tests_of(module: Path) -> list[str]:
     named = [path for path in named if path.count("/") > 1]  # what stands above the folders is about several modules
     foreign = ("tests/ops/", *(("tests/runtime/", "tests/kernels/") if name.startswith("codegen/") else ("tests/codegen/",)))
     own = [path for path in named if not path.startswith(foreign)]
-    of_all = ["tests/kernels/test_refusals.py", "tests/kernels/test_writing.py"] if name.startswith("runtime/kernels/") else []
+    of_all = ["tests/kernels/test_refusals.py", "tests/runtime/test_kernels_that_write.py"] if name.startswith("runtime/kernels/") else []
     return list(dict.fromkeys(own + of_all + ELSEWHERE.get(name, [])))
