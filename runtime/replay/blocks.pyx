@@ -46,6 +46,7 @@ cdef enum:
     PIECE = 1 << 14         # elements of a row that a thread adds
     NEAR = 16384            # bytes of scratch memory that are taken from the stack
     AHEAD = 4               # loops from which on blocks are asked for ahead: fewer take no longer than memory does,
+    FEW = 256               # elements of a loop that takes long, beside which some are asked for,
     FAR = 1 << 20           # where all blocks together are so many bytes, more than a cache
     CHUNK = 1 << 15         # elements that a thread takes at a time
 
@@ -68,7 +69,9 @@ cdef struct Blocks:
     char** base
     int count
     npy_intp room           # bytes of scratch memory for each element
-    gradspec_streams streams  # what the loops read and write beside that
+    gradspec_streams streams  # what the loops read and write beside that, asked for beside
+    bint costly             # those that take long, if there are some, else all:
+    int asking              # so many
     int* flags              # of each loop, and of the sum behind them: what it has raised
     bint lacks              # memory
 
@@ -92,24 +95,32 @@ cdef inline char* place_of(Blocks* blocks, int place, npy_intp start, npy_intp s
 
 
 cdef void run_block(Blocks* blocks, npy_intp start, npy_intp size, npy_intp ahead, char* scratch, npy_intp room) noexcept nogil:
-    """All loops on some elements; behind these so many are asked for meanwhile."""
+    """All loops on some elements; so many behind these are asked for meanwhile, a few at a time: more would be waited for."""
     cdef char* args[OPERANDS]
     cdef Step* step
     cdef int i, j
-    cdef npy_intp share = 0, asked = ahead
+    cdef npy_intp next = start + size, end = next, share = 0, few = FEW if blocks.costly else size, left, part
     if blocks.streams.count > 0:
-        share, asked = (ahead // blocks.count + 15) & ~<npy_intp> 15, 0
+        end += ahead
+        share = (ahead // (blocks.asking * ((size + few - 1) // few)) + 15) & ~<npy_intp> 15
     for i in range(blocks.count):
         step = &blocks.steps[i]
-        if asked < ahead:
-            gradspec_ask_for(&blocks.streams, start + size + asked, min(share, ahead - asked))
-            asked += share
         for j in range(step.count):
             args[j] = place_of(blocks, step.slots[j], start, step.strides[j], scratch, room)
-        step.function(args, &size, step.strides, step.data)
-        if fp_raised():
-            gradspec_note(&blocks.flags[i], fp_raised())
-            fp_clear()
+        left = size
+        while left > 0:
+            part = left
+            if next < end and step.costly == blocks.costly:
+                gradspec_ask_for(&blocks.streams, next, min(share, end - next))
+                next += share
+                part = min(left, few)
+            step.function(args, &part, step.strides, step.data)
+            if fp_raised():
+                gradspec_note(&blocks.flags[i], fp_raised())
+                fp_clear()
+            for j in range(step.count):
+                args[j] += part * step.strides[j]
+            left -= part
 
 
 cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
@@ -125,8 +136,7 @@ cdef void run_part(void* context, npy_intp start, npy_intp stop) noexcept nogil:
         size = min(stop - start, <npy_intp> BLOCK)
         run_block(blocks, start, size, min(stop - start - size, size), scratch, room)
         start += size
-    if scratch != near:
-        free(scratch)
+    free(NULL if scratch == near else scratch)
 
 
 cdef int run_blocks(Tape tape, Frame frame, int first) except -1:
@@ -155,7 +165,11 @@ cdef int begin(Blocks* blocks, Tape tape, Frame frame, int first, int count, npy
     blocks.flags = <int*> calloc(count + 1, sizeof(int))
     if blocks.flags == NULL:
         raise MemoryError
+    blocks.costly, blocks.asking = False, 0
+    for i in range(count):
+        blocks.costly = blocks.costly or blocks.steps[i].costly
     for i in range(count if count >= AHEAD else 0):
+        blocks.asking += blocks.steps[i].costly == blocks.costly
         for j in range(blocks.steps[i].count):
             if blocks.slots[blocks.steps[i].slots[j]].place != SCRATCH:
                 gradspec_add_stream(&blocks.streams, blocks.base[blocks.steps[i].slots[j]], blocks.steps[i].strides[j])
@@ -241,8 +255,7 @@ cdef void add_rows(void* context, npy_intp start, npy_intp stop) noexcept nogil:
             put(sum, start + i, added(sum, x + i * length * sum.item, length))
         note(sum)
         start += count
-    if scratch != near:
-        free(scratch)
+    free(NULL if scratch == near else scratch)
 
 
 cdef double tree(Sum* sum, npy_intp start, npy_intp size, npy_intp ahead, char* scratch) noexcept nogil:
@@ -269,8 +282,7 @@ cdef void add_pieces(void* context, npy_intp start, npy_intp stop) noexcept nogi
         row, piece = i // sum.pieces, i % sum.pieces
         sum.partial[i] = tree(sum, row * sum.step.size + sum.starts[piece], sum.starts[piece + 1] - sum.starts[piece], 0, scratch)
         note(sum)
-    if scratch != near:
-        free(scratch)
+    free(NULL if scratch == near else scratch)
 
 
 cdef npy_intp cut(npy_intp start, npy_intp size, npy_intp* starts) noexcept nogil:
@@ -325,8 +337,7 @@ cdef void add_upon(void* context, npy_intp start, npy_intp stop) noexcept nogil:
                 sum.step.function(args, &wide, upon, sum.step.data)
             j += count
         note(sum)
-    if scratch != near:
-        free(scratch)
+    free(NULL if scratch == near else scratch)
 
 
 cdef int run_sum(Tape tape, Frame frame, int first, int loops, npy_intp room) except -1:

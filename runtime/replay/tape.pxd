@@ -72,6 +72,7 @@ cdef struct Step:
     npy_intp inner      # of so many numbers,
     bint mean           # and whether the sums are divided by that
     npy_intp[OPERANDS] jumps  # from row to row
+    bint costly         # of LOOP: an element takes longer than memory does
     Piece* pieces       # of MOVE
     int operation       # of LOOP: in kernels/program/short.h, -1 where there is none
     int together        # how many steps from here on run at once, if no flag is raised; 0 of all but the first of them

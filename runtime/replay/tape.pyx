@@ -150,7 +150,7 @@ cdef class Tape:
             ufunc = offered(loop.operator)
             step.function = ufunc.loops[loop.which] if loop.second is None else pair_of(loop.operator, loop.second, loop.which)
             step.data = ufunc.loop_data[loop.which]
-            step.count, step.size, step.rows = <int> len(loop.slots), loop.size, loop.rows
+            step.count, step.size, step.rows, step.costly = <int> len(loop.slots), loop.size, loop.rows, ufunc.cost > 1
             for i in range(step.count):
                 step.slots[i], step.strides[i] = loop.slots[i], loop.strides[i]
             for i in range(len(loop.jumps)):
