@@ -37,8 +37,10 @@ cdef extern from "gradspec/kernels/elementwise/logistic_float.h":
     void gradspec_sigmoid_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_sigmoid_slope_of_float(const float*, float*, npy_intp) noexcept nogil
     void gradspec_tanh_slope_of_float(const float*, float*, npy_intp) noexcept nogil
-    void gradspec_sigmoid_with_slope(const float*, float*, float*, npy_intp) noexcept nogil
-    int gradspec_tanh_with_slope(const float*, float*, float*, npy_intp) noexcept nogil
+    int gradspec_sigmoid_and_slope_near(const float*, float*, float*, npy_intp) noexcept nogil
+    int gradspec_sigmoid_and_slope(const float*, float*, float*, npy_intp) noexcept nogil
+    int gradspec_tanh_and_slope_near(const float*, float*, float*, npy_intp) noexcept nogil
+    int gradspec_tanh_and_slope(const float*, float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_two(const float*, const float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_numbers(const float*, const float*, float*, npy_intp) noexcept nogil
     void gradspec_logaddexp_of_number_first(const float*, const float*, float*, npy_intp) noexcept nogil
@@ -141,20 +143,22 @@ cdef void straight_tanh_slope(char** args, const npy_intp* size, const npy_intp*
     fp_clear()
 
 
-cdef void sigmoid_with_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
-    gradspec_sigmoid_with_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0])
+cdef void sigmoid_and_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+    if gradspec_sigmoid_and_slope_near(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
+        gradspec_sigmoid_and_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0])
     fp_clear()
 
 
-cdef void tanh_with_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
+cdef void tanh_and_slope(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
     """Where something is no number, by the loops for each, of which that for tanh may raise a flag."""
     cdef char* slope[2]
-    if gradspec_tanh_with_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
-        slope[0], slope[1] = args[0], args[2]
-        straight_tanh_slope(slope, size, steps, NULL)
-        _tanh.loops[0](args, size, steps, _tanh.loop_data[0])
-    else:
-        fp_clear()
+    if gradspec_tanh_and_slope_near(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
+        if gradspec_tanh_and_slope(<float*> args[0], <float*> args[1], <float*> args[2], size[0]):
+            slope[0], slope[1] = args[0], args[2]
+            straight_tanh_slope(slope, size, steps, NULL)
+            _tanh.loops[0](args, size, steps, _tanh.loop_data[0])
+            return
+    fp_clear()
 
 
 cdef void logaddexp_float(char** args, const npy_intp* size, const npy_intp* steps, void* data) noexcept nogil:
@@ -251,5 +255,5 @@ tanh_slope = pointwise(_tanh_slope, ("x",), [tanh_slope_float, tanh_slope_double
 if gradspec_has_fused():
     (<Ufunc> logaddexp).loops[0], (<Ufunc> sigmoid).loops[0] = straight_logaddexp, straight_sigmoid
     (<Ufunc> sigmoid_slope).loops[0], (<Ufunc> tanh_slope).loops[0] = straight_sigmoid_slope, straight_tanh_slope
-    offer_pair(sigmoid, sigmoid_slope, 0, sigmoid_with_slope)
-    offer_pair(_tanh, tanh_slope, 0, tanh_with_slope)
+    offer_pair(sigmoid, sigmoid_slope, 0, sigmoid_and_slope)
+    offer_pair(_tanh, tanh_slope, 0, tanh_and_slope)

@@ -15,9 +15,13 @@ GRADSPEC_INLINE float gradspec_float_share(gradspec_float_pair n, gradspec_float
     return gradspec_float_fused(rest, inverse, q);
 }
 
-GRADSPEC_INLINE float gradspec_float_sigmoid(float x) {
-    gradspec_float_pair e = gradspec_float_exp_below(-gradspec_float_size(x));
+/* By e = exp(-|x|). */
+GRADSPEC_INLINE float gradspec_float_sigmoid_by(float x, gradspec_float_pair e) {
     return gradspec_float_share((gradspec_float_pair){x < 0.0f ? e.high : 1.0f, x < 0.0f ? e.low : 0.0f}, e);
+}
+
+GRADSPEC_INLINE float gradspec_float_sigmoid(float x) {
+    return gradspec_float_sigmoid_by(x, gradspec_float_exp_below(-gradspec_float_size(x)));
 }
 
 /* e / (1 + e)**2 of an e = exp(x) that is not above 1. */
@@ -33,12 +37,8 @@ GRADSPEC_INLINE float gradspec_float_sigmoid_slope(float x) {
     return gradspec_float_slope_by(gradspec_float_exp_below(-gradspec_float_size(x)));
 }
 
-GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_twice(float x) {
-    return gradspec_float_exp_below(-2.0f * gradspec_float_size(x));
-}
-
 GRADSPEC_INLINE float gradspec_float_tanh_slope(float x) {
-    return 4.0f * gradspec_float_slope_by(gradspec_float_exp_twice(x));
+    return 4.0f * gradspec_float_slope_by(gradspec_float_exp_below(-2.0f * gradspec_float_size(x)));
 }
 
 /* log(exp(a) + exp(b)): the larger number, and the logarithm of 1 and an exponential. */
@@ -51,24 +51,57 @@ GRADSPEC_OVER_FLOATS(sigmoid)
 GRADSPEC_OVER_FLOATS(sigmoid_slope)
 GRADSPEC_OVER_FLOATS(tanh_slope)
 
-/* A function and its slope, around one exponential: the compiler sees that it is the same. */
-GRADSPEC_FUSED static void gradspec_sigmoid_with_slope(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n) {
-    for (npy_intp i = 0; i < n; i++) {
-        y[i] = gradspec_float_sigmoid(x[i]);
-        slope[i] = gradspec_float_sigmoid_slope(x[i]);
-    }
+/* Functions with their slopes around one exponential, which is quicker where it is near: above 2**-100. They return whether some x is
+ * no number, or not near: then another loop is wanted. */
+GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_minus(float size, int near) {
+    return near ? gradspec_float_exp_close(-size) : gradspec_float_exp_below(-size);
 }
 
-/* Returns whether some x is no number. */
-GRADSPEC_FUSED static int gradspec_tanh_with_slope(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n) {
+/* Its sign bit says whether a size is above `most`, or none. */
+GRADSPEC_INLINE uint32_t gradspec_float_beyond(float size, float most) {
+    return gradspec_float_bits(most) - gradspec_float_bits(size);
+}
+
+GRADSPEC_INLINE int gradspec_sigmoid_and_slope_by(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n,
+                                                  int near) {
     uint32_t found = 0;
     for (npy_intp i = 0; i < n; i++) {
-        gradspec_float_pair e = gradspec_float_exp_twice(x[i]);
-        y[i] = gradspec_float_tanh_by(x[i], e.high);
-        slope[i] = 4.0f * gradspec_float_slope_by(e);
-        found |= UINT32_C(0x7f800000) - (gradspec_float_bits(x[i]) & ~(UINT32_C(1) << 31));
+        float size = gradspec_float_size(x[i]);
+        gradspec_float_pair e = gradspec_float_exp_minus(size, near);
+        y[i] = gradspec_float_sigmoid_by(x[i], e);
+        slope[i] = gradspec_float_slope_by(e);
+        found |= gradspec_float_beyond(size, near ? 68.0f : INFINITY);
     }
     return (int32_t) found < 0;
+}
+
+GRADSPEC_INLINE int gradspec_tanh_and_slope_by(const float *restrict x, float *restrict y, float *restrict slope, npy_intp n,
+                                               int near) {
+    uint32_t found = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        float size = gradspec_float_size(x[i]);
+        gradspec_float_pair e = gradspec_float_exp_minus(2.0f * size, near);
+        y[i] = gradspec_float_tanh_by(x[i], e.high);
+        slope[i] = 4.0f * gradspec_float_slope_by(e);
+        found |= gradspec_float_beyond(size, near ? 34.0f : INFINITY);
+    }
+    return (int32_t) found < 0;
+}
+
+GRADSPEC_FUSED static int gradspec_sigmoid_and_slope_near(const float *x, float *y, float *slope, npy_intp n) {
+    return gradspec_sigmoid_and_slope_by(x, y, slope, n, 1);
+}
+
+GRADSPEC_FUSED static int gradspec_sigmoid_and_slope(const float *x, float *y, float *slope, npy_intp n) {
+    return gradspec_sigmoid_and_slope_by(x, y, slope, n, 0);
+}
+
+GRADSPEC_FUSED static int gradspec_tanh_and_slope_near(const float *x, float *y, float *slope, npy_intp n) {
+    return gradspec_tanh_and_slope_by(x, y, slope, n, 1);
+}
+
+GRADSPEC_FUSED static int gradspec_tanh_and_slope(const float *x, float *y, float *slope, npy_intp n) {
+    return gradspec_tanh_and_slope_by(x, y, slope, n, 0);
 }
 
 #define OVER_PAIR(name, p, q) \

@@ -98,6 +98,15 @@ GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_below(float x) {
     return (gradspec_float_pair){s.high * scale * (far ? 0x1p-64f : 1.0f), far ? 0.0f : s.low * scale};
 }
 
+/* The same of an x from -68 to 0, which is not far. */
+GRADSPEC_INLINE gradspec_float_pair gradspec_float_exp_close(float x) {
+    uint32_t k;
+    gradspec_float_pair s = gradspec_float_part_exp(gradspec_float_reduced(x, &k));
+    s = gradspec_float_onto(s.high, s.low);
+    return (gradspec_float_pair){gradspec_float_of_bits(gradspec_float_bits(s.high) + (k << 23)),
+                                 s.low * gradspec_float_of_bits(UINT32_C(0x3f800000) + (k << 23))};
+}
+
 GRADSPEC_INLINE float gradspec_float_exp2(float x) {
     float near = x < -151.0f ? -151.0f : x, shifted = near + 0x1.8p23f, part = near - (shifted - 0x1.8p23f);
     float r = part * 0x1.62e430p-1f, rest = gradspec_float_fused(part, 0x1.62e430p-1f, -r);
