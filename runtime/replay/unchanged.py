@@ -1,8 +1,8 @@
 """Unchanged: arithmetic that gives an operand as it is is not done, as a product by the ones that are the gradient of a sum.
 
 Owns when that is so.  One operand is a constant 1, and the operator, asked once, gives numbers of every kind back to the bit and
-without a warning.  The result must not be returned, looked at or written to, and the operand has to be made by a loop that gives
-no signalling NaN, of which arithmetic would warn.
+without a warning.  None of the three may be returned or written to, the result not be looked at, and the operand has to be made
+by a loop that gives no signalling NaN, of which arithmetic would warn.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def unchanged(lines: list[Instruction], returned: Iterable[Value]) -> list[Instr
     makers = {line.outputs: line for line in reversed(lines) if type(line.outputs) is Value}
     names: dict[Value, Value] = {}
     for line, other in list(found.items()):
-        if line.outputs in kept or line.outputs in looked or other in kept or other not in makers or not is_quiet(makers[other]):
+        touched = {line.outputs, *(value.memory for value in line.read)}
+        if touched & kept or line.outputs in looked or other not in makers or not is_quiet(makers[other]):
             found.pop(line)
         else:
             names[line.outputs] = names.get(other, other)
