@@ -32,13 +32,15 @@ def threads(request):
 
 
 def patterns(seed):
-    """Floats of all kinds: random bits, every exponent, what is special, and the neighbours of 1 and of where tanh is 1."""
+    """Floats of all kinds: random bits, every exponent, what is special, the neighbours of 1 and of where tanh is 1,
+    and long rows of moderate ones."""
     rng = np.random.default_rng(seed)
     special = np.array([0, 1, np.inf, 1e-45, 1.1754944e-38, 3.4028235e38, 8.66, 9.1, 87.4, 104, 52, np.log(2)], F)
     near = [np.nextafter(F.type(x), F.type(to)) for x in (1, 9.1, 9.01, 104, 52) for to in (0, 200)]
     exponents = np.ldexp(F.type(1.37), np.arange(-149, 128)).astype(F)
     found = np.concatenate([special, np.array(near, F), exponents, rng.integers(0, 2**31, 1 << 19, dtype=np.uint32).view(F),
-                            rng.normal(size=1 << 18).astype(F) * 5, rng.uniform(0.9, 10, 1 << 18).astype(F)])  # fmt: skip
+                            rng.normal(size=1 << 17).astype(F) * 5, rng.uniform(0.9, 10, 1 << 17).astype(F),
+                            np.linspace(0, 34, 1 << 16, dtype=F), np.linspace(0, 68, 1 << 16, dtype=F)])  # fmt: skip
     return np.concatenate([found, -found])
 
 

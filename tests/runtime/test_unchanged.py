@@ -59,6 +59,13 @@ def test_the_ones_of_a_sum_are_no_factor(monkeypatch):
     assert found == [(6, 0), (8, 2)] * 2
 
 
+def with_a_number_that_changes(x):
+    number = gs.asarray(np.ones(()))
+    first = gs.exp(x) * number
+    number.add_(1)
+    return gs.sum(first), gs.sum(gs.exp(x) * number)
+
+
 @pytest.mark.parametrize("function", [
     lambda x: gs.exp(x) * 1,                                # returned
     lambda x: gs.sum((x * 1)[::2] + 1),                     # of what was given: it may hold signalling NaN
@@ -67,6 +74,7 @@ def test_the_ones_of_a_sum_are_no_factor(monkeypatch):
     lambda x: gs.sum(gs.where(x > 0, x, x) * 1),            # a choice
     lambda x: gs.sum(gs.exp(x) + 0.0),                      # not the same at -0
     lambda x: gs.sum(1 / gs.exp(x)),
+    lambda x: with_a_number_that_changes(x)[0] + with_a_number_that_changes(x)[1],
 ])  # fmt: skip
 def test_what_is_not_dropped(function, monkeypatch):
     compiled, found = gs.compile(function), []
