@@ -205,7 +205,7 @@ def rand(shape, dtype, generator):
     -------
     ndarray
     """
-    return _drawn(generator.random, shape, dtype)
+    return _drawn(generator.random, shape, dtype, _below_one)
 
 
 def rand_like(x, dtype, generator):
@@ -314,7 +314,8 @@ def standard(distribution, loc, scale, size, generator):
     }  # fmt: skip
     if distribution not in draws:
         raise ValueError(f"there is no distribution {distribution!r}")
-    return np.asarray(draws[distribution](_result_shape(loc, scale, size)), np.result_type(loc, scale, 1.0))
+    drawn, dtype = np.asarray(draws[distribution](_result_shape(loc, scale, size))), np.result_type(loc, scale, 1.0)
+    return _below_one(drawn, dtype) if distribution == "uniform" else drawn.astype(dtype, copy=False)
 
 
 def uniform_(x, low, high, generator):
@@ -333,16 +334,25 @@ def uniform_(x, low, high, generator):
         `x`.
     """
     x[...] = low + (high - low) * generator.random(x.shape)
+    if np.isrealobj(low) and np.isrealobj(high) and low < high:  # what the dtype of `x` has rounded to the bound
+        real = x.real
+        np.copyto(real, np.nextafter(real, real.dtype.type(low)), where=real >= np.float64(high))
     return x
 
 
-def _drawn(draw, shape, dtype):
+def _below_one(drawn, dtype):
+    """Numbers from 0 up to but without 1 in another dtype; where that would round them to 1, they are the number below."""
+    y = drawn.astype(np.zeros((), dtype).real.dtype)
+    return np.where(y > drawn, np.nextafter(y, y.dtype.type(0)), y).astype(dtype, copy=False)
+
+
+def _drawn(draw, shape, dtype, narrowed=np.ndarray.astype):
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     if dtype.kind not in "fc":
         raise TypeError(f"random numbers of this distribution are floats, not {dtype}")
     if dtype in (np.float32, np.float64):
         return np.asarray(draw(shape, dtype=dtype))
-    return np.asarray(draw(shape)).astype(dtype)
+    return narrowed(np.asarray(draw(shape)), dtype)
 
 
 def _result_shape(loc, scale, size):

@@ -190,9 +190,8 @@ def strong_wolfe(at, length, loss, gradient, slope, tolerance):
     for used in range(1, LONGEST_SEARCH + 1):
         found = (length, *at(length))
         flat = abs(found[3]) <= CURVATURE * abs(slope)
-        if not found[1] <= loss + SUFFICIENT * length * slope or high is None and low is not origin and found[1] >= low[1]:
-            high = found
-        elif high is not None and found[1] >= low[1]:
+        later = high is not None or low is not origin
+        if not found[1] <= loss + SUFFICIENT * length * slope or later and found[1] >= low[1]:
             high = found
         elif flat:
             return *found[:3], used

@@ -154,11 +154,11 @@ REFUSED = [
     lambda: softmax.softmax_backward(X, ones(3), -1),
     lambda: gamma_beta.offered(20, 1),
     lambda: gamma_beta.offered(-1),
-    lambda: ratios._in_double(1.0, ratios.HIGHEST + 1, "f"),
+    lambda: ratios._in_double(1.0, 21, "f"),
     lambda: scipy_backed.erfcx(1.0, 65),
     lambda: scipy_backed.gelu(1.0, "erf"),
     lambda: scipy_backed.polygamma(171, 1.0),
-    lambda: zeta.zeta_slope(zeta.HIGHEST + 1, 2.0, 1.0),
+    lambda: zeta.zeta_slope(101, 2.0, 1.0),
     lambda: transforms._norm("ortho", False),
 ]
 

@@ -189,7 +189,10 @@ WRONG = [
     ("Rprop", {"etas": (1.5, 1.2)}, "Invalid eta values: 1.5, 1.2"), ("ASGD", {"weight_decay": -1.0}, "Invalid weight_decay value"),
     ("Adafactor", {"d": 0.5}, "Clipping threshold d should be >= 1"), ("Adafactor", {"beta2_decay": 1.0}, "beta2_decay should be <= 0"),
     ("Adafactor", {"eps": (-1.0, 1.0)}, "epsilon1 should be >= 0"), ("Muon", {"adjust_lr_fn": "x"}, "function x is not supported"),
-    ("Muon", {"momentum": -1.0}, "momentum should be >= 0"),
+    ("Muon", {"momentum": -1.0}, "momentum should be >= 0"), ("RMSprop", {"alpha": -0.1}, "Invalid alpha value: -0.1; it must be 0 or more"),
+    ("RMSprop", {"momentum": -1.0}, "Invalid momentum value"), ("Adagrad", {"lr_decay": -1.0}, "Invalid lr_decay value: -1.0; it must be 0"),
+    ("Adagrad", {"initial_accumulator_value": -1.0}, "Invalid initial_accumulator_value"),
+    ("SparseAdam", {"lr": 0.0}, "Invalid learning rate: 0.0"),
 ]  # fmt: skip
 
 
@@ -398,9 +401,97 @@ def test_schedules_refuse_what_makes_no_sense():
         (lambda: of.CosineAnnealingWarmRestarts(optimizer, 0), ValueError, "Expected positive integer T_0"),
         (lambda: of.OneCycleLR(optimizer, 1.0), ValueError, "You must define either total_steps OR"),
         (lambda: of.CyclicLR(optimizer, 0.1, [1.0]), ValueError, "Expected 2 values for max_lr, but got 1"),
+        (lambda: of.CyclicLR(3, 0.1, 1.0), TypeError, "int is not an Optimizer"),
+        (lambda: of.CyclicLR(optimizer, 0.1, 1.0, mode="square"), ValueError, "mode is invalid and scale_fn is None"),
+        (lambda: of.OneCycleLR(3, 1.0, 5), TypeError, "int is not an Optimizer"),
+        (lambda: of.OneCycleLR(optimizer, 1.0, 0), ValueError, "Expected positive integer total_steps, but got 0"),
+        (lambda: of.OneCycleLR(optimizer, 1.0, 5, pct_start=1.01), ValueError, "Expected float between 0 and 1 pct_start"),
+        (lambda: of.OneCycleLR(optimizer, 1.0, 5, anneal_strategy="step"), ValueError, "must be one of 'cos' or 'linear', instead got step"),
+        (lambda: [cycle.step() for cycle in [of.OneCycleLR(optimizer_of(gs), 1.0, 3)] for _ in range(4)], ValueError,
+         "Tried to step 4 times. The specified number of total steps is 3"),
+        (lambda: of.CosineAnnealingWarmRestarts(optimizer, 3, 0), ValueError, "Expected integer T_mult >= 1, but got 0"),
+        (lambda: of.CosineAnnealingWarmRestarts(optimizer, 3).step(-1), ValueError, "Expected non-negative epoch, but got -1"),
+        (lambda: of.ConstantLR(optimizer, 1.01), ValueError, "Constant multiplicative factor"),
+        (lambda: of.LinearLR(optimizer, 0.5, 1.01), ValueError, "Ending multiplicative factor"),
+        (lambda: of.ReduceLROnPlateau(optimizer, factor=1.0), ValueError, "Factor should be < 1.0"),
+        (lambda: of.ReduceLROnPlateau(optimizer, "least"), ValueError, "mode must be 'min' or 'max', threshold_mode"),
+        (lambda: of.ReduceLROnPlateau(optimizer, threshold_mode="x"), ValueError, "got 'min' and 'x'"),
+        (lambda: of.ReduceLROnPlateau(3), TypeError, "int is not an Optimizer"),
+        (lambda: of.ReduceLROnPlateau(optimizer, min_lr=[0.1]), ValueError, "expected 2 min_lrs, got 1"),
+        (lambda: of.LRScheduler(optimizer), NotImplementedError, "LRScheduler has no get_lr"),
+        (lambda: gs.optim.swa_utils.SWALR(optimizer, 0.1, 5, "step"), ValueError, "must be one of 'cos' or 'linear', instead got step"),
+        (lambda: gs.optim.swa_utils.SWALR(optimizer, 0.1, -1), ValueError, "anneal_epochs must be equal or greater than 0, got -1"),
+        (lambda: gs.optim.swa_utils.AveragedModel(gs.nn.Linear(1, 1), None, abs, abs), AssertionError, "Only one of avg_fn and multi"),
+        (lambda: optimizer.add_param_group([1]), TypeError, "param_group must be a dict, got list"),
+        (lambda: gs.optim.Optimizer([gs.ones(1, requires_grad=True)], {}).update(None, None, {}, {}), NotImplementedError, "has no update"),
     ):
         with pytest.raises(error, match=words):
             call()
+
+
+@each(("name", "options"), [case for case in SCHEDULES if case[0] not in ("SWALR", "MultiplicativeLR", "CosineAnnealingWarmRestarts")])
+def test_the_rate_after_a_number_of_steps_is_that_of_so_many_steps(name, options):
+    optimizer = optimizer_of(gs, momentum=0.9)
+    wanted = rates(optimizer, schedule_of(gs, name, optimizer, options), 20)
+    for count in (0, 1, 3, 4, 6, 7, 12, 19):
+        optimizer = optimizer_of(gs, momentum=0.9)
+        schedule_of(gs, name, optimizer, options).step(count)
+        np.testing.assert_allclose([group["lr"] for group in optimizer.param_groups], [lr for lr, *_ in wanted[count]], rtol=1e-12, atol=1e-15)
+
+
+@each("options", [{"T_0": 4}, {"T_0": 3, "T_mult": 2}, {"T_0": 2, "T_mult": 3, "eta_min": 0.1}])
+def test_warm_restarts_go_on_from_a_number_of_steps_and_parts_of_them(options):
+    optimizer = optimizer_of(gs)
+    wanted = rates(optimizer, schedule_of(gs, "CosineAnnealingWarmRestarts", optimizer, options), 30)
+    begun, length = 0, options["T_0"]
+    for count in range(25):
+        optimizer = optimizer_of(gs)
+        scheduler = schedule_of(gs, "CosineAnnealingWarmRestarts", optimizer, options)
+        scheduler.step(count)
+        same([[(group["lr"], 0, None) for group in optimizer.param_groups]], [wanted[count]])
+        same(rates(optimizer, scheduler, 4), wanted[count : count + 4])  # and on as from there
+        scheduler.step(count + 0.25)
+        if count == begun + length:
+            begun, length = count, length * options.get("T_mult", 1)
+        least = options.get("eta_min", 0.0)
+        now = least + (1 - least) * (1 + np.cos(np.pi * (count + 0.25 - begun) / length)) / 2
+        assert scheduler.get_last_lr()[0] == pytest.approx(now) and scheduler.last_epoch == count
+
+
+def test_a_rate_that_is_a_tensor_is_written_to():
+    rate = gs.asarray(1.0)
+    optimizer = gs.optim.SGD([gs.ones(1, requires_grad=True)], lr=rate)
+    scheduler = gs.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    scheduler.step()
+    assert optimizer.param_groups[0]["lr"] is rate and rate.item() == 0.5 and scheduler.get_last_lr() == [0.5]
+    plateau = gs.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+    plateau.step(1.0)
+    state = plateau.state_dict()
+    plateau.step(1.0)
+    assert rate.item() == pytest.approx(0.05)
+    plateau.load_state_dict(state)
+    assert plateau.best == 1.0 and plateau.last_epoch == 1 and plateau.num_bad_epochs == 0
+
+
+def test_a_hook_gives_another_closure():
+    x = gs.ones(1, requires_grad=True)
+    optimizer = gs.optim.SGD([x], lr=0.1)
+    for answer in (((lambda: "by place",), {}), ((), {"closure": lambda: "by name"}), None):
+        handle = optimizer.register_step_pre_hook(lambda *_: answer)  # noqa: B023
+        found = optimizer.step(lambda: "mine")
+        assert found == ("mine" if answer is None else "by place" if answer[0] else "by name")
+        handle.remove()
+    optimizer.register_step_pre_hook(lambda *_: 3)
+    with pytest.raises(RuntimeError, match="pre-hook must return None or a tuple of .new_args, new_kwargs., but got 3"):
+        optimizer.step()
+
+
+def test_averages_of_lists():
+    averages, now = [gs.asarray([1.0, 2.0]), gs.asarray(4.0)], [gs.asarray([3.0, 6.0]), gs.asarray(0.0)]
+    gs.optim.swa_utils.get_swa_multi_avg_fn()(averages, now, gs.asarray(3))
+    assert [average.tolist() for average in averages] == [[1.5, 3.0], 3.0]
+    gs.optim.swa_utils.update_bn([gs.ones((2, 1))], model := gs.nn.Linear(1, 1))  # which has no statistics
+    assert model.training
 
 
 def test_a_schedule_of_ones_own():

@@ -5,6 +5,7 @@ import pytest
 
 import gradspec as gs
 from gradspec import _random
+from gradspec.kernels import random as kernels
 from tests.asked import each
 from tests.later import later
 
@@ -161,6 +162,47 @@ def test_whole_numbers_without_bounds_are_those_that_the_dtype_holds(dtype):
         largest = 2 ** (np.finfo(dtype).nmant + 1)
     numbers = [int(number) for number in drawn.real]
     assert 0 <= min(numbers) <= largest // 50 and largest - largest // 50 <= max(numbers) <= largest
+
+
+class Highest:
+    """A generator that draws the largest number below 1, or what it is given."""
+
+    standard_cauchy = standard_exponential = standard_normal = None
+
+    def __init__(self, number=1 - 2**-53):
+        self.number = number
+
+    def random(self, shape, dtype=np.float64):
+        return np.full(shape, self.number if dtype == np.float64 else np.nextafter(dtype.type(1), dtype.type(0)), dtype)
+
+
+@each("dtype", ["f2", "f4", "f8", "g", "c8", "c16"])
+def test_the_upper_bound_is_never_drawn(dtype):
+    dtype = np.dtype(dtype)
+    number = np.zeros((), dtype).real.dtype.type
+    for found in (kernels.rand((3,), dtype, Highest()), kernels.rand_like(np.zeros(3, dtype), None, Highest()),
+                  kernels.standard("uniform", np.zeros((), dtype), np.ones((), dtype), (3,), Highest())):  # fmt: skip
+        assert found.dtype == dtype and (found.real < 1).all() and (found.real > 0.999).all()
+    for low, high in ((0.0, 1.0), (-3.0, 5.0), (-1.0, 0.0), (0.1, 0.3), (-65504, 65504.0)):
+        x = np.zeros((2, 3), dtype).T
+        assert kernels.uniform_(x, low, high, Highest()) is x
+        assert (x.real.astype(float) < high).all() and (x.real.astype(float) > high - 1e-3 * (high - low)).all()
+        assert (kernels.uniform_(x, low, high, Highest(0.0)).real == number(low)).all()
+    assert (kernels.uniform_(np.zeros(2, dtype), 2.0, 2.0, Highest()) == 2).all()
+
+
+def test_half_precision_is_even():
+    drawn = gs.rand(40000, dtype="f2", generator=7).numpy()
+    assert drawn.max() < 1 and stats.kstest(drawn.astype(float), stats.uniform().cdf).pvalue > 1e-3
+
+
+def test_elements_of_no_weight_are_never_drawn():
+    """Not where a number is drawn that is the sum of all weights up to an element."""
+    for number, place in ((0.0, 1), (1 / 4 - 2**-54, 1), (1 / 4, 3), (1 - 2**-53, 3)):
+        assert kernels.draw_places([0, 1, 0, 3, 0], 2, True, Highest(number)).tolist() == [place] * 2
+    assert kernels.rand((3,), None, np.random.default_rng(1)).tolist() == np.random.default_rng(1).random(3).tolist()
+    single = kernels.randn((3,), np.float32, np.random.default_rng(1))
+    assert single.tolist() == np.random.default_rng(1).standard_normal(3, np.float32).tolist()
 
 
 def test_arguments_that_no_distribution_takes():
