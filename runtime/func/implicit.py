@@ -206,7 +206,7 @@ def by_solve(solve: Linear, transpose_solve: Linear, residual: Any, xs: list, b:
     """By a function that solves for a linear function, and one for its transpose: a `linear` of `solved`."""
 
     def matvec(vector: Any) -> Any:
-        return rebuild(form, jvp(residual, tuple(xs), tuple(_like(flatten(vector)[0], xs)))[1])
+        return rebuild(form, jvp(residual, tuple(xs), tuple(flatten(vector)[0]))[1])
 
     def vecmat(vector: Any) -> Any:
         return rebuild(form, pulled(residual, xs, _like(flatten(vector)[0], xs)))
@@ -220,7 +220,7 @@ def _by_tangents(tangent_solve: Linear, residual: Any, xs: list, b: list, transp
     """By a function that is made of operators, which is linear in its right-hand side and so can be transposed."""
 
     def derivative(vector: Any) -> Any:
-        return rebuild(form, jvp(residual, tuple(xs), tuple(_like(flatten(vector)[0], xs)))[1])
+        return rebuild(form, jvp(residual, tuple(xs), tuple(flatten(vector)[0]))[1])
 
     def solve(*b: Any) -> list:
         return flatten(tangent_solve(derivative, rebuild(form, list(b))))[0]

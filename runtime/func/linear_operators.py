@@ -192,8 +192,7 @@ class _Recorded:
     def backward(self, v):
         """J^T v."""
         batch = np.reshape(v, (self.height, -1)).T
-        with recording():
-            found = pulled(self.roots, self.edges, split(batch, self.outputs), self.point.values, True)
+        found = pulled(self.roots, self.edges, split(batch, self.outputs), self.point.values, True)
         return joined(found, len(batch)).T
 
     def forward(self, v):

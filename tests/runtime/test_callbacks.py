@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.func.callbacks import OnArrays
 
 from .test_compiled import bits, replays, values
 
@@ -237,3 +238,21 @@ def test_what_a_callback_reads_besides_has_no_derivative():
     outer = lambda c: gs.jvp(lambda x: x * gs.pure_callback(gs.sin, one, c), (1.0,), (1.0,))[1]  # noqa: E731
     with pytest.raises(RuntimeError, match="has no derivative"):  # a tangent of another level than the innermost one
         gs.jvp(outer, (1.0,), (1.0,))
+
+
+def test_a_function_of_arrays_gives_later_what_it_gave_first():
+    given = []
+
+    def function(x, by=1.0):
+        given.append(x)
+        return {"twice": by * 2 * x, "more": (x, [by])}
+
+    called, x = OnArrays(function, scalars=False), gs.asarray([1.0, 2.0])
+    for by in (1.0, 3.0):
+        found = called((x,), {"by": by})
+        assert found["twice"].tolist() == [2 * by, 4 * by] and type(found["more"]) is tuple and found["more"][1][0].item() == by
+        assert not np.may_share_memory(found["more"][0].numpy(), given[-1])
+    assert np.may_share_memory(given[0], x.numpy()) and not np.may_share_memory(given[1], x.numpy())
+    with pytest.raises(ValueError, match="gave 4 results where|gave float64.3. where"):
+        called((gs.asarray([1.0, 2.0, 3.0]),), {})
+    assert type(OnArrays(lambda x: x)((gs.asarray(1.0),), {})) is gs.Tensor

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.func.closures import closed_over, with_closed
+from gradspec.autograd import forward_ad
+from gradspec.autograd.passes import push
+from gradspec.func.closures import Watch, closed_over, with_closed
 
 
 def test_what_is_read_is_found_once_and_in_order():
@@ -42,6 +44,64 @@ def test_a_function_that_differentiates_by_what_it_closes_over():
     assert closed == [c]
     assert converted(x, gs.tensor(5.0, requires_grad=True)).item() == 20.0
     assert gs.grad(converted, 1)(x, 5.0).item() == 4.0
+
+
+def by_backward(x, c):
+    leaf = gs.tensor(1.5, requires_grad=True)
+    gs.autograd.backward(c**2 * leaf * x, inputs=[leaf])
+    return leaf.grad
+
+
+def by_other_gradient(x, c):
+    y = gs.tensor(1.5, requires_grad=True)
+    return gs.autograd.grad(gs.sin(y * 2.0), y)[0] * c * x
+
+
+def by_dual(x, c):
+    with forward_ad.dual_level(), forward_ad._set_fwd_grad_enabled(True):  # what is looked for is looked for without tangents
+        dual = forward_ad.make_dual(c, x * 1.0)
+        return forward_ad.unpack_dual(dual**2 * x).tangent
+
+
+def by_other_dual(x, c):
+    with forward_ad.dual_level(), forward_ad._set_fwd_grad_enabled(True):
+        return forward_ad.unpack_dual(forward_ad.make_dual(x, c) * 2.0).tangent
+
+
+def by_push(x, c):
+    return push(lambda duals: [duals[0] ** 2 * c], [c], [gs.stack([x, 2.0 * x])], 2)[1][0][1]
+
+
+WITHIN = (by_backward, by_other_gradient, by_dual, by_other_dual, by_push)
+
+
+@pytest.mark.parametrize("f", WITHIN)
+def test_passes_inside_read_what_stands_in_its_place(f):
+    c, x = gs.tensor(3.0, requires_grad=True), gs.tensor(2.0)
+    converted, closed = gs.func.closure_convert(lambda x: f(x, c) + 10 * c, x)
+    assert len(closed) == 1 and closed[0] is c
+    for value in (3.0, 5.0):
+        expected = f(x, gs.tensor(value, requires_grad=True)).item() + 10 * value
+        assert converted(x, gs.tensor(value, requires_grad=True)).item() == pytest.approx(expected, rel=1e-14)
+
+
+def test_gradients_inside_of_rows():
+    c, rows = gs.tensor(3.0, requires_grad=True), np.array([0.5, 1.0, 2.0])
+
+    def f(x):
+        y = (x * 1.0).detach().requires_grad_()
+        return gs.autograd.grad(gs.sin(y * x), y)[0] * c
+
+    converted, closed = gs.func.closure_convert(f, gs.tensor(1.0))
+    assert closed == [c]
+    found = gs.vmap(lambda x: converted(x, gs.tensor(5.0, requires_grad=True)))(rows)
+    np.testing.assert_allclose(found.detach(), 5 * rows * np.cos(rows * rows), rtol=1e-14)
+
+
+def test_calls_of_several_functions_close_over_each_tensor_once():
+    watch, c, d = Watch(), gs.tensor(3.0, requires_grad=True), gs.tensor([4.0], requires_grad=True)
+    assert watch(lambda x: c * x, 2.0).item() == 6 and watch(lambda x: c * x * d, 2.0).item() == 24
+    assert len(watch.closed) == 2 and watch.closed[0] is c and watch.closed[1] is d
 
 
 def test_tangents_and_custom_functions():

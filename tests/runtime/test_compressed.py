@@ -144,6 +144,14 @@ def test_a_derivative_that_the_pattern_does_not_know_is_told_at_first_use():
         plan.check(X)
 
 
+def test_an_argument_that_nothing_hangs_on_keeps_the_precision():
+    x, y = X.astype(np.float32), np.ones(3, np.float32)
+    for f in (lambda x, y: x[1:] * x[:-1], lambda x, y: (x * x).sum()[None], lambda x, y: gs.stack([y.sum(), x[0]])):
+        found = sparse_jacobian(f, argnums=(0, 1))(x, y)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found.toarray(), np.concatenate(gs.jacrev(f, (0, 1))(x, y), 1), rtol=1e-6)
+
+
 def test_a_given_pattern():
     f = lambda x: x[1:] * x[:-1]  # noqa: E731
     plan = sparse_plan(f, X, pattern=np.eye(4, 5) + np.eye(4, 5, 1))

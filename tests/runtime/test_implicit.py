@@ -279,6 +279,34 @@ def test_a_symmetric_solution_is_its_own_transposed_one():
     assert seen and all(np.array_equal(matrix, a) for matrix in seen)
 
 
+def test_a_transposed_solution_with_more_than_the_solution():
+    a, b = np.array([[3.0, 1.0], [0.5, 2.0]]), np.array([1.0, -2.0])
+
+    def solve(matvec, b):
+        return np.linalg.solve(np.stack([matvec(gs.asarray(row)).numpy() for row in np.eye(2)], 1), np.asarray(b)), 3
+
+    found, aux = custom_linear_solve(lambda x: gs.asarray(a) @ x, b, solve, solve, has_aux=True)
+    np.testing.assert_allclose(found, np.linalg.solve(a, b))
+    assert aux == 3
+    solution = lambda b: custom_linear_solve(lambda x: gs.asarray(a) @ x, b, solve, solve, has_aux=True)[0]  # noqa: E731
+    np.testing.assert_allclose(gs.jacrev(solution)(b), np.linalg.inv(a), rtol=1e-12)
+
+
+def test_a_solver_of_tangents_calls_with_numbers_and_other_dtypes():
+    """The linear function takes what NumPy's solvers call it with, in the dtype of the unknown."""
+    seen = []
+
+    def tangent_solve(g, y):
+        seen.append(g(np.ones((), np.float64)).dtype)
+        return y / g(1.0)
+
+    root = lambda a: gs.func.custom_root(lambda x: x**3 - a, np.float32(1), lambda f, x: np.cbrt(np.asarray(a)), tangent_solve)  # noqa: E731
+    a = np.float32(8)
+    found = gs.grad(root)(a)
+    assert found.item() == pytest.approx(1 / 12, rel=1e-6) and found.dtype == np.float32 and seen == [np.float32] * len(seen) != []
+    assert gs.jvp(root, (a,), (np.float32(1),))[1].item() == pytest.approx(1 / 12, rel=1e-6)
+
+
 @pytest.mark.parametrize(("make", "error", "words"), [
     (lambda: implicit(lambda a: "x", lambda x, a: x)(1.0), TypeError, "must return real or complex arrays"),
     (lambda: implicit(lambda a: np.array(1), lambda x, a: x)(1.0), TypeError, "got int64"),

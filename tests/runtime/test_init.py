@@ -18,7 +18,8 @@ INTO, OUT_OF = 30 * 6, 40 * 6
 LEAKY = math.sqrt(2 / (1 + 0.25))
 DEVIATIONS = {  # standard deviation, and whether numbers are even
     "xavier_uniform_": ((), math.sqrt(2 / (INTO + OUT_OF)), True),
-    "xavier_normal_": ((2.0,), 2 * math.sqrt(2 / (INTO + OUT_OF)), False),
+    "xavier_normal_": ((), math.sqrt(2 / (INTO + OUT_OF)), False),
+    "xavier_normal": ((2.0,), 2 * math.sqrt(2 / (INTO + OUT_OF)), False),
     "kaiming_uniform_": ((), math.sqrt(2 / INTO), True),
     "kaiming_normal_": ((0.5, "fan_out"), LEAKY / math.sqrt(OUT_OF), False),
     "normal_": ((0.0, 3.0), 3.0, False),
@@ -40,7 +41,7 @@ def test_the_slope_of_leaky_relu_is_an_argument():
 def test_numbers_are_of_the_scale(name, dtype):
     arguments, deviation, even = DEVIATIONS[name]
     weight = gs.nn.Parameter(gs.zeros(SHAPE, dtype=dtype))
-    assert getattr(init, name)(weight, *arguments, generator=3) is weight
+    assert getattr(init, name.rstrip("_") + "_")(weight, *arguments, generator=3) is weight
     assert weight.requires_grad and weight.grad_fn is None and weight.dtype == dtype
     scaled = weight.detach().numpy().ravel() / deviation
     law = stats.uniform(-math.sqrt(3), 2 * math.sqrt(3)) if even else stats.norm()
@@ -106,8 +107,9 @@ def test_sparse_columns():
 def test_older_names_say_so():
     for name in ("uniform", "normal", "eye", "xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal", "orthogonal"):
         given = {} if name == "eye" else {"generator": 3}
-        with pytest.warns(FutureWarning, match=f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`"):
+        with pytest.warns(FutureWarning, match=f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`") as warned:
             found = getattr(init, name)(gs.zeros((3, 4)), **given)
+        assert warned[0].filename == __file__
         np.testing.assert_array_equal(found, getattr(init, f"{name}_")(gs.zeros((3, 4)), **given))
     for name, arguments, shape in (("constant", (2.0,), (3,)), ("dirac", (), (2, 2, 3)), ("sparse", (0.5,), (4, 4))):
         with pytest.warns(FutureWarning, match=f"in favor of `nn.init.{name}_`"):

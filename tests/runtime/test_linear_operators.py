@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.autograd import forward_ad
 from gradspec.func import fisher_operator, gauss_newton_operator, hessian_operator, jacobian_operator
+from gradspec.utils.checkpoint import checkpoint
 from tests.later import later
 
 linalg = later("scipy.sparse.linalg", "SciPy is not installed")
@@ -113,3 +115,28 @@ def test_refusals():
         jacobian_operator(lambda x: x * 1j, X)
     with pytest.raises(RuntimeError, match="single element"):
         hessian_operator(f, X)
+
+
+def test_products_where_nothing_is_recorded():
+    """Of functions that ask for derivatives themselves, and compute again in their backward."""
+    def g(x):
+        return checkpoint(gs.tanh, A @ x, use_reentrant=False) * gs.grad(lambda y: (y**3).sum())(x).sum()
+
+    matrix = gs.jacrev(g)(X).numpy()
+    operator = jacobian_operator(g, X)
+    with gs.no_grad(), forward_ad._set_fwd_grad_enabled(False):
+        agrees(operator, matrix)
+        agrees(hessian_operator(lambda x: (x**4).sum(), X), np.diag(12 * X**2))
+
+
+def test_what_the_function_writes_to_keeps_its_value_alone():
+    kept = gs.zeros(7)
+
+    def g(x):
+        kept.copy_(A @ x)
+        return gs.tanh(A @ x)
+
+    operator = jacobian_operator(g, X)
+    assert type(kept.grad_fn).__name__ == "CutHistory" and np.allclose(kept, A @ X)
+    agrees(operator, J)
+    agrees(jacobian_operator(g, X), J)

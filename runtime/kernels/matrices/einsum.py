@@ -120,7 +120,7 @@ def _pair_plan(subscripts):
     """The orders of the axes of both operands and of the result, None where nothing moves, and how many are of each kind."""
     left, right, out = subscripts.replace("->", ",").split(",")
     batch = [i for i in left if i in right and i in out]
-    summed = [i for i in left if i in right and i not in out]
+    summed = [i for i in left if i not in out]
     rows, columns = [i for i in left if i not in right], [i for i in right if i not in left]
 
     def order(letters, wanted):
