@@ -375,4 +375,7 @@ def tests_of(module: Path) -> list[str]:
     foreign = ("tests/ops/", *(("tests/runtime/", "tests/kernels/") if name.startswith("codegen/") else ("tests/codegen/",)))
     own = [path for path in named if not path.startswith(foreign)]
     of_all = ["tests/kernels/test_refusals.py", "tests/runtime/test_kernels_that_write.py"] if name.startswith("runtime/kernels/") else []
+    if name.startswith("runtime/nn/modules/"):
+        own.append("tests/runtime/test_what_layers_refuse.py")
+    of_all = ["tests/kernels/test_refusals.py", "tests/kernels/test_writing.py"] if name.startswith("runtime/kernels/") else []
     return list(dict.fromkeys(own + of_all + ELSEWHERE.get(name, [])))

@@ -75,6 +75,16 @@ def test_tied_weights():
     assert net[0].weight is net[1].weight
 
 
+def test_what_is_given_stays_what_it_was():
+    first = gs.nn.Linear(2, 2)
+    net = gs.nn.Sequential(first, gs.nn.Linear(2, 2))
+    net[1].weight = first.weight
+    given = {"0.weight": gs.eye(2) * 2}
+    found = functional_call(net, given, gs.ones((1, 2)))
+    np.testing.assert_allclose(found.detach(), (gs.ones((1, 2)) * 2 + first.bias).detach() * 2 + net[1].bias.detach())  # which is tied
+    assert list(given) == ["0.weight"] and net[0].weight is first.weight is net[1].weight
+
+
 def test_what_does_not_fit_is_refused():
     net, x = mlp(), gs.ones((1, 2))
     with pytest.raises(KeyError, match="Sequential has no parameter or buffer '0.wait'"):

@@ -321,6 +321,10 @@ def test_axes():
     (lambda x: gs.vmap(f, in_dims=None)(x), "at least one Tensor has to be mapped over"),
     (lambda x: gs.vmap(lambda x: "a")(x), "must only return Tensors"), (lambda x: gs.vmap(f, out_dims=(0, 0))(x), "out_dims is not compatible"),
     (lambda x: gs.vmap(f, out_dims=None)(x), "can not return a BatchedTensor when out_dim is None"),
+    (lambda x: gs.vmap(lambda d: d[0], in_dims=([0, (0, 0)],))([x, x]), "in_dims is not compatible with the structure of `inputs`. in_dims has "
+     "structure ([0, (0, 0)],) but inputs has structure [[*, *]]"),
+    (lambda x: gs.vmap(lambda x: {"a": x, "b": (x,)}, out_dims={"a": 0})(x), "out_dims has structure {'a': 0} but outputs has structure "
+     "{'a': *, 'b': (*,)}"),
     (lambda x: gs.vmap("f")(x), "the first argument must be a function, got str"),
     (lambda x: gs.vmap(f, in_dims=(True,))(x), "Got in_dim=True for an input but in_dim must be either an integer"),
     (lambda x: gs.vmap(f, out_dims=0.5)(x), "out_dims must be an int, None or a python collection of ints"),
