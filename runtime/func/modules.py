@@ -74,7 +74,7 @@ def functional_call(
 
 
 @contextmanager
-def _holding(module: Module, given: State, tie_weights: bool, strict: bool) -> Iterator[None]:
+def _holding(module: Module, given: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
     """The module with other tensors, while the context is open."""
     places = {}
     for path, holder in module.named_modules(remove_duplicate=False):
@@ -85,13 +85,12 @@ def _holding(module: Module, given: State, tie_weights: bool, strict: bool) -> I
         raise KeyError(f"functional_call: {type(module).__name__} has no parameter or buffer {', '.join(map(repr, unknown))}")
     if missing := [name for name, (_, _, value) in places.items() if name not in given and value is not None] if strict else []:
         raise RuntimeError(f"Missing key(s): {', '.join(map(repr, missing))}.")
-    changed = dict(given)
     if tie_weights:
         of = {id(places[name][2]): value for name, value in given.items() if places[name][2] is not None}
-        changed |= {name: of[id(value)] for name, (_, _, value) in places.items() if name not in given and id(value) in of}
+        given |= {name: of[id(value)] for name, (_, _, value) in places.items() if name not in given and id(value) in of}
     written: dict[tuple[int, str], Any] = {}
     try:
-        for path, value in changed.items():
+        for path, value in given.items():
             group, name, own = places[path]
             written.setdefault((id(group), name), (group, name, own))
             group[name] = value
