@@ -199,6 +199,35 @@ class TestLBFGS:
             length, found, gradient, used = strong_wolfe(at, rng.uniform(0.01, 3), loss, gradient, slope, 1e-12)
             assert found <= loss + SUFFICIENT * length * slope and abs(gradient[0]) <= CURVATURE * abs(slope) and used < 20
 
+    def test_a_search_without_an_end_ends(self):
+        from gradspec.optim.lbfgs import LONGEST_SEARCH, strong_wolfe
+
+        falling = lambda t: (-t, np.array([-1.0]), -1.0)  # noqa: E731
+        length, loss, _, used = strong_wolfe(falling, 1.0, 0.0, np.array([-1.0]), -1.0, 1e-9)
+        assert used == LONGEST_SEARCH and loss == -length and length == 2.0 ** (LONGEST_SEARCH - 1)
+        step = lambda t: (-t if t < 1 else 5.0, np.array([-1.0]), -1.0)  # noqa: E731
+        length, loss, _, used = strong_wolfe(step, 0.5, 0.0, np.array([-1.0]), -1.0, 0.6)
+        assert (length, loss, used) == (0.5, -0.5, 2)  # the interval is shorter than what it may be
+
+    def test_the_least_of_a_cubic_is_well_inside(self):
+        from gradspec.optim.lbfgs import between
+
+        rng = np.random.default_rng(0)
+        for _ in range(300):
+            cubic = np.poly1d(rng.normal(size=4))
+            a, b = np.sort(rng.normal(size=2))
+            low, high = ((t, cubic(t), None, cubic.deriv()(t)) for t in (a, b))
+            found = between(low, high)
+            assert found == pytest.approx(between(high, low), rel=1e-9)
+            assert a + 0.1 * (b - a) - 1e-12 <= found <= b - 0.1 * (b - a) + 1e-12
+            least = [t.real for t in cubic.deriv().roots if abs(t.imag) < 1e-12 and cubic.deriv(2)(t.real) > 0]
+            if least:
+                assert found == pytest.approx(np.clip(least[0], a + 0.1 * (b - a), b - 0.1 * (b - a)), rel=1e-6, abs=1e-9)
+            elif len(cubic.deriv().roots) == 2 and np.iscomplex(cubic.deriv().roots).all():
+                assert found == pytest.approx((a + b) / 2)
+        assert between((0.0, 0.0, None, -1.0), (2.0, -2.0, None, -1.0)) == 1.0  # a line
+        assert between((0.0, 0.0, None, -1.0), (2.0, np.inf, None, 1.0)) == 1.0
+
     def test_several_parameters_complex_ones_among_them(self):
         x, z = parameter([3.0, 4.0]), parameter([1 + 1j], np.complex128)
         optimizer = gs.optim.LBFGS([x, z], line_search_fn="strong_wolfe", tolerance_change=1e-14)
