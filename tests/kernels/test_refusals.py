@@ -185,6 +185,8 @@ def test_every_refusal_of_a_kernel_is_met():
 
 
 def within(file, line):
-    """A line of a kernel; a compiled module names its file as its build does."""
-    name = file.replace("\\", "/").rpartition("/kernels/")[2]
-    return (name, line) if (FOLDER / name).is_file() else None
+    """A line of a kernel; a compiled module names its file as its build does, of which the last part is enough."""
+    file = Path(file)
+    if file.suffix == ".pyx":
+        file = next(FOLDER.rglob(file.name), file)
+    return (file.relative_to(FOLDER), line) if FOLDER in file.parents else None

@@ -172,3 +172,129 @@ def test_containers():
     first, second = "Linear(in_features=1, out_features=1, bias=True)  # 2 parameters", "ReLU()"
     shown = repr(nn.ModuleList([nn.Linear(1, 1), nn.Linear(1, 1), nn.ReLU(), nn.ReLU(), nn.Linear(1, 1), nn.ReLU()]))
     assert shown.startswith(f"ModuleList(\n  (0-1): 2 x {first}\n  (2-3): 2 x {second}\n  (4): {first}\n  (5): {second}\n)")
+
+
+def test_what_hooks_and_modules_say():
+    class Late(nn.Module):
+        def __init__(self, name):
+            self.name = name
+            setattr(self, name, nn.Parameter(ones(1)) if name == "parameter" else nn.Linear(1, 1))
+
+    for name in ("parameter", "module"):
+        with pytest.raises(AttributeError, match=f"cannot assign {name}s? before Module.__init__.. call"):
+            Late(name)
+    with pytest.raises(AttributeError, match="cannot call Sequential before Module.__init__.. call"):
+        nn.Sequential.__new__(nn.Sequential)(1)
+    with pytest.raises(ValueError, match="Cannot assign non-leaf Tensor to parameter 'a'"):
+        moved = nn.Parameter(ones(1), requires_grad=False)
+        moved *= gs.ones(1, requires_grad=True)
+        nn.Module().register_parameter("a", moved)
+    net = nn.Sequential(nn.Tanh())
+    net.register_full_backward_hook(lambda module, before, after: (None, None))
+    with pytest.raises(RuntimeError, match="invalid number of .*, got 2, but expected 1"):
+        net(gs.ones(1, requires_grad=True)).sum().backward()
+    said = []
+    net = nn.Sequential(nn.Tanh())
+    handles = [nn.modules.module.register_module_full_backward_pre_hook(lambda module, grads: said.append(type(module).__name__)),
+               net.register_backward_hook(lambda module, before, after: said.append("after"))]  # fmt: skip
+    net(gs.ones(1, requires_grad=True)).sum().backward()
+    for handle in handles:
+        handle.remove()
+    net(gs.ones(1, requires_grad=True)).sum().backward()
+    assert said == ["Sequential", "Tanh", "after"]
+    net.register_forward_pre_hook(lambda module, args, keywords: ((2 * args[0],), keywords), with_kwargs=True)
+    assert net(gs.asarray(0.25)).item() == np.tanh(0.5)
+    net.register_full_backward_hook(lambda module, before, after: None)
+    assert gs.jvp(net, (gs.asarray(0.25),), (gs.asarray(1.0),))[1].item() == pytest.approx(2 / np.cosh(0.5) ** 2)
+
+
+def test_states_of_other_forms():
+    class Counted(nn.BatchNorm1d):
+        def get_extra_state(self):
+            return {"seen": 3}
+
+        def set_extra_state(self, state):
+            self.seen = state["seen"]
+
+    norm = Counted(2)
+    state = norm.state_dict()
+    assert Counted(2).load_state_dict(state) and norm.load_state_dict({**state, "num_batches_tracked": gs.asarray([7])})
+    assert norm.num_batches_tracked.item() == 7 and norm.seen == 3
+    extra = state.pop("_extra_state")
+    with pytest.raises(RuntimeError, match="Missing key.s. in state_dict: \"_extra_state\""):
+        norm.load_state_dict(state)
+    found = nn.Linear(1, 1).load_state_dict({"other": ones(1)}, strict=False)
+    assert repr(found) == "IncompatibleKeys(missing_keys=['weight', 'bias'], unexpected_keys=['other'])"
+    with pytest.raises(RuntimeError, match="expected a Tensor or an array from checkpoint but received str"):
+        norm.load_state_dict({**state, "_extra_state": extra, "weight": "ones"})
+    other = Counted(2)
+    other.load_state_dict({**state, "_extra_state": extra, "running_mean": gs.asarray([5.0, 6.0])}, assign=True)
+    assert other.running_mean.tolist() == [5, 6] and "running_mean" in dict(other.named_buffers())
+    linear = nn.Linear(1, 1)
+    linear.register_state_dict_post_hook(lambda module, state, prefix, metadata: {"only": state["weight"]})
+    assert list(linear.state_dict()) == ["only"]
+
+
+class Doubled(nn.Module):
+    def __init__(self, answer=None):
+        super().__init__()
+        self.answer = answer
+
+    def forward(self, x):
+        return 2 * x
+
+    def right_inverse(self, x):
+        if self.answer is NotImplementedError:
+            raise NotImplementedError
+        return x / 2 if self.answer is None else self.answer
+
+
+def test_right_inverses_of_parametrizations():
+    layer = nn.Linear(2, 2)
+    weight = layer.weight.detach().numpy().copy()
+    utils.parametrize.register_parametrization(layer, "weight", Doubled())
+    np.testing.assert_allclose(layer.weight.detach(), weight)
+    utils.parametrize.register_parametrization(layer, "weight", Doubled())  # behind the first: the value stays
+    np.testing.assert_allclose(layer.weight.detach(), weight)
+    np.testing.assert_allclose(layer.parametrizations.weight.original.detach(), weight / 4)
+    with pytest.raises(ValueError, match="parametrization.right_inverse must return a tensor. Got: <class 'str'>"):
+        utils.parametrize.register_parametrization(layer, "weight", Doubled("x"))
+    plain = nn.Linear(2, 2)
+    utils.parametrize.register_parametrization(plain, "weight", Doubled(NotImplementedError))
+    plain = nn.Linear(2, 2)
+    utils.parametrize.register_parametrization(plain, "weight", Doubled())
+    for answer, words in ((gs.ones((2, 2), dtype="f4"), "has dtype float32 while `original` has dtype float64"),
+                          ([ones((2, 2)), ones((2, 2))], "must return as many tensors as when the parametrization was registered: 1, got 2")):  # fmt: skip
+        plain.parametrizations.weight[0].answer = answer
+        with pytest.raises(ValueError, match=words):
+            plain.weight = ones((2, 2))
+
+
+def test_methods_of_pruning_that_follow_each_other():
+    def method(kind, name="weight", **given):
+        found = kind(**given)
+        found._tensor_name = name
+        return found
+
+    first, second = method(utils.prune.L1Unstructured, amount=1), method(utils.prune.RandomUnstructured, amount=1)
+    several = utils.prune.PruningContainer(first, second)
+    assert len(several) == 2 and several[1] is second and list(several) == [first, second]
+    mask = several.compute_mask(gs.asarray([0.5, 2.0, 3.0]), gs.asarray([0.0, 1.0, 1.0]))
+    assert mask[0].item() == 0 and mask.sum().item() == 1  # the last method prunes of what is left
+    with pytest.raises(TypeError, match="<class 'int'> is not a BasePruningMethod subclass"):
+        several.add_pruning_method(3)
+    with pytest.raises(ValueError, match="acting on the parameter named 'weight' to PruningContainer .* Found 'bias'"):
+        several.add_pruning_method(method(utils.prune.Identity, "bias"))
+    second.PRUNING_TYPE = "other"
+    with pytest.raises(ValueError, match="Unrecognized PRUNING_TYPE other"):
+        several.compute_mask(ones(3), ones(3))
+    second.PRUNING_TYPE = "global"
+    assert several.compute_mask(ones(3), ones(3)).sum().item() == 2
+
+
+def test_a_linear_layer_and_a_batch_norm_as_one():
+    linear, norm = nn.Linear(2, 3), nn.BatchNorm1d(3)
+    norm(gs.asarray(np.random.default_rng(0).normal(size=(9, 3))) * 2 + 1)
+    x = gs.asarray(np.random.default_rng(1).normal(size=(4, 2)))
+    weight, bias = utils.fuse_linear_bn_weights(linear.weight, linear.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias)
+    np.testing.assert_allclose(nn.linear(x, weight, bias).detach(), norm.eval()(linear(x)).detach(), rtol=1e-12)
