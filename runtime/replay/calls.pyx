@@ -8,6 +8,7 @@ back to the nest that the call returns.  Whatever is not the same goes the long 
 from cpython.dict cimport PyDict_GetItem, PyDict_Size
 from cpython.object cimport PyObject, Py_TYPE
 from libc.stdlib cimport free, malloc
+from collections import deque
 from functools import partial
 from types import CellType
 
@@ -227,6 +228,11 @@ cdef bint fits(Layout* layout, object item, ndarray array) except -1:
     return needs_of(item) == layout.needs
 
 
+def members_of(elements):
+    """What tells one set from another: the types and digits of numbers, the identities of other elements."""
+    return frozenset([(type(item), repr(item)) if isinstance(item, NUMBERS) else id(item) for item in elements])
+
+
 cdef class Watch:
     """Whether what a function holds is what it was.
 
@@ -257,8 +263,14 @@ cdef class Watch:
                 found = PyDict_GetItem(container, key)
             elif type(container) is CellType:
                 found = PyCell_GET(container)
-            elif isinstance(container, list):
-                found = <PyObject*> (<list> container)[<Py_ssize_t> key]
+            elif isinstance(container, (list, deque)):
+                now = container[key] if key < len(container) else None
+                found = <PyObject*> now
+            elif isinstance(container, set):
+                now = members_of(container)
+                if now != value:
+                    return check[0], value, now
+                continue
             elif isinstance(container, tuple):
                 continue
             else:

@@ -17,7 +17,7 @@ from ..core.told import array_of
 from ..func.callbacks import Callback
 from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
 from ..tracing.values import Value, mapped
-from .holdings import SIZE, Holdings, Unfit, way_of
+from .holdings import LISTED, SIZE, Holdings, Unfit, way_of
 
 KEPT = "numbers for a callback"  # a copy of what a callback that waits is given
 
@@ -65,7 +65,7 @@ class Watched:
                     yield from (((id(container), key), container) for key in container if key not in before)
         for check in self.holdings.checks:
             if way_of(check) is not None:
-                key = SIZE if isinstance(check[1], list) else check[2]
+                key = SIZE if isinstance(check[1], LISTED) else check[2]
                 yield (id(check[1]), key), check[1]
 
     def strangers(self, memory: Any, held: set[int]) -> Iterator[str]:

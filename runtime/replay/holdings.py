@@ -8,7 +8,9 @@ generators, files and objects of C is not seen.  Knows nothing of programs.
 from __future__ import annotations
 
 import dis
+import sys
 import types
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -18,10 +20,11 @@ import numpy as np
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..engine.function import Function
-from .calls import NUMBERS, Watch, hooks_of
+from .calls import NUMBERS, Watch, hooks_of, members_of
 
 SIZE = object()  # a key that stands for how many things a container has
 MOST = 100_000  # things that a function may hold
+LISTED = (list, deque, set)  # whose places are no names: a callback that changes one changes all of it
 # Packages whose functions are taken as they are: what they hold is not the user's.
 LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "operator", "contextlib", "copy"}
 
@@ -96,7 +99,7 @@ class Holdings:
         if isinstance(item, NUMBERS):
             self.numbers.append(item)
             return
-        if id(item) in self.seen or id(item) in self.known or isinstance(item, list) and (id(item), SIZE) in self.loose:
+        if id(item) in self.seen or id(item) in self.known or isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
             return
         self.seen[id(item)] = item
         if isinstance(item, (TensorBase, np.ndarray)):
@@ -108,11 +111,15 @@ class Holdings:
             self.add_size(way, item)
             for key, value in list(item.items()):
                 self.add(f"{way}[{key!r}]", item, key, value)
-        elif isinstance(item, (list, tuple)):
-            if isinstance(item, list):
+        elif isinstance(item, (list, tuple, deque)):
+            if not isinstance(item, tuple):
                 self.add_size(way, item)
             for key, value in enumerate(item):
                 self.add(f"{way}[{key}]", item, key, value)
+        elif isinstance(item, (set, frozenset)):
+            if isinstance(item, set):
+                self.checks.append((way, item, None, members_of(item)))
+            self.todo += [(f"an element of {way}", value) for value in item]
         elif isinstance(item, types.MethodType):
             self.look(way, item.__self__)
             self.look(way, item.__func__)
@@ -121,37 +128,43 @@ class Holdings:
         elif isinstance(item, partial):
             for part in (item.func, item.args, item.keywords):
                 self.look(way, part)
-        elif isinstance(item, type) and issubclass(item, Function) and item.pure and not is_library(item):
-            self.look_at_class(way, item)
-        elif isinstance(item, (type, types.ModuleType, types.BuiltinFunctionType)) or is_library(type(item)) and not hasattr(
+        elif isinstance(item, type):
+            self.look_at_class(way, item, methods=issubclass(item, Function) and item.pure)
+        elif isinstance(item, (types.ModuleType, types.BuiltinFunctionType)) or is_library(type(item)) and not hasattr(
             item, "__dict__"
         ):
             return
         elif hasattr(item, "__wrapped__") and callable(item.__wrapped__):
             self.look(way, item.__wrapped__)
             self.look(way, getattr(item, "rule", None))  # of custom_vjp and custom_jvp
-        elif hasattr(item, "__dict__"):
+        else:
             self.look_at_object(way, item)
 
     def look_at_object(self, way: str, item: Any) -> None:
-        attributes = vars(item)
-        self.add_size(way, attributes)
-        for name, value in list(attributes.items()):
-            self.add(f"{way}.{name}", attributes, name, value)
-        if not is_library(type(item)):
+        attributes, slots = getattr(item, "__dict__", None), slots_of(type(item))
+        if attributes is not None:
+            self.add_size(way, attributes)
+            for name, value in list(attributes.items()):
+                self.add(f"{way}.{name}", attributes, name, value)
+        for name in slots:
+            if hasattr(item, name):
+                self.add(f"{way}.{name}", item, name, getattr(item, name))
+        if not is_library(type(item)) and (attributes is not None or slots):
             self.look_at_class(way, type(item))
 
-    def look_at_class(self, way: str, cls: type) -> None:
+    def look_at_class(self, way: str, cls: type, methods: bool = True) -> None:
+        """What a class holds: of an object's, the functions as well, which may be called."""
         for kind in cls.__mro__:
             if is_library(kind):
                 continue
             for name, value in list(vars(kind).items()):
-                value = getattr(value, "fget", getattr(value, "__func__", value))
-                if isinstance(value, (types.FunctionType, *NUMBERS, TensorBase, np.ndarray)) and not name.startswith("__") or (
-                    name == "__call__"
-                ):
-                    self.checks.append((f"{way}.{name}", kind, name, vars(kind)[name]))
-                    self.todo.append((f"{way}.{name}", value))
+                if is_state(name, value) or methods and is_method(name, value):
+                    self.add_of_class(way, kind, name)
+
+    def add_of_class(self, way: str, kind: type, name: str) -> None:
+        value = vars(kind)[name]
+        self.checks.append((f"{way}.{name}", kind, name, value))
+        self.todo.append((f"{way}.{name}", called_of(value)))
 
     def look_at_function(self, way: str, function: types.FunctionType) -> None:
         if is_library(function):
@@ -160,19 +173,52 @@ class Holdings:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
             if not is_empty(cell):
                 self.add(name, cell, None, cell.cell_contents)
+                self.look_at_named(name, cell.cell_contents, function.__code__)
         self.look(way, function.__defaults__ or ())
         self.look(way, function.__kwdefaults__ or {})
         spaces = function.__globals__
-        for name in dict.fromkeys(globals_of(function.__code__)):
+        for name in dict.fromkeys(looked_up(function.__code__, "LOAD_GLOBAL", "LOAD_NAME")):
             if name in spaces:
                 value = spaces[name]
                 self.add(name, spaces, name, value)
-                if isinstance(value, types.ModuleType) and not is_library(value):
-                    for attribute in names_of(function.__code__):
-                        if attribute in vars(value):
-                            self.add(f"{name}.{attribute}", vars(value), attribute, vars(value)[attribute])
+                self.look_at_named(name, value, function.__code__)
+        for name in dict.fromkeys(looked_up(function.__code__, "IMPORT_NAME")):
+            self.look_at_named(name, sys.modules.get(name), function.__code__)
         for constant in constants_of(function.__code__):
             self.look(way, constant)
+
+    def look_at_named(self, way: str, item: Any, code: types.CodeType) -> None:
+        """What a module or a class holds under the names that the code looks up."""
+        if not isinstance(item, (types.ModuleType, type)) or is_library(item):
+            return
+        for name in dict.fromkeys(names_of(code)):
+            if isinstance(item, types.ModuleType):
+                if name in vars(item):
+                    self.add(f"{way}.{name}", vars(item), name, vars(item)[name])
+                continue
+            for kind in item.__mro__:
+                if not is_library(kind) and name in vars(kind) and is_method(name, vars(kind)[name]):
+                    self.add_of_class(way, kind, name)
+
+
+def slots_of(cls: type) -> list[str]:
+    """The names of the attributes of an object that are in no dictionary."""
+    found = [vars(kind).get("__slots__", ()) for kind in cls.__mro__ if not is_library(kind)]
+    return [name for names in found for name in ((names,) if isinstance(names, str) else names)]
+
+
+def called_of(value: Any) -> Any:
+    """The function that is called where a class has a property, a classmethod or a staticmethod; any other value itself."""
+    return value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+
+
+def is_state(name: str, value: Any) -> bool:
+    """Whether a class holds a value, and not a function, a property or another descriptor."""
+    return not name.startswith("__") and not hasattr(type(value), "__get__")
+
+
+def is_method(name: str, value: Any) -> bool:
+    return isinstance(called_of(value), types.FunctionType) and (not name.startswith("__") or name == "__call__")
 
 
 def way_of(check: tuple[str, Any, Any, Any]) -> str | None:
@@ -201,12 +247,12 @@ def names_of(code: types.CodeType) -> Iterator[str]:
             yield from names_of(constant)
 
 
-def globals_of(code: types.CodeType) -> Iterator[str]:
-    """The names among them that are looked up as globals, and not as attributes."""
-    yield from (one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+def looked_up(code: types.CodeType, *operations: str) -> Iterator[str]:
+    """The names among them that these operations look up: as globals, and not as attributes, or as modules."""
+    yield from (one.argval for one in dis.get_instructions(code) if one.opname in operations)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from globals_of(constant)
+            yield from looked_up(constant, *operations)
 
 
 def constants_of(code: types.CodeType) -> Iterator[Any]:

@@ -532,15 +532,11 @@ def test_what_python_does_beside_operators(capsys):
     assert capsys.readouterr().out == "called\n"
 
 
-def test_what_lies_behind_an_object_without_a_dictionary():
-    class Slotted:
-        __slots__ = ("w",)
-
-    slotted = Slotted()
-    slotted.w = gs.asarray([2.0])
-    compiled = gs.compile(lambda x: x * slotted.w)
+def test_what_lies_behind_an_object_of_c():
+    bytes_ = bytearray([2])
+    compiled = gs.compile(lambda x: x * bytes_[0])
     compiled(np.ones(1)), compiled(np.ones(1))
-    slotted.w = gs.asarray([3.0])
+    bytes_[0] = 3
     assert float(compiled(np.ones(1))[0]) == 2.0
 
 

@@ -1,6 +1,9 @@
 """Holdings: what a function can reach without being given it."""
 
+import collections
 import functools
+import sys
+import types
 
 import numpy as np
 
@@ -66,3 +69,97 @@ def test_circles_and_libraries_end():
 
     holdings = Holdings(functools.partial(gs.sin, Node()))
     assert holdings.tensors == [] and len(holdings.checks) < 20
+
+
+class Settings:
+    rate, table, weights = 1.25, {"k": 1.25}, np.ones(2)
+
+    @staticmethod
+    def scaled(x):
+        return x * SETTINGS["scale"]
+
+    class Inner:
+        rate = 1.25
+
+    inner = Inner()
+
+
+class Derived(Settings):
+    pass
+
+
+class Slotted:
+    __slots__ = ("rate", "weights")
+
+    def __init__(self):
+        self.rate, self.weights = 1.25, np.ones(2)
+
+
+class DerivedSlotted(Slotted):
+    __slots__ = "more"
+
+
+SETTINGS = {"scale": 1.25}
+MODULE = types.ModuleType("settings_of_a_user")
+
+
+def imported(x):
+    import settings_of_a_user
+
+    return x * settings_of_a_user.rate
+
+
+# Places where state stands: what a function reads, and a change of it.
+slotted, derived, numbers, names, lines, frozen = DerivedSlotted(), Derived(), {1.25}, {"a"}, collections.deque([1.25, 2.0]), [frozenset([1.25])]
+PLACES = {
+    "a class": (lambda x: x * Settings.rate, lambda: setattr(Settings, "rate", 3.0)),
+    "a class of a class": (lambda x: x * Settings.Inner.rate, lambda: setattr(Settings.Inner, "rate", 3.0)),
+    "an object of a class": (lambda x: x * Settings.inner.rate, lambda: setattr(Settings.inner, "rate", 5.0)),
+    "a base class": (lambda x: x * Derived.rate, lambda: setattr(Settings, "rate", 4.0)),
+    "a class's dictionary": (lambda x: x * Settings.table["k"], lambda: Settings.table.update(k=3.0)),
+    "a dictionary of an object's class": (lambda x: x * derived.table["k"], lambda: Settings.table.update(k=4.0)),
+    "a class's array": (lambda x: x * Settings.weights, lambda: setattr(Settings, "weights", np.full(2, 3.0))),
+    "a class's array, written to": (lambda x: x * Settings.weights, lambda: Settings.weights.fill(4.0)),
+    "a static method": (lambda x: Settings.scaled(x), lambda: SETTINGS.update(scale=3.0)),
+    "slots": (lambda x: x * slotted.rate, lambda: setattr(slotted, "rate", 3.0)),
+    "an array in slots": (lambda x: x * slotted.weights, lambda: setattr(slotted, "weights", np.full(2, 3.0))),
+    "an array in slots, written to": (lambda x: x * slotted.weights, lambda: slotted.weights.fill(4.0)),
+    "a set": (lambda x: x * sum(numbers), lambda: numbers.add(3.0)),
+    "a set of as many": (lambda x: x * sum(numbers), lambda: (numbers.clear(), numbers.update([5.0, 6.0]))),
+    "a set of names": (lambda x: x * 2 if "a" in names else x, lambda: (names.clear(), names.add("b"))),
+    "a frozen set": (lambda x: x * sum(frozen[0]), lambda: frozen.__setitem__(0, frozenset([3.0]))),
+    "a deque": (lambda x: x * sum(lines), lambda: lines.append(3.0)),
+    "a deque of as many": (lambda x: x * sum(lines), lambda: lines.rotate(1) or lines.__setitem__(0, 7.0)),
+    "a module imported inside": (imported, lambda: setattr(MODULE, "rate", 3.0)),
+}  # fmt: skip
+
+
+def test_wherever_state_stands_a_change_of_it_is_noticed(monkeypatch):
+    monkeypatch.setitem(sys.modules, MODULE.__name__, MODULE)
+    MODULE.rate = 1.25
+    x, stale = np.ones(2), []
+    for place, (function, change) in PLACES.items():
+        compiled = gs.compile(function)
+        for _ in range(3):
+            compiled(x)
+        change()
+        stale += [place] * (np.asarray(compiled(x)).tolist() != np.asarray(function(x)).tolist())
+    assert stale == []
+
+
+def test_a_callback_may_change_sets_and_shorten_lists():
+    seen, last, queue = set(), [1.0, 2.0, 3.0], collections.deque()
+
+    def log(value):
+        seen.add(float(value))
+        queue.append(float(value))
+        last.pop()
+
+    @gs.compile
+    def function(x):
+        gs.debug.callback(log, x.sum())
+        return x * 2
+
+    for k in range(3):
+        function(np.full(2, k + 1.0))
+    assert seen == {2.0, 4.0, 6.0} and list(queue) == [2.0, 4.0, 6.0] and last == []
