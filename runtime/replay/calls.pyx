@@ -266,6 +266,10 @@ cdef class Watch:
             elif isinstance(container, (list, deque)):
                 now = container[key] if key < len(container) else None
                 found = <PyObject*> now
+            elif isinstance(container, ndarray):
+                if container.tobytes() != value:
+                    return check[0], np.frombuffer(value, container.dtype), container
+                continue
             elif isinstance(container, set):
                 now = members_of(container)
                 if now != value:

@@ -25,6 +25,7 @@ from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
 
+SMALL = 1 << 14  # bytes of an array that is compared before each call though no number seems to come from it
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
@@ -67,6 +68,8 @@ class Captured:
         These results.
     spent : dict of Value to str
         Results that require grad and whose graph is gone, with what their differentiation says.
+    unseen : list of (str, ndarray, None, bytes)
+        Arrays that are held and whose numbers Python may have read beside operators, with these numbers.
     targets : list of (int, Value or None)
         What the pass differentiates by, by its place among the inputs, with its derivative.
     """
@@ -88,6 +91,7 @@ class Captured:
         self.doubtful: list[tuple[Any, Any]] = []
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.failure: Exception | None = None
+        self.unseen: list[tuple[str, Any, Any, bytes]] = []
 
 
 @contextmanager
@@ -136,7 +140,7 @@ def capture(
         array = array_held(item)
         value = witness.met.known(array)
         taken.inputs.append(witness.met.enter(array, "input") if value is None else value)
-    states = [state_of(item) for item in given]
+    states, arrays = [state_of(item) for item in given], holdings.numbers_of_arrays()
     try:
         witness.start()  # here, for an interrupt may come as soon as it is done
         taken.outcome = function(*args, **keywords)
@@ -147,6 +151,7 @@ def capture(
         if witness.failure is not None:
             raise witness.failure
         finish(taken, witness, given, states, there)
+        taken.unseen = unseen(taken, arrays, given)
     except Unfit as error:
         taken.failure = error
     except Exception as error:
@@ -224,6 +229,17 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     taken.doubtful = witness.doubtful
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()
+
+
+def unseen(taken: Captured, arrays: list[tuple[str, Any, Any, bytes]], given: list[Any]) -> list[tuple[str, Any, Any, bytes]]:
+    """Of the arrays that are held, small ones that no operator reads; where a number came from nowhere, all that none writes."""
+    lines = (*taken.lines, *taken.backward)
+    seen = {line.target.memory for line in lines if line.target is not None}
+    if not taken.doubtful:
+        seen |= {value.memory for line in lines for value in line.read}
+        arrays = [check for check in arrays if len(check[3]) <= SMALL]
+    memory = {id(item): value.memory for item, value in zip(given, taken.inputs)}
+    return [check for check in arrays if memory[id(check[1])] not in seen]
 
 
 def is_ordinary(form: Any) -> bool:

@@ -198,8 +198,7 @@ class Compiled(Calls):
         numbers = [item[1] for item in (*args, *keywords.values()) if self.dynamic is not None and is_marked(item)]
         args, keywords = unmarked(args, keywords, lambda number: number) if numbers else (args, keywords)
         taken = capture(self.function, args, keywords, given, state.holdings, Weak(numbers))
-        outcome = taken.outcome
-        self.useless += 1
+        outcome, self.useless = taken.outcome, self.useless + 1
         try:
             if not all(array_held(item).flags.aligned and array_held(item).dtype.isnative for item in given):
                 raise Unfit("an array is not aligned, or its bytes are in another order than the processor's")
@@ -240,6 +239,7 @@ class Compiled(Calls):
         if len(signature.programs) >= BRANCHES or self.useless >= MOST:
             raise Unfit(f"calls of one kind went more than {BRANCHES} ways: the function looks at values that change{WAY_OUT}")
         signature.programs.insert(0, Program(taken, again, state))
+        state.holdings.watch_numbers(taken.unseen)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the recordings and what the function holds into a file, which `gs.load_program` runs without the function.

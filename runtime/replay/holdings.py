@@ -24,6 +24,7 @@ from .calls import NUMBERS, Watch, hooks_of, members_of
 
 SIZE = object()  # a key that stands for how many things a container has
 MOST = 100_000  # things that a function may hold
+COMPARED = 1 << 22  # bytes of arrays that may be compared before each call
 LISTED = (list, deque, set)  # whose places are no names: a callback that changes one changes all of it
 # Packages whose functions are taken as they are: what they hold is not the user's.
 LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "operator", "contextlib", "copy"}
@@ -83,6 +84,22 @@ class Holdings:
     def hooked_otherwise(self) -> bool:
         """Whether a tensor has other hooks now."""
         return any(hooks != hooks_of(item) for hooks, (_, item) in zip(self.hooks, self.tensors) if isinstance(item, TensorBase))
+
+    def numbers_of_arrays(self) -> list[tuple[str, Any, Any, bytes]]:
+        """Checks of the numbers of ndarrays that are held, which Python may read without anybody seeing it; the smaller first."""
+        arrays = [(way, item) for way, item in self.tensors if not isinstance(item, TensorBase) and not item.dtype.hasobject]
+        found, room = [], COMPARED
+        for way, item in sorted(arrays, key=lambda one: one[1].nbytes):
+            room -= item.nbytes
+            if room < 0:
+                break
+            found.append((way, item, None, item.tobytes()))
+        return found
+
+    def watch_numbers(self, checks: list[tuple[str, Any, Any, bytes]]) -> None:
+        """Look at numbers of arrays as well from now on, but for those that are other ones already."""
+        watched = {id(container) for _, container, _, _ in self.checks}
+        self.checks += [check for check in checks if id(check[1]) not in watched and way_of(check) is None]
 
     # The walk.
 

@@ -162,14 +162,21 @@ cdef class Witness(Recorder):
         for i in range(min(len(kinds), len(event.inputs))):
             if <object> kinds[i]:
                 item = event.inputs[i]
-                if type(item) in (int, float, complex):
-                    self.look(item, event)
-                elif type(item) in (tuple, list, dict, slice):
+                if type(item) in (tuple, list, dict, slice):
                     self.look_inside(item, event)
+                else:
+                    self.look_at(item, event)
         return 0
 
     def look_inside(self, nest, Event event):
-        mapped(nest, lambda item: self.look(item, event) if type(item) in (int, float, complex) else None)
+        mapped(nest, lambda item: self.look_at(item, event))
+
+    cdef int look_at(self, object item, Event event) except -1:
+        if type(item) in (int, float, complex):
+            self.look(item, event)
+        elif isinstance(item, np.number):
+            self.look(item.item(), event)
+        return 0
 
     cdef object look(self, object number, Event event):
         known = self.asked.get(number) if type(number) is float else None

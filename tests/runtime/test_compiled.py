@@ -559,6 +559,10 @@ def test_numbers_that_python_computes():
     assert len({bits(one) for one in results}) == 8
     results = as_it_is(gs.compile(lambda x: x * time.perf_counter()), np.ones(2), match="at each call")
     assert len({bits(one) for one in results}) == 8
+    results = as_it_is(gs.compile(lambda x: x * np.sqrt(time.perf_counter())), np.ones(2), match="at each call")
+    assert len({bits(one) for one in results}) == 8
+    results = as_it_is(gs.compile(lambda x: x.reshape(2, 1) * (np.float32(time.perf_counter() % 1),)), np.ones(2), match="at each call")
+    assert len({bits(one) for one in results}) == 8
 
 
 def test_attributes_that_change_at_each_call():

@@ -6,6 +6,7 @@ import sys
 import types
 
 import numpy as np
+import pytest
 
 import gradspec as gs
 from gradspec.replay.holdings import Holdings
@@ -110,6 +111,8 @@ def imported(x):
 
 
 # Places where state stands: what a function reads, and a change of it.
+TABLES = {name: np.array([1.25, 1.0]) for name in ("element", "one", "branch", "count", "made", "sum", "beside", "taken", "list", "copy")}
+MATRIX = np.eye(2)
 slotted, derived, numbers, names, lines, frozen = DerivedSlotted(), Derived(), {1.25}, {"a"}, collections.deque([1.25, 2.0]), [frozenset([1.25])]
 PLACES = {
     "a class": (lambda x: x * Settings.rate, lambda: setattr(Settings, "rate", 3.0)),
@@ -130,6 +133,17 @@ PLACES = {
     "a frozen set": (lambda x: x * sum(frozen[0]), lambda: frozen.__setitem__(0, frozenset([3.0]))),
     "a deque": (lambda x: x * sum(lines), lambda: lines.append(3.0)),
     "a deque of as many": (lambda x: x * sum(lines), lambda: lines.rotate(1) or lines.__setitem__(0, 7.0)),
+    "an element of an array": (lambda x: x * TABLES["element"][0], lambda: TABLES["element"].fill(3.0)),
+    "an element that is a known number": (lambda x: x * TABLES["one"][1], lambda: TABLES["one"].fill(3.0)),
+    "a branch": (lambda x: x * 2 if TABLES["branch"][1] > 2 else x, lambda: TABLES["branch"].fill(3.0)),
+    "a count": (lambda x: sum(x for _ in range(int(TABLES["count"][1]))), lambda: TABLES["count"].fill(3.0)),
+    "an array made of one that is held": (lambda x: x * np.sin(TABLES["made"]), lambda: TABLES["made"].fill(3.0)),
+    "a sum": (lambda x: x * TABLES["sum"].sum(), lambda: TABLES["sum"].fill(3.0)),
+    "an element beside the array": (lambda x: x * TABLES["beside"][0] + TABLES["beside"], lambda: TABLES["beside"].fill(3.0)),
+    "elements that are taken": (lambda x: x * TABLES["taken"][[1, 0]], lambda: TABLES["taken"].fill(3.0)),
+    "a list": (lambda x: x * gs.tensor(TABLES["list"].tolist()), lambda: TABLES["list"].fill(3.0)),
+    "a copy": (lambda x: x * TABLES["copy"].copy(), lambda: TABLES["copy"].fill(3.0)),
+    "a matrix": (lambda x: np.linalg.solve(MATRIX + np.eye(2), x), lambda: MATRIX.fill(0.5)),
     "a module imported inside": (imported, lambda: setattr(MODULE, "rate", 3.0)),
 }  # fmt: skip
 
@@ -163,3 +177,24 @@ def test_a_callback_may_change_sets_and_shorten_lists():
     for k in range(3):
         function(np.full(2, k + 1.0))
     assert seen == {2.0, 4.0, 6.0} and list(queue) == [2.0, 4.0, 6.0] and last == []
+
+
+def test_an_array_that_operators_write_or_callbacks_fill_is_no_guard():
+    """Nor is one that is another one at each call recorded for ever: the function runs as it is then, and says why."""
+    total, log, place = np.zeros(2), np.zeros(9), iter(range(9))
+
+    @gs.compile
+    def function(x):
+        gs.asarray(total)[:] += x
+        gs.debug.callback(lambda value: log.__setitem__(next(place), value), x.sum())
+        return x * 2
+
+    for k in range(4):
+        function(np.full(2, k + 1.0))
+    assert total.tolist() == [10.0, 10.0] and log[:4].tolist() == [2.0, 4.0, 6.0, 8.0] and len(function.signatures) == 1
+    table = np.zeros(2)
+    moving = gs.compile(lambda x: x * table[0])
+    with pytest.warns(RuntimeWarning, match="at each call"):
+        for k in range(40):
+            table[0] = k
+            assert moving(np.ones(1)).tolist() == [k]
