@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core.operand import asarray
+from ..support.hints import answering
 
 
+@answering
 def as_tensor(data: Any, dtype: Any = None) -> Any:
     """`data` as a tensor, in the same memory where that is possible.
 

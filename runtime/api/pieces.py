@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.operand import asarray
 from ..support.dispatch import ops
+from ..support.hints import answering
 
 
 class _Joined:
@@ -74,6 +75,7 @@ def choose(a: Any, choices: Sequence[Any], mode: str = "raise") -> Any:
     return choose(a, choices, mode=mode)
 
 
+@answering
 def float_power(a: Any, b: Any) -> Any:
     """`a` to the power `b` in double precision, whatever the dtypes.
 
@@ -203,6 +205,7 @@ def segment_reduce(x: Any, reduce: str, *, lengths: Any = None, offsets: Any = N
     return y / np.maximum(counts, 1)[among].astype(y.dtype) + empty[among].astype(y.dtype)
 
 
+@answering
 def unique_consecutive(x: Any, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None) -> Any:
     """What is left if of equal neighbours only the first stays.
 

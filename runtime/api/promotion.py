@@ -3,7 +3,9 @@
 Owns the names.  Nothing here has a gradient.
 """
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy import finfo as finfo
@@ -11,6 +13,10 @@ from numpy import iinfo as iinfo
 
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
+from ..support.hints import answering
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _plain(value: Any) -> Any:
@@ -76,6 +82,22 @@ def result_type(*operands: Any) -> Any:
     return np.result_type(*map(_plain, operands))
 
 
+def _unlike_pytorch(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse rows and columns by place: the second number is a diagonal, and that of the last column is rarely meant."""
+
+    @wraps(function)
+    def called(*args: P.args, **keywords: P.kwargs) -> R:
+        if len(args) > 1 and isinstance(args[1], int) and args[0] == args[1] > 1:
+            name, (rows, columns) = function.__name__, args[:2]
+            raise TypeError(f"{name}: ({rows}, {columns}) are rows and a diagonal in NumPy, rows and columns in PyTorch; write "
+                            f"{name}({rows}, m={columns}), with k= for the diagonal")  # fmt: skip
+        return function(*args, **keywords)
+
+    return called
+
+
+@_unlike_pytorch
+@answering
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """Where the elements on and below diagonal `k` of an n by m matrix stand.
 
@@ -95,6 +117,8 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     return asarray(rows), asarray(columns)
 
 
+@_unlike_pytorch
+@answering
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """Where the elements on and above diagonal `k` of an n by m matrix stand.
 

@@ -10,10 +10,12 @@ from typing import Any
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
+from ..support.hints import answering
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # as the numbers of axes rise
 
 
+@answering
 def einsum(*operands: Any) -> Tensor:
     """Einstein summation, pair by pair in the order that takes the fewest multiplications; a view where axes change places only.
 

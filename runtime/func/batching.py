@@ -18,11 +18,13 @@ from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from ..support.hints import answering
 
 RANDOMNESS = ("error", "different", "same")
 _ARRAYS = (TensorBase, np.ndarray)
 
 
+@answering
 def vmap(
     func: Callable[..., Any],
     in_dims: Any = 0,

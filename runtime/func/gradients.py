@@ -11,9 +11,11 @@ from ..autograd.nest import LEAF
 from ..autograd.passes import filled, gradients, recording
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
+from ..support.hints import answering
 from .point import Point, chosen
 
 
+@answering
 def grad(
     func: Callable[..., Any],
     argnums: int | tuple[int, ...] = 0,
@@ -61,6 +63,7 @@ def grad(
     return gradient
 
 
+@answering
 def value_and_grad(
     func: Callable[..., Any],
     argnums: int | tuple[int, ...] = 0,

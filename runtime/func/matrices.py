@@ -10,10 +10,12 @@ from typing import Any
 from ..autograd.nest import LEAF, rebuild
 from ..autograd.passes import columns, filled, gradients, recording, rows
 from ..support.errors import CallValueError
+from ..support.hints import answering
 from .point import Point, chosen
 from .products import pushed
 
 
+@answering
 def jacrev(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, chunk_size: int | None = None
 ) -> Callable[..., Any]:
@@ -45,6 +47,7 @@ def jacrev(
     return _jacobian("jacrev", func, argnums, has_aux, _rows, chunk_size)
 
 
+@answering
 def jacfwd(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, chunk_size: int | None = None
 ) -> Callable[..., Any]:
@@ -71,11 +74,13 @@ def jacfwd(
     return _jacobian("jacfwd", func, argnums, has_aux, _columns, chunk_size)
 
 
+@answering
 def jacobian(func: Callable[..., Any], argnum: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """HIPS autograd's name for `jacrev`."""
     return _jacobian("jacobian", func, argnum, False, _rows)
 
 
+@answering
 def hessian(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, *, argnum: int | tuple[int, ...] | None = None
 ) -> Callable[..., Any]:

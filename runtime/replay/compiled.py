@@ -20,6 +20,7 @@ from ..autograd.nest import Taken, flatten, rebuild
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
+from ..support.hints import answering
 from ..tracing.listening import place
 from .again import Again
 from .calls import Calls, Kind, hooks_of
@@ -81,7 +82,7 @@ class Compiled(Calls):
         update_wrapper(self, function)
         self.function, self.strict = function if out is None else into(function, out), strict
         self.options = {"strict": strict, "dynamic": dynamic, "out": out}
-        self.dynamic = None if dynamic is None else Places(function, dynamic)
+        self.dynamic = None if dynamic is None or dynamic is False else Places(function, dynamic)
         self.states: list[State] = []
         self.clear()
 
@@ -332,6 +333,7 @@ def kind_of_array(item: Any, array: np.ndarray) -> tuple:
     return array.dtype, array.shape, array.strides, array.flags.num & 0x500, flags
 
 
+@answering
 def compile(
     function: Callable[..., Any] | None = None, *, strict: bool = False, dynamic: Any = None, out: str | None = None
 ) -> Any:
@@ -384,10 +386,7 @@ def jit(
 
     Parameters
     ----------
-    function : callable, optional
-    strict : bool
-    dynamic : int, str, or iterable of them, optional
-    out : str, optional
+    function, strict, dynamic, out : optional
         As of `compile`.
     static_argnums, static_argnames, donate_argnums, donate_argnames
         Taken and not needed: numbers are part of a call's kind in any case, and no array is ever written to that the function

@@ -39,6 +39,8 @@ class Places:
     """
 
     def __init__(self, function: Callable[..., Any], dynamic: Any) -> None:
+        if dynamic is True:
+            raise TypeError("compile: dynamic= names arguments that are numbers and change; each shape has its own recording")
         wanted = [dynamic] if isinstance(dynamic, (int, str)) else list(dynamic)
         try:
             known = dict(inspect.signature(function).parameters)

@@ -19,8 +19,8 @@ from .keywords import meant, renamed
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# What to write for the keywords of PyTorch that are none here.
-KEYWORDS = {
+# What to write for the keywords of other libraries that are none here; where it is decided by a parameter, this comes first.
+KEYWORDS: dict[str, str | dict[str, str]] = {
     **dict.fromkeys(("input", "self", "tensors"), "the array, or the arrays, as the first argument"),
     "pivot": "nothing: rows are always exchanged",
     "alpha": "alpha * b for the second argument b",
@@ -30,9 +30,39 @@ KEYWORDS = {
     "non_blocking": "nothing: every tensor is in memory",
     "memory_format": "nothing: a layout is NumPy's to choose",
     "size_average": "reduction='mean' for True, 'sum' for False",
-    "reduce": "reduction='mean' for True, 'none' for False",
+    "reduce": {"source": "scatter_add or scatter_reduce", "": "reduction='mean' for True, 'none' for False"},
     "inplace": "the name with a final underscore, relu_(x)",
-}
+    "dtype": "astype(dtype) of what it gives",
+    "sparse_grad": "nothing: gradients are dense",
+    "rounding_mode": "div(a, b, rounding_mode=...)",
+    "accumulate": "x[index] += value, or np.add.at(x, index, value) where places repeat",
+    "right": "side='right' for True, 'left' for False",
+    "out_int32": "astype(int32) of what it gives",
+    "out_dtype": "astype(dtype) of the factors",
+    "output_size": "nothing: the size follows from the numbers of copies",
+    "compute_mode": "nothing: distances are always computed from differences",
+    "return_complex": "nothing: numbers are complex",
+    "spacing": "the distances behind the array: gradient(x, 0.5)",
+    "equation": "the equation as the first argument, and the arrays behind it",
+    "axis0": "axis1= and axis2=",
+    **dict.fromkeys(("dim", "keepdim"), "the array with these axes last, by moveaxis"),
+    "atol": "the tolerance relative to the largest singular value",
+    "left": "the transposed right-hand side, b.mT, and mT of what it gives",
+    "unitriangular": "unit_diagonal=",
+    **dict.fromkeys(("unpack_data", "unpack_pivots"), "nothing, and take those of the results that are wanted"),
+    **dict.fromkeys(("dims_self", "dims_other"), "axes=(those of the first, those of the second)"),
+    "lambd": "scale=1 / lambd",
+    **dict.fromkeys(("dim0", "dim1"), "swapaxes(x, dim0, dim1)"),
+    **dict.fromkeys(("backend", "mode", "options"), "nothing: there is one way"),
+    # JAX's
+    **dict.fromkeys(("static_argnums", "static_argnames", "donate_argnums", "donate_argnames"),
+                    "gs.jit(f, ...), which takes it: numbers and text among the arguments are static anyway"),
+    **dict.fromkeys(("axis_name", "spmd_axis_name"), "the sum of what the mapped function returns, in the place of psum"),
+    "holomorphic": "gs.jvp(f, z, 1.0)[1] for the f'(z) of a holomorphic f",
+    "allow_int": "x.astype(float) for the argument",
+    "precision": "nothing: an operator computes in the dtype of its operands",
+    "preferred_element_type": "astype(dtype) of the factors",
+}  # fmt: skip
 
 # The namespaces below the package, in the order in which a name that another one lacks is looked for.
 NAMESPACES = (
@@ -123,7 +153,12 @@ def of_keyword(name, known=()):
     parameter = meant(name, known)
     if parameter:
         return f"; write {parameter}="
-    return f"; write {KEYWORDS[name]}" if name in KEYWORDS and name not in known else ""
+    if name not in KEYWORDS or name in known:
+        return ""
+    answer = KEYWORDS[name]
+    if not isinstance(answer, str):
+        answer = next(text for beside, text in answer.items() if not beside or beside in known)
+    return f"; write {answer}"
 
 
 class MissingAttribute(AttributeError):

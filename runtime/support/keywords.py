@@ -15,17 +15,20 @@ from .dispatch import ops
 _RENAMED = {
     "dim": "axis axes", "dims": "axis axes reps", "keepdim": "keepdims", "dim0": "axis1", "dim1": "axis1:offset axis2",
     "dim2": "axis2", "start_dim": "start_axis", "end_dim": "end_axis", "size": "shape", "diagonal": "k", "offset": "k",
-    "shifts": "shift", "steps": "num", "end": "stop", "a_min": "min", "a_max": "max",
+    "shifts": "shift", "steps": "num", "end": "stop b:weight", "a_min": "min", "a_max": "max",
     "input": "b:unitriangular b:l x:b a:x x a indices", "a": "x", "A": "x a", "other": "b x:a", "exponent": "b",
     "mat1": "a", "mat2": "b", "mat": "a", "vec": "b",
     "vec1": "a", "vec2": "b", "batch1": "a", "batch2": "b", "tensor1": "a", "tensor2": "b", "input1": "a", "input2": "b:a",
     "x1": "a", "x2": "b", "B": "b", "tensor": "b", "tensors": "arrays", "condition": "mask",
-    "index": "indices", "indices": "index", "values": "value", "src": "source", "hx": "h", "LU": "lu", "LU_data": "lu",
-    "LU_pivots": "pivots", "p": "ord d", "unbiased": "correction", "ddof": "correction", "correction": "ddof",
-    "interpolation": "method", "weight": "weights", "split_sizes": "sizes", "indices_or_sections": "sections",
-    "tensor_indices_or_sections": "sections", "stride": "strides", "storage_offset": "offset", "real": "a", "imag": "b",
-    "abs": "a", "angle": "b", "x": "a:mask", "y": "b:mask", "elements": "x", "test_elements": "test", "logits": "x",
-    "train": "training", "fill_value": "value", "num_samples": "n", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
+    "index": "indices", "indices": "index sections", "values": "value b:a", "value": "source:indices", "src": "source", "hx": "h",
+    "LU": "lu", "LU_data": "lu", "LU_pivots": "pivots", "p": "ord d", "unbiased": "correction", "ddof": "correction",
+    "correction": "ddof", "interpolation": "method", "weight": "weights", "split_sizes": "sizes sections",
+    "split_size": "sections", "split_size_or_sections": "sections", "indices_or_sections": "sections",
+    "tensor_indices_or_sections": "sections", "count": "n:p", "prob": "p:n", "median": "loc:scale", "sigma": "scale:loc",
+    "atol": "tol", "stride": "strides", "storage_offset": "offset", "real": "a", "imag": "b", "abs": "a", "angle": "b",
+    "x": "a:mask", "y": "b:mask", "elements": "x", "test_elements": "test", "element": "x:test", "test_element": "test",
+    "logits": "x", "mean": "loc", "std": "scale", "row": "n:k", "col": "m:k", "train": "training", "fullgraph": "strict",
+    "fill_value": "value", "num_samples": "n", "n": "n_rows", "m": "n_cols", "N": "n_rows", "M": "n_cols",
 }  # fmt: skip
 RENAMED = {
     name: tuple(tuple(sys.intern(part) if part else None for part in meant.partition(":")[::2]) for meant in meanings.split())
@@ -40,7 +43,8 @@ IDLE = {
     "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
     "memory_format": (None, "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"), "reduce": (None,),
     "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,), "sparse": (False,),
-    "sorted": (True,), "as_tuple": (True,),
+    "sorted": (True, False), "as_tuple": (True,), "out_int32": (False,), "return_complex": (True,),
+    "optimize": (True, False, "greedy", "optimal"), "precision": (None,),
     "pivot": (True,), "driver": (None,), "size_average": (None,), "dtype": (None,), "out": (None,),
     "prepend": (None,), "append": (None,), "hard": (False,), "mode": ("reduced",),
 }  # fmt: skip

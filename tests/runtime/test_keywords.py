@@ -7,7 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.generated.op_info import OPS
-from gradspec.support import keywords
+from gradspec.support import hints, keywords
 from gradspec.support.dispatch import ops
 from tests.asked import each
 from tests.ops.calls import NAMESPACES, array, flat, samples_of
@@ -73,7 +73,7 @@ def test_a_keyword_of_another_library_is_the_parameter_that_it_means(op, theirs,
 
 
 def test_every_row_is_needed():
-    known = [set(parameters_of(op)) for op in PUBLIC] + [{*inspect.signature(f).parameters} for f in (gs.linspace, gs.logspace)]
+    known = [set(parameters_of(op)) for op in PUBLIC] + [{*inspect.signature(f).parameters} for f in (gs.linspace, gs.logspace, gs.tril_indices, gs.compile)]
     for theirs, meant in keywords.RENAMED.items():
         for ours, beside in meant:
             assert any(ours in names and (beside is None or beside in names) for names in known), f"no operator has {ours}, for {theirs}"
@@ -95,10 +95,39 @@ def test_arrays_are_named_as_pytorch_orders_them():
         for names in [names for name in (op.name, *op.aliases) for names in listed.get(f"aten::{prefix}{name}", [])]:
             for place, theirs in enumerate(names):
                 found = keywords.meant(theirs, ours) if theirs not in ours else None
-                if found in arrays and found not in names:
+                if found in arrays and found not in names and "generator" not in ours:  # draws of PyTorch's take the shape first
                     tried += 1
                     wrong += [(op.name, theirs, found)] * (ours.index(found) != place)
     assert not wrong and tried > 500
+
+
+# What PyTorch's schemas have and no program writes: overloads for sequences and text, inner variants, and results.
+UNWRITTEN = {
+    "append el", "cholesky_solve input2", "copy src", "divmod x", "divmod y", "elu input_scale", "elu scale", "group_norm cudnn_enabled",
+    "insert el", "insert idx", "layer_norm cudnn_enable", "ldexp i", "log b", "max other", "min other", "mul l", "mul n",
+    "partition separator", "random from", "random to", "select idx", "select list", "sort reverse", "split max", "split separator",
+    "unfold dimension", "unfold size", "unfold step", "uniform from", "uniform to", "zeta other",
+}  # fmt: skip
+
+
+def test_every_keyword_of_pytorch_is_read_or_answered():
+    """Of every function that both have: what PyTorch's signature names is a parameter here, means one, says nothing, or the error says
+    what to write."""
+    torch = pytest.importorskip("torch", reason="compares with PyTorch's signatures, and PyTorch is not installed")
+    listed = {}
+    for schema in torch._C._jit_get_all_schemas():
+        names = {argument.name for argument in schema.arguments if argument.alias_info is None or not argument.alias_info.is_write}
+        listed.setdefault(schema.name, set()).update(names)
+    tried, silent = 0, []
+    for op in PUBLIC:
+        prefix = f"{op.namespace}_" if op.namespace in ("linalg", "special", "fft") else ""
+        known = parameters_of(op)
+        for name in (op.name, *op.aliases) if known else ():
+            for theirs in listed.get(f"aten::{prefix}{name}", set()) - {"self", "input"}:
+                tried += 1
+                if not (theirs in known or keywords.meant(theirs, known) or theirs in keywords.IDLE or hints.of_keyword(theirs, known)):
+                    silent.append(f"{name} {theirs}")
+    assert set(silent) == UNWRITTEN and tried > 900
 
 
 METHODS = [
@@ -119,6 +148,12 @@ METHODS = [
     (lambda x: gs.zeros(size=(2,), device=None), lambda x: gs.zeros(2)), (lambda x: gs.arange(0, end=3, device="cpu"), lambda x: gs.arange(3)),
     (lambda x: gs.linspace(0, end=1, steps=5), lambda x: gs.linspace(0, 1, 5)), (lambda x: gs.clip(x, a_min=0.5, a_max=1), lambda x: gs.clip(x, 0.5, 1)),
     (lambda x: gs.tensor(X, device="cpu", pin_memory=False), lambda x: gs.tensor(X)),
+    (lambda x: gs.as_tensor(X, device="cpu"), lambda x: gs.tensor(X)), (lambda x: x.topk(1, sorted=False)[0], lambda x: x.topk(1)[0]),
+    (lambda x: x.scatter(1, [[0], [1]], value=2.0), lambda x: x.scatter(1, [[0], [1]], 2.0)),
+    (lambda x: gs.heaviside(x, values=gs.tensor(0.5)), lambda x: gs.heaviside(x, 0.5)), (lambda x: x.lerp(end=x, weight=0.5), lambda x: x.lerp(x, 0.5)),
+    (lambda x: gs.float_power(x, exponent=2), lambda x: gs.float_power(x, 2)), (lambda x: gs.unique_consecutive(x, dim=0), lambda x: x),
+    (lambda x: gs.tril_indices(row=2, col=3)[0], lambda x: gs.tril_indices(2, m=3)[0]), (lambda x: gs.compile(lambda a: a, fullgraph=True)(x), lambda x: x),
+    (lambda x: gs.hsplit(x, indices=[1])[0], lambda x: gs.hsplit(x, [1])[0]),
     (lambda x: x[None].transpose(dim0=0, dim1=2), lambda x: x[None].swapaxes(0, 2)),
 ]  # fmt: skip
 
@@ -262,3 +297,25 @@ def test_a_value_is_let_go_where_the_call_fails():
         with pytest.raises(TypeError):
             call()
     assert sys.getrefcount(kept) == before
+
+
+@each(("call", "text"), [
+    (lambda x: x.index_put(([0], [1]), x[0, 0], accumulate=True), r"x\[index\] \+= value, or np.add.at"),
+    (lambda x: x.divide(x, rounding_mode="floor"), "write div"), (lambda x: x.split(split_size=1), "PyTorch's takes the length of a part"),
+    (lambda x: gs.transpose(x, dim0=0, dim1=1), "write swapaxes"), (lambda x: gs.searchsorted(x[0], x, right=True), "write side='right'"),
+    (lambda x: x.scatter(1, [[0], [1]], x, reduce="add"), "write scatter_add"), (lambda x: gs.einsum(equation="i", operands=[x]), "equation as the first"),
+    (lambda x: gs.compile(lambda a: a, static_argnums=1), "write gs.jit"), (lambda x: gs.vmap(lambda a: a, axis_name="i"), "in the place of psum"),
+    (lambda x: gs.grad(lambda a: a, holomorphic=True), "write gs.jvp"), (lambda x: gs.compile(lambda a: a, dynamic=True), "each shape has its own"),
+    (lambda x: gs.triu_indices(3, 3, 1), r"write triu_indices\(3, m=3\), with k="), (lambda x: gs.tril_indices(2, 2), "rows and columns in PyTorch"),
+])  # fmt: skip
+def test_what_means_something_else_is_answered(call, text):
+    with pytest.raises(TypeError, match=text):
+        call(gs.tensor(X))
+
+
+def test_triangles_by_place_are_numpys():
+    for args in ((1, 1), (3, 1), (3, -2), (3, 0, 4), (2, 1, 5)):
+        for name in ("tril_indices", "triu_indices"):
+            found, expected = getattr(gs, name)(*args), getattr(np, name)(*args)
+            assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+    assert np.array_equal(gs.triu_indices(3, k=3), np.triu_indices(3, 3))
