@@ -219,9 +219,14 @@ class Holdings:
 
 
 def slots_of(cls: type) -> list[str]:
-    """The names of the attributes of an object that are in no dictionary."""
-    found = [vars(kind).get("__slots__", ()) for kind in cls.__mro__ if not is_library(kind)]
-    return [name for names in found for name in ((names,) if isinstance(names, str) else names)]
+    """The names of the attributes of an object that are in no dictionary, private ones as Python spells them."""
+    found: list[str] = []
+    for kind in cls.__mro__:
+        names = () if is_library(kind) else vars(kind).get("__slots__", ())
+        private = f"_{kind.__name__.lstrip('_')}"
+        for name in (names,) if isinstance(names, str) else names:
+            found.append(f"{private}{name}" if name.startswith("__") and not name.endswith("__") else name)
+    return found
 
 
 def called_of(value: Any) -> Any:

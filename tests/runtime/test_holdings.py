@@ -90,10 +90,16 @@ class Derived(Settings):
 
 
 class Slotted:
-    __slots__ = ("rate", "weights")
+    __slots__ = ("rate", "weights", "__own")
 
     def __init__(self):
-        self.rate, self.weights = 1.25, np.ones(2)
+        self.rate, self.weights, self.__own = 1.25, np.ones(2), 1.25
+
+    def scaled(self, x):
+        return x * self.__own
+
+    def double(self):
+        self.__own *= 2
 
 
 class DerivedSlotted(Slotted):
@@ -125,6 +131,7 @@ PLACES = {
     "a class's array, written to": (lambda x: x * Settings.weights, lambda: Settings.weights.fill(4.0)),
     "a static method": (lambda x: Settings.scaled(x), lambda: SETTINGS.update(scale=3.0)),
     "slots": (lambda x: x * slotted.rate, lambda: setattr(slotted, "rate", 3.0)),
+    "a private slot": (lambda x: slotted.scaled(x), lambda: slotted.double()),
     "an array in slots": (lambda x: x * slotted.weights, lambda: setattr(slotted, "weights", np.full(2, 3.0))),
     "an array in slots, written to": (lambda x: x * slotted.weights, lambda: slotted.weights.fill(4.0)),
     "a set": (lambda x: x * sum(numbers), lambda: numbers.add(3.0)),
