@@ -22,7 +22,7 @@ from .packages import taken
 from .rules.guests import check_guest
 from .spec.library import Library, read_library
 from .spec.model import Family, Spec
-from .spec.packed import packed, unpacked
+from .spec.packed import packed, uncollected, unpacked
 from .spec.table import table
 from .spec.texts import FOLDER, texts
 
@@ -42,7 +42,8 @@ def analysed(package: Package, errors: ErrorList | None = None, progress: Progre
     `more` is the text of further families, as if it stood at the end of the spec; of these nothing is kept.
     """
     collected = ErrorList("", "") if errors is None else errors
-    spec = _Reading(package, progress, more).analysed(collected)
+    with uncollected():
+        spec = _Reading(package, progress, more).analysed(collected)
     if not package.is_library:
         check_guest(spec, table(), taken(package), collected)
     if errors is None:
@@ -52,8 +53,10 @@ def analysed(package: Package, errors: ErrorList | None = None, progress: Progre
 
 def read(package: Package, progress: Progress | None = None) -> Spec:
     """The spec as far as reading it goes, which is less where it is another than it was."""
-    reading, errors = _Reading(package, progress), ErrorList("", "")
-    spec = reading.kept() or reading.read(errors)
+    errors = ErrorList("", "")
+    with uncollected():
+        reading = _Reading(package, progress)
+        spec = reading.kept() or reading.read(errors)
     errors.raise_if_any()
     return spec
 

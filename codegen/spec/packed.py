@@ -7,10 +7,12 @@ Knows nothing of files, nor of how long what is packed holds.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import gc
 import io
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 from .model import Formula, Location, Span, Text
@@ -30,10 +32,17 @@ def packed(value: Any, file: str = "", first: int = 1) -> bytes:
 
 def unpacked(data: bytes, first: int = 1) -> Any:
     """The value again, its document beginning with line `first`; pickle.UnpicklingError where it is none of a spec."""
-    collecting = gc.isenabled()
-    gc.disable()  # nothing of this is garbage, and looking for some takes a third of the time
-    try:
+    with uncollected():
         return _Unpacker(data, first).load()
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Inside nothing looks for circles of objects that are gone: of a spec nothing is, and looking takes a third of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
         if collecting:
             gc.enable()
