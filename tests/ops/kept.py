@@ -29,7 +29,7 @@ from gradspec.codegen.verify import reference
 from .spec import the_spec
 
 FILE = Path(__file__).with_suffix(".txt")
-LONG = 1e-3  # seconds from which on a value is kept
+LONG = 1e-3  # seconds of processor time from which on a value is kept
 ANEW = 1 / 50  # of what is found so much is worked out all the same
 DIGITS = 20  # of mpmath's numbers
 SEED = int(os.environ.get("KEPT_SEED", time.time_ns() % 10**6))
@@ -61,12 +61,12 @@ def kept(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 return read(table()[key])
             if key in _quick:
                 return _quick[key]
-            start = time.perf_counter()
+            start = time.process_time()
             value = function(*args)
             if key in table() and not alike(read(table()[key]), read(written(value))):
                 at = ", ".join(map(str, args[1:]))
                 raise Stale(f"{described(args[0]).split()[0]} at {at}: kept {table()[key]}, mpmath gives {written(value)} (KEPT_SEED={SEED}): run python -m tests.ops.kept")
-            if _made is not None and time.perf_counter() - start > LONG:
+            if _made is not None and time.process_time() - start > LONG:
                 _made[key] = written(value)
             if key not in table():
                 _quick[key] = value
