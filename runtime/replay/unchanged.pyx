@@ -1,3 +1,4 @@
+# cython: boundscheck=False, wraparound=False
 """Unchanged: arithmetic that gives an operand as it is is not done, as a product by the ones that are the gradient of a sum.
 
 Owns when that is so.  One operand is a constant 1, and the operator, asked once, gives numbers of every kind back to the bit and
@@ -5,20 +6,16 @@ without a warning.  None of the three may be returned or written to, the result 
 by a loop that gives no signalling NaN, of which arithmetic would warn.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from functools import cache
-from typing import Any
-
-import numpy as np
 
 from ..core.grad_mode import no_grad
 from ..core.operand import asarray
 from ..tracing.calling import by_entry
-from ..tracing.instructions import Instruction, renamed
-from ..tracing.values import Value
+from ..tracing.instructions cimport Instruction, renamed, written_memory
+from ..tracing.values cimport Value, memory_of
 from .tape import loop_of
+
+import numpy as np
 
 SIGNALLING = {
     np.dtype("float32"): np.array([0x7FA00000], np.uint32).view(np.float32),
@@ -26,49 +23,79 @@ SIGNALLING = {
 }
 
 
-def unchanged(lines: list[Instruction], returned: Iterable[Value]) -> list[Instruction]:
+def unchanged(list lines, returned):
     """The instructions, without arithmetic that gives one of its operands back."""
-    found = {line: other for line in lines if (other := given_back(line)) is not None}
+    cdef Instruction line
+    cdef Value value, other
+    cdef dict found = {}, makers = {}, names = {}
+    cdef set kept, looked
+    for line in lines:
+        other = given_back(line)
+        if other is not None:
+            found[line] = other
     if not found:
         return lines
-    kept = {value.memory for value in returned} | {line.target.memory for line in lines if line.target is not None}
-    looked = {value.memory for line in lines for value in (*line.read, *line.made) if value.memory is not value}
-    # The first that gives a value makes it: others, as `conj` of real numbers, give what is there.
-    makers = {line.outputs: line for line in reversed(lines) if type(line.outputs) is Value}
-    names: dict[Value, Value] = {}
+    kept, looked = written_memory(lines), set()
+    for value in returned:
+        kept.add(memory_of(value))
+    for line in lines:
+        for value in line.read:
+            looked.add(value.shared)
+        for value in line.made:
+            looked.add(value.shared)
+            makers.setdefault(value, line)  # the first: others, as `conj` of real numbers, give what is there
     for line, other in list(found.items()):
-        touched = {line.outputs, *(value.memory for value in line.read)}
-        if touched & kept or line.outputs in looked or other not in makers or not is_quiet(makers[other]):
+        if line.outputs in looked or touches(line, kept) or other not in makers or not is_quiet(makers[other]):
             found.pop(line)
         else:
             names[line.outputs] = names.get(other, other)
     return renamed([line for line in lines if line not in found], names) if found else lines
 
 
-def given_back(line: Instruction) -> Value | None:
+cdef bint touches(Instruction line, set memory) except -1:
+    """Whether an instruction reads or makes some memory."""
+    cdef Value value
+    for value in (*line.read, *line.made):
+        if memory_of(value) in memory:
+            return True
+    return False
+
+
+cdef Value given_back(Instruction line):
     """The operand that arithmetic gives as it is; None of an instruction that does something."""
-    out, operands = line.outputs, line.arguments
-    if line.target is not None or len(operands) != 2 or type(out) is not Value or out.memory is not out:
+    cdef Value out, other
+    cdef int place
+    if len(<tuple> line.given) != 2 or line.target is not None or type(line.outputs) is not Value:
         return None
-    for place, other in enumerate(reversed(operands)):
-        if is_one(operands[place]) and type(other) is Value and other.memory is other and other.layout is out.layout:
-            if is_neutral(line.name, tuple(item.dtype if type(item) is Value else None for item in operands), place):
+    out = line.outputs
+    if out.shared is not None:
+        return None
+    for place in range(2):
+        if type(line.given[1 - place]) is Value and is_one(line.given[place]):
+            other = line.given[1 - place]
+            if other.shared is None and other.layout is out.layout and is_neutral(line.name, dtypes_of(line.given), place):
                 return other
     return None
 
 
-def is_one(item: Any) -> bool:
+cdef bint is_one(object item) except -1:
     """Whether an operand is 1 at each place."""
+    cdef Value memory
     if type(item) is not Value:
         return type(item) in (int, float) and item == 1
-    memory = item.memory
-    if memory.kind != "constant" or memory.data is None or memory.layout.count != 1 or memory.dtype != item.dtype:
+    memory = memory_of(item)
+    if memory.kind != "constant" or memory.data is None:
         return False
-    return memory.data.item() == 1
+    return memory.layout.count == 1 and memory.dtype == (<Value> item).dtype and memory.data.item() == 1
+
+
+cdef tuple dtypes_of(tuple operands):
+    """What `loop_of` asks of operands."""
+    return tuple([(<Value> item).dtype if type(item) is Value else None for item in operands])
 
 
 @cache
-def is_neutral(name: str, dtypes: tuple, place: int) -> bool:
+def is_neutral(name, dtypes, place):
     """Whether arithmetic with 1 as one of two operands gives the other one, of this dtype."""
     loop, function, dtype = loop_of(name, dtypes), by_entry(name, 2), dtypes[1 - place]
     if loop is None or not loop[2] or function is None or dtype not in SIGNALLING:
@@ -86,15 +113,16 @@ def is_neutral(name: str, dtypes: tuple, place: int) -> bool:
     return given.dtype == dtype and given.tobytes() == others.tobytes()
 
 
-def is_quiet(line: Instruction) -> bool:
+cdef bint is_quiet(Instruction line) except -1:
     """Whether an instruction is a loop that makes no signalling NaN."""
-    if not all(type(item) in (Value, int, float) for item in line.arguments):
-        return False
-    return makes_quiet(line.name, tuple(item.dtype if type(item) is Value else None for item in line.arguments))
+    for item in <tuple> line.given:
+        if type(item) not in (Value, int, float):
+            return False
+    return makes_quiet(line.name, dtypes_of(line.given))
 
 
 @cache
-def makes_quiet(name: str, dtypes: tuple) -> bool:
+def makes_quiet(name, dtypes):
     """Whether it makes none even of such: then arithmetic with what it gives warns of nothing."""
     function = by_entry(name, len(dtypes))
     if loop_of(name, dtypes) is None or function is None:
