@@ -70,11 +70,14 @@ def statement(lowered: Lowered, step: Step, names: list[str]) -> str:
         return f"{made}[...] = {read[0]}"
     if step.name == CALLBACK:
         return f"{made or '_'} = {step.given[1][0].name}({', '.join(read)}), which is called back"
-    if step.kind == "loop" and step.given.second:
-        return f"{made} = {step.name}({read[0]}), {step.given.second}({read[0]})"
     others = [repr(item) for item in step.given[1] if item is not None] if step.kind in ("call", "forward") else []
-    call = f"{step.name}({', '.join([*read, *others])})"
+    call = ", ".join(f"{name}({', '.join([*read, *others])})" for name in operators_of(step))
     return f"{made} = {call}" if made else call
+
+
+def operators_of(step: Step) -> list[str]:
+    """The operator that a step is; of a pair of loops both."""
+    return [step.name, step.given.second] if step.kind == "loop" and step.given.second else [step.name]
 
 
 def value_of(lowered: Lowered, place: int, names: list[str]) -> str:
@@ -109,7 +112,7 @@ def traffic(lowered: Lowered) -> tuple[int, int]:
         if step.kind != "copy" and step.writes:
             shapes = tuple(lowered.slots[place].shape for place in step.reads)
             try:
-                flops += of_call(step.name, shapes, lowered.slots[step.writes[0]].shape)
+                flops += sum(of_call(name, shapes, lowered.slots[step.writes[0]].shape) for name in operators_of(step))
             except (TypeError, IndexError):  # of arguments that are no arrays nothing is known
                 continue
     return moved, flops
@@ -126,7 +129,7 @@ def drawing(lowered: Lowered) -> str:
     for number, step in enumerate(lowered.steps):
         if step.kind in ("allocate", "free", "blocks"):
             continue
-        lines.append(f'    n{number} [label="{step.name}", shape=box];')
+        lines.append(f'    n{number} [label="{" and ".join(operators_of(step))}", shape=box];')
         for place in dict.fromkeys(step.reads):
             root = place if place in makers else lowered.slots[place].root
             if root in makers:

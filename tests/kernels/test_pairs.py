@@ -55,7 +55,8 @@ def test_bits_of_both_loops(first, second, threads):
             assert [bits(y) for y in compiled(given)] == [bits(y) for y in (one(given), other(given))]
     pair = min(first, second, key=len), max(first, second, key=len)
     assert pairs_in(compiled) == [pair] * JOINED
-    assert not JOINED or f"{pair[0]}(x0), {pair[1]}(x0)" in str(compiled.program)
+    assert f"{pair[0]}(x0), {pair[1]}(x0)" in str(compiled.program) or not JOINED
+    assert f'label="{pair[0]} and {pair[1]}"' in compiled.program.dot() or not JOINED
 
 
 def test_warnings_are_those_of_the_loops():
