@@ -49,6 +49,13 @@ def test_nothing_is_known_beyond_a_zero(n, dtype, shape):
     lost = np.isnan(solve_triangular(a.T, b, True, False))
     assert lost[1:].all() and not lost[:1].any()
     assert not np.isnan(solve_triangular(a, b, False, True)).any()
+    whole = np.eye(n) + np.tril(np.full((n, n), 0.5), -1)
+    stack = np.stack([whole, whole, whole]).astype(dtype)
+    stack[1, 1, 1] = 0
+    with np.errstate(all="ignore"):
+        for given, lower, first in ((stack, True, 1), (stack[:, ::-1, ::-1], False, None)):
+            lost = np.isnan(solve_triangular(given, np.broadcast_to(b, (3, *b.shape)), lower, False))
+            assert not lost[[0, 2]].any() and (lost[1, 1:].all() and not lost[1, :1].any() if first else lost[1, :-1].all() and not lost[1, -1:].any())
 
 
 @each("dtype", "fdFD")
