@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "runtime" / "kernels"
-_FUNCTION = re.compile(r"^(?:def|cdef|cpdef)\b[^\n=]*?(\w+)\(|^cdef class (\w+)|^class (\w+)", re.MULTILINE)
+_FUNCTION = re.compile(r"^(?:def|cdef|cpdef)\b[^\n=]*?(\w+)\(|^cdef class (\w+)|^class (\w+)|^(?:cdef \w+ )?(\w+) = ", re.MULTILINE)
 _MOST = 12  # operators that a function is judged by, the nearest first
 
 
@@ -30,7 +30,7 @@ def operators_of(function: str) -> list[str]:
 
 @functools.cache
 def _callers() -> dict[str, set[str]]:
-    """Name -> the functions and classes of `runtime/kernels` that name it."""
+    """Name -> the functions, classes and values of `runtime/kernels` that name it."""
     bodies: dict[str, list[str]] = {}
     for path in sorted(KERNELS.rglob("*.py*")):
         if path.suffix in (".py", ".pyx"):
