@@ -76,7 +76,7 @@ def test_every_expression_is_asked():
 
 
 @each("name", OF_ONE)
-@each("dtype", [np.float32, np.float64])
+@each("dtype", [np.float16, np.float32, np.float64])
 def test_numbers_are_those_of_the_kernel(name, dtype):
     kernel, calls = OF_ONE[name]
     if "erf" in name:

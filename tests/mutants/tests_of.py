@@ -174,7 +174,7 @@ ELSEWHERE = {
     "runtime/func/rerun.py": ["tests/runtime/test_rules.py"],
     "runtime/kernels/elementwise/complex_functions.py": ["tests/ops/test_hard_pairs.py"],
     "runtime/kernels/elementwise/elementwise.py": ["tests/ops/test_hard_pairs.py"],
-    "runtime/kernels/elementwise/logistic.pyx": ["tests/kernels/test_elementwise.py", "tests/ops/test_limits.py"],
+    "runtime/kernels/elementwise/logistic.pyx": ["tests/kernels/test_elementwise.py", "tests/kernels/test_expressions.py", "tests/ops/test_limits.py"],
     "runtime/kernels/elementwise/random_factors.py": ["tests/runtime/test_random.py"],
     "runtime/kernels/elementwise/slopes_loops.pyx": ["tests/kernels/test_elementwise.py", "tests/kernels/test_slopes.py"],
     "runtime/kernels/images/convolution_few.pyx": ["tests/kernels/test_convolution.py"],
