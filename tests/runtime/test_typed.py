@@ -181,6 +181,7 @@ def test_results_of_several_arrays_have_names(op):
     for result in calls:
         assert isinstance(result, tuple) and len(result) == len(fields) and list(result._fields) == fields
         assert all(getattr(result, name) is item for name, item in zip(fields, result))
+        assert list(result._asdict()) == fields and all(result._asdict()[name] is getattr(result, name) for name in fields)
         assert repr(result).startswith(f"{type(result).__name__}({fields[0]}=tensor(")
         plain = type(result)(*[item.detach() for item in result])
         again = pickle.loads(pickle.dumps(plain))
