@@ -1,5 +1,7 @@
 """What programs say of precision, layouts and determinism: what is so already says nothing, half precision is refused."""
 
+import warnings
+
 import pytest
 
 import gradspec as gs
@@ -27,8 +29,8 @@ def test_half_precision_is_refused_and_another_device_is_none():
     for make in (lambda: gs.autocast("cuda"), lambda: gs.amp.GradScaler(), lambda: gs.cuda.amp.autocast(), lambda: gs.cuda.amp.GradScaler()):
         with pytest.warns(UserWarning, match="is enabled for 'cuda', but there is no such device"):
             make()
-    with gs.cuda.amp.autocast(enabled=gs.cuda.is_available()):
-        pass
+    with warnings.catch_warnings(action="error"), gs.cuda.amp.autocast(enabled=gs.cuda.is_available()), gs.autocast("cuda", enabled=False):
+        gs.amp.GradScaler(enabled=False)
 
 
 def test_a_scale_is_1():
