@@ -273,6 +273,7 @@ BATCHING = {
     "inner": ('parts', 'aa'),
     "inv": ('leading', 'a', (('n', 'n'),), (('n', 'n'),)),
     "kron": ('parts', 'aa'),
+    "_least_squares": ('parts', 'aa.'),
     "linear": ('parts', 'aaa', lambda x, weight, bias: x @ (ops.mT(weight) if weight.ndim == 2 else weight) if bias is None else x @ (ops.mT(weight) if weight.ndim == 2 else weight) + bias),
     "logdet": ('parts', 'a'),
     "_lower_half": ('leading', 'a', (('m', 'n'),), (('m', 'n'),)),

@@ -903,7 +903,7 @@ def polyfit(x, y, deg, *, w=None):
     else:
         known = expand_dims(w, -1) * y
     scale = vector_norm(columns, 2, 0)
-    return lstsq(columns / scale, known) / (scale if np.ndim(y) == 1 else expand_dims(scale, -1))
+    return _least_squares(columns / scale, known) / (scale if np.ndim(y) == 1 else expand_dims(scale, -1))
 
 def polyint(p, m=1, k=0.0):
     if formulas.checked_times(m) == 0:
@@ -1159,6 +1159,9 @@ def kron(a, b):
         * reshape(b, formulas.kron_shape(np.shape(b), np.ndim(a), 1)),formulas.product_shape(np.shape(a), np.shape(b))
     )
 
+def _least_squares(a, b, rcond=None):
+    return pinv(a, rcond) @ b
+
 def linear(x, weight, bias=None):
     return kernels.linear(x, weight, bias)
 
@@ -1172,7 +1175,12 @@ def _lower_half(x):
     return kernels.lower_half(x)
 
 def lstsq(a, b, rcond=None):
-    return pinv(a, rcond) @ b
+    found = _least_squares(a, b, rcond)
+    rest = b - a @ found
+    return (
+        found, sum(real(rest * conj(rest)), 0, True) if np.ndim(b) == 1 else sum(real(rest * conj(rest)), -2),
+        matrix_rank(a, rtol=rcond), svdvals(a)
+    )
 
 def lu(x):
     if np.shape(x)[-2] == np.shape(x)[-1]:

@@ -39,6 +39,11 @@ class EigResult(NamedTuple):
 class EighResult(NamedTuple):
     eigenvalues: Tensor
     eigenvectors: Tensor
+class LstsqResult(NamedTuple):
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
 class LuResult(NamedTuple):
     p: Tensor
     l: Tensor

@@ -269,6 +269,7 @@ SERIES = {
     "inner": ('parts', (0, 1)),
     "inv": ('recurrence', (0,)),
     "kron": ('parts', (0, 1)),
+    "_least_squares": ('parts', (0, 1)),
     "linear": ('recurrence', (0, 1, 2)),
     "logdet": ('parts', (0,)),
     "_lower_half": ('terms', (0,)),

@@ -94,11 +94,16 @@ describe({
         examples='>>> gs.linalg.inv([[2.0, 0.0], [1.0, 4.0]])\n' 'tensor([[ 0.5  ,  0.   ],\n' '        [-0.125,  0.25 ]])',
         references='Giles (2008), Collected matrix derivative results for forward and reverse mode algorithmic differentiation.'),
     "lstsq": docstring(
-        'The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns.',
-        'a : array_like\n' '    Matrices.\n' 'b : array_like\n' '    Right-hand sides.\n' 'rcond : float or None, default None\n'
+        'Least squares, with the solution of least norm for which a @ solution is nearest to b, where a 1-d `b` is one vector and\n'
+        'any other holds columns; the sums of squares of what is left; the rank of `a`; its singular values.', 'a : array_like\n'
+        '    Matrices.\n' 'b : array_like\n' '    Right-hand sides.\n' 'rcond : float or None, default None\n'
         '    Up to which part of the largest one a singular value counts as 0; max(m, n) * eps when it is None.',
-        'lstsq(a, b, float? rcond=None) -> y\n' 'composite: pinv(a, rcond) @ b',
-        examples='>>> gs.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0])\n' 'tensor([2.])',
+        'lstsq(a, b, float? rcond=None) -> solution, residuals, Index rank, singular_values\n'
+        'composite: (found, sum(real(rest * conj(rest)), 0, True) if b.ndim == 1 else sum(real(rest * conj(rest)), -2),\n'
+        '  matrix_rank(a, rtol=rcond), svdvals(a))\n' 'where found = _least_squares(a, b, rcond)\n' 'where rest = b - a @ found',
+        examples='>>> gs.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0])\n'
+        'LstsqResult(solution=tensor([2.]), residuals=tensor([2.]), rank=tensor(1), singular_values=tensor([1.41421356]))',
+        returns='solution : Tensor\n' 'residuals : Tensor\n' 'rank : Tensor\n' 'singular_values : Tensor',
         references='Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.'),
     "lu": docstring(
         'Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy.',

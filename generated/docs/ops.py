@@ -798,7 +798,7 @@ describe({
         'deg : int\n' '    Degree.\n' 'w : array_like or None, default None\n'
         '    Weight of each residual, not of its square; 1 when it is None.\n' 'rcond, full, cov : optional\n'
         '    As `numpy.polyfit` takes them.', 'polyfit(x, y, int deg, *, Array? w=None) -> p\n'
-        'composite: lstsq(columns / scale, known) / (scale if y.ndim == 1 else expand_dims(scale, -1))\n'
+        'composite: _least_squares(columns / scale, known) / (scale if y.ndim == 1 else expand_dims(scale, -1))\n'
         'where powers = vander(x, deg + 1)\n' 'where columns = powers if w is None else powers * expand_dims(w, -1)\n'
         'where known = y if w is None else w * y if y.ndim == 1 else expand_dims(w, -1) * y\n'
         'where scale = vector_norm(columns, 2, 0)', examples='>>> gs.polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1)\n'

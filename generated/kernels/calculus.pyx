@@ -25,7 +25,7 @@ cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.
 cdef Forward3 forward_diff = <Forward3> load_forward("gradspec.generated.kernels.scans", "diff", 3)
 cdef Forward4 forward__linear_recurrence = <Forward4> load_forward("gradspec.generated.kernels.scans", "_linear_recurrence", 4)
 cdef Forward1 forward_eigvals = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "eigvals", 1)
-cdef Forward3 forward_lstsq = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "lstsq", 3)
+cdef Forward3 forward__least_squares = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_least_squares", 3)
 cdef Forward5 forward__solve_triangle = <Forward5> load_forward("gradspec.generated.kernels.linear_algebra", "_solve_triangle", 5)
 cdef Forward3 forward_vander = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "vander", 3)
 cdef Forward2 forward_broadcast_to = <Forward2> load_forward("gradspec.generated.kernels.views", "broadcast_to", 2)
@@ -218,7 +218,8 @@ cdef object forward_polyfit(object x, object y, object deg, object w):
         known = forward_multiply(forward_expand_dims(w, -1), y)
     scale = forward_vector_norm(columns, 2, 0, False)
     return forward_divide(
-        forward_lstsq(forward_divide(columns, scale), known, None), scale if ndim_of(y) == 1 else forward_expand_dims(scale, -1)
+        forward__least_squares(forward_divide(columns, scale), known, None),
+        scale if ndim_of(y) == 1 else forward_expand_dims(scale, -1)
     )
 
 cdef Program polyint_y = Program("p, given_1 -> y", "y = add(multiply(p, 1.0), multiply(0, given_1))")

@@ -45,6 +45,7 @@ cdef object forward__reflected(object y, object x, object tau, object start, obj
 cdef object forward_inner(object a, object b)
 cdef object forward_inv(object x)
 cdef object forward_kron(object a, object b)
+cdef object forward__least_squares(object a, object b, object rcond)
 cdef object forward_linear(object x, object weight, object bias)
 cdef object forward_logdet(object x)
 cdef object forward__lower_half(object x)

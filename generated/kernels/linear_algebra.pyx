@@ -18,6 +18,7 @@ from gradspec.core.operand cimport dtype_of, ndim_of, shape_of, size_of
 
 cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
+cdef Forward1 forward_real = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "real", 1)
 cdef Forward2 forward_add = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "add", 2)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
@@ -360,6 +361,9 @@ cdef object forward_kron(object a, object b):
         ), formulas.product_shape(shape_of(a), shape_of(b))
     )
 
+cdef object forward__least_squares(object a, object b, object rcond):
+    return forward_matmul(forward_pinv(a, rcond, False, None), b)
+
 cdef object forward_linear(object x, object weight, object bias):
     try:
         return as_array(kernels.linear(x, weight, bias))
@@ -381,7 +385,14 @@ cdef object forward__lower_half(object x):
         raise explain(error_, "_lower_half", x=x) from None
 
 cdef object forward_lstsq(object a, object b, object rcond):
-    return forward_matmul(forward_pinv(a, rcond, False, None), b)
+    found = forward__least_squares(a, b, rcond)
+    rest = forward_subtract(b, forward_matmul(a, found))
+    return (
+        found,
+        forward_sum(forward_real(forward_multiply(rest, forward_conj(rest))), 0, True) if ndim_of(b) == 1
+        else forward_sum(forward_real(forward_multiply(rest, forward_conj(rest))), -2, False),
+        forward_matrix_rank(a, None, rcond, False), forward_svdvals(a)
+    )
 
 cdef object forward_lu(object x):
     if shape_of(x)[-2] == shape_of(x)[-1]:

@@ -39,8 +39,8 @@ def householder_product(x: Operand, tau: Operand) -> Tensor:
     """The first columns of a product of Householder reflections, whose vectors stand below the diagonal of `x`."""
 def inv(x: Operand) -> Tensor:
     """Inverse."""
-def lstsq(a: Operand, b: Operand, rcond: _float | None = None) -> Tensor:
-    """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns."""
+def lstsq(a: Operand, b: Operand, rcond: _float | None = None) -> _results.LstsqResult:
+    """Least squares, with the solution of least norm for which a @ solution is nearest to b, where a 1-d `b` is one vector and any other holds columns; the sums of squares of what is left; the rank of `a`; its singular values."""
 def lu(x: Operand) -> _results.LuResult:
     """Factorisation x = p @ l @ u with row exchanges `p`, unit lower triangular `l` and upper triangular `u`. Needs SciPy."""
 def lu_factor(x: Operand) -> _results.LuFactorResult:

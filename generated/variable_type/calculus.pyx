@@ -429,7 +429,7 @@ cdef object op_polyfit(object x, object y, object deg, object w):
             else:
                 known = ops.expand_dims(w, -1) * y
             scale = ops.vector_norm(columns, 2, 0)
-            return ops.lstsq(columns / scale, known) / (scale if ndim_of(y) == 1 else ops.expand_dims(scale, -1))
+            return ops._least_squares(columns / scale, known) / (scale if ndim_of(y) == 1 else ops.expand_dims(scale, -1))
         return wrap_forward(forward_polyfit(array_of(x), array_of(y), deg, array_of(w)))
     except Exception as error_:
         raise explain(error_, "polyfit", x=x, y=y, deg=deg, w=w) from None

@@ -49,6 +49,7 @@ cdef object op__reflected(object y, object x, object tau, object start, object s
 cdef object op_inner(object a, object b)
 cdef object op_inv(object x)
 cdef object op_kron(object a, object b)
+cdef object op__least_squares(object a, object b, object rcond)
 cdef object op_linear(object x, object weight, object bias)
 cdef object op_logdet(object x)
 cdef object op__lower_half(object x)

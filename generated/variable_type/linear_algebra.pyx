@@ -12,7 +12,7 @@ from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
 from gradspec.support.keywords import converted
 from gradspec.generated.results import (
-    EigResult, EighResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
+    EigResult, EighResult, LstsqResult, LuResult, LuFactorResult, LuUnpackResult, QrResult, SlogdetResult, SvdResult,
     TriangularSolveResult,
 )
 from gradspec.generated.kernels.linear_algebra cimport (
@@ -23,11 +23,11 @@ from gradspec.generated.kernels.linear_algebra cimport (
     forward_cosine_similarity, forward_cross, forward_det, forward__cofactor, forward__det_coefficients,
     forward__det_circles, forward_dist, forward_dot, forward_eig, forward_eigh, forward_eigvals, forward_eigvalsh,
     forward__einsum_pair, forward__einsum_single, forward__einsum_single_backward, forward__hermitian_part, forward_inner,
-    forward_inv, forward_kron, forward_linear, forward_logdet, forward__lower_half, forward_lstsq, forward_lu,
-    forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward__lu_tall, forward_lu_unpack,
-    forward_matmul, forward_matrix_exp, forward__matrix_exp_coefficients, forward__path_scale, forward__matrix_exp_along,
-    forward__matrix_exp_bend, forward__upper_block, forward_matrix_norm, forward_matrix_rank, forward_matvec,
-    forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
+    forward_inv, forward_kron, forward__least_squares, forward_linear, forward_logdet, forward__lower_half, forward_lstsq,
+    forward_lu, forward__lu_wide, forward_lu_factor, forward__lu_order, forward__lu_parts, forward__lu_tall,
+    forward_lu_unpack, forward_matmul, forward_matrix_exp, forward__matrix_exp_coefficients, forward__path_scale,
+    forward__matrix_exp_along, forward__matrix_exp_bend, forward__upper_block, forward_matrix_norm, forward_matrix_rank,
+    forward_matvec, forward__minors, forward__minors_backward, forward_multi_dot, forward_nuclear_norm, forward_outer,
     forward_pairwise_distance, forward_pdist, forward__pairs, forward__permutation_matrix, forward__phase_turn,
     forward__phase_turn_backward, forward_pinv, forward__pivot_rows, forward__pivots, forward_qr, forward__qr_tall,
     forward__reciprocal_gaps, forward_renorm, forward_slogdet, forward_solve, forward__solve_columns, forward_solve_banded,
@@ -1399,6 +1399,26 @@ def kron(a, b):
     return op_kron(a, b)
 
 
+cdef object op__least_squares(object a, object b, object rcond):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_least_squares", <void*> op__least_squares, (a, b, rcond))
+    a = as_operand(a, "_least_squares", "a")
+    b = as_operand(b, "_least_squares", "b")
+    rcond = None if rcond is None else as_float(rcond, "_least_squares", "rcond")
+
+    try:
+        if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
+            return ops.pinv(a, rcond) @ b
+        return wrap_forward(forward__least_squares(array_of(a), array_of(b), rcond))
+    except Exception as error_:
+        raise explain(error_, "_least_squares", a=a, b=b, rcond=rcond) from None
+
+def _least_squares(a, b, rcond=None):
+    """The solution of lstsq alone."""
+    return op__least_squares(a, b, rcond)
+
+
 cdef object op_linear(object x, object weight, object bias):
     cdef ThreadState* state_ = thread_state()
     cdef LinearBackward node_ = None
@@ -1502,14 +1522,21 @@ cdef object op_lstsq(object a, object b, object rcond):
 
     try:
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
-            return ops.pinv(a, rcond) @ b
+            found = ops._least_squares(a, b, rcond)
+            rest = b - a @ found
+            return (
+                found,
+                ops.sum(ops.real(rest * ops.conj(rest)), 0, True) if ndim_of(b) == 1
+                else ops.sum(ops.real(rest * ops.conj(rest)), -2),ops.matrix_rank(a, rtol=rcond), ops.svdvals(a)
+            )
         return wrap_forward(forward_lstsq(array_of(a), array_of(b), rcond))
     except Exception as error_:
         raise explain(error_, "lstsq", a=a, b=b, rcond=rcond) from None
 
 def lstsq(a, b, rcond=None):
-    """The y of least norm for which a @ y is nearest to b, where a 1-d `b` is one vector and any other holds columns."""
-    return op_lstsq(a, b, rcond)
+    """Least squares, with the solution of least norm for which a @ solution is nearest to b, where a 1-d `b` is one
+    vector and any other holds columns; the sums of squares of what is left; the rank of `a`; its singular values."""
+    return tuple.__new__(LstsqResult, op_lstsq(a, b, rcond))
 
 
 cdef object op_lu(object x):
@@ -3366,19 +3393,20 @@ register({
     "eig": eig, "eigh": eigh, "eigvals": eigvals, "eigvalsh": eigvalsh, "einsum": einsum, "_einsum_fold": _einsum_fold,
     "_einsum_pair": _einsum_pair, "_einsum_single": _einsum_single, "_einsum_single_backward": _einsum_single_backward,
     "_hermitian_part": _hermitian_part, "householder_product": householder_product, "_reflected": _reflected, "inner":
-    inner, "inv": inv, "kron": kron, "linear": linear, "logdet": logdet, "_lower_half": _lower_half, "lstsq": lstsq, "lu":
-    lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order, "_lu_parts": _lu_parts, "lu_solve": lu_solve,
-    "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul, "matrix_exp": matrix_exp, "_matrix_exp_coefficients":
-    _matrix_exp_coefficients, "_path_scale": _path_scale, "_matrix_exp_along": _matrix_exp_along, "_matrix_exp_bend":
-    _matrix_exp_bend, "_upper_block": _upper_block, "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank":
-    matrix_rank, "matvec": matvec, "_minors": _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot,
-    "nuclear_norm": nuclear_norm, "outer": outer, "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs,
-    "_permutation_matrix": _permutation_matrix, "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward,
-    "pinv": pinv, "_pivot_rows": _pivot_rows, "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps":
-    _reciprocal_gaps, "renorm": renorm, "slogdet": slogdet, "solve": solve, "_solve_columns": _solve_columns,
-    "solve_banded": solve_banded, "_solve_bands": _solve_bands, "_slant": _slant, "solve_sylvester": solve_sylvester,
-    "_solve_triangle": _solve_triangle, "solve_triangular": solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals":
-    svdvals, "tensordot": tensordot, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "trace": trace, "_triangle":
-    _triangle, "triangular_solve": triangular_solve, "tril": tril, "triu": triu, "vander": vander, "vandermonde":
-    vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat, "_weighted_differences": _weighted_differences,
+    inner, "inv": inv, "kron": kron, "_least_squares": _least_squares, "linear": linear, "logdet": logdet, "_lower_half":
+    _lower_half, "lstsq": lstsq, "lu": lu, "_lu_wide": _lu_wide, "lu_factor": lu_factor, "_lu_order": _lu_order,
+    "_lu_parts": _lu_parts, "lu_solve": lu_solve, "_lu_tall": _lu_tall, "lu_unpack": lu_unpack, "matmul": matmul,
+    "matrix_exp": matrix_exp, "_matrix_exp_coefficients": _matrix_exp_coefficients, "_path_scale": _path_scale,
+    "_matrix_exp_along": _matrix_exp_along, "_matrix_exp_bend": _matrix_exp_bend, "_upper_block": _upper_block,
+    "matrix_norm": matrix_norm, "matrix_power": matrix_power, "matrix_rank": matrix_rank, "matvec": matvec, "_minors":
+    _minors, "_minors_backward": _minors_backward, "multi_dot": multi_dot, "nuclear_norm": nuclear_norm, "outer": outer,
+    "pairwise_distance": pairwise_distance, "pdist": pdist, "_pairs": _pairs, "_permutation_matrix": _permutation_matrix,
+    "_phase_turn": _phase_turn, "_phase_turn_backward": _phase_turn_backward, "pinv": pinv, "_pivot_rows": _pivot_rows,
+    "_pivots": _pivots, "qr": qr, "_qr_tall": _qr_tall, "_reciprocal_gaps": _reciprocal_gaps, "renorm": renorm, "slogdet":
+    slogdet, "solve": solve, "_solve_columns": _solve_columns, "solve_banded": solve_banded, "_solve_bands": _solve_bands,
+    "_slant": _slant, "solve_sylvester": solve_sylvester, "_solve_triangle": _solve_triangle, "solve_triangular":
+    solve_triangular, "sqrtm": sqrtm, "svd": svd, "svdvals": svdvals, "tensordot": tensordot, "tensorinv": tensorinv,
+    "tensorsolve": tensorsolve, "trace": trace, "_triangle": _triangle, "triangular_solve": triangular_solve, "tril": tril,
+    "triu": triu, "vander": vander, "vandermonde": vandermonde, "vdot": vdot, "vecdot": vecdot, "vecmat": vecmat,
+    "_weighted_differences": _weighted_differences,
 })

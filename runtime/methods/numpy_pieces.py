@@ -164,9 +164,7 @@ def lstsq(a, b, rcond=None):
     rcond = max(rows, columns) * eps if rcond is None else eps if rcond == -1 else rcond
     limit = rcond * np.max(values_of(values), initial=0)
     rank = int(np.count_nonzero(values_of(values) > limit))
-    x = ops.lstsq(a, b, rcond)
-    rest = ops.subtract(b, ops.matmul(a, x))
-    squares = ops.real(ops.sum(ops.multiply(rest, ops.conj(rest)), 0, b.ndim == 1))
+    x, squares, _, _ = ops.lstsq(a, b, rcond)
     return x, squares if rank == columns < rows else ops.zeros((0,), dtype=values.dtype), rank, values
 
 

@@ -48,7 +48,7 @@ OTHERWISE = {
     "eig": "the phase of a vector is a convention, and the order of the values",
     "cholesky_inverse": "torch gives a gradient to the triangle that is not read",
     "cholesky_solve": "torch gives a gradient to the triangle that is not read",
-    "lstsq": "torch tells residuals, rank and singular values too",
+    "lstsq": "torch tells residuals and rank for some drivers alone, and takes no vector b",
     "lu_factor": "SciPy counts pivots from 0, torch from 1",
     "vander": "NumPy's powers fall, those of torch.linalg.vander rise",
     "fftfreq": "torch gives single precision",

@@ -130,6 +130,24 @@ def test_every_keyword_of_pytorch_is_read_or_answered():
     assert set(silent) == UNWRITTEN and tried > 900
 
 
+def test_results_are_as_many_as_pytorch_gives():
+    """For `f(x)[0]` is the first result in one library and the first row in the other; what differs says so where a keyword tells."""
+    torch = pytest.importorskip("torch", reason="compares with PyTorch's signatures, and PyTorch is not installed")
+    listed = {}
+    for schema in torch._C._jit_get_all_schemas():
+        returned = [str(one.type) for one in schema.returns]
+        if returned and set(returned) == {"Tensor"}:
+            listed.setdefault(schema.name, set()).add(len(returned))
+    tried, others = 0, set()
+    for op in PUBLIC:
+        prefix = f"{op.namespace}_" if op.namespace in ("linalg", "special", "fft") else ""
+        counts = {count for name in (op.name, *op.aliases) for count in listed.get(f"aten::{prefix}{name}", ())}
+        if counts and not any(kind.endswith("[]") for _, kind in op.outputs):
+            tried += 1
+            others |= {op.name} if len(op.outputs) not in counts else set()
+    assert others - keywords.UNLIKE.keys() == {f"adaptive_max_pool{n}d" for n in (1, 2, 3)} and tried > 400  # those of F give one
+
+
 METHODS = [
     (lambda x: x.sum(dim=0), lambda x: x.sum(axis=0)), (lambda x: x.mean(1, keepdim=True), lambda x: x.mean(1, keepdims=True)),
     (lambda x: x.softmax(dim=-1), lambda x: x.softmax(-1)), (lambda x: x.unsqueeze(dim=1), lambda x: x.unsqueeze(1)),

@@ -67,10 +67,9 @@ def solve_triangular(a: Any, b: Any, trans: int | str = 0, lower: bool = False, 
 def lstsq(a: Any, b: Any, cond: float | None = None, **keywords: Any) -> tuple[Any, Any, Any, Any]:
     """The solution of least squares, its residues, the rank of a, which has no derivative, and the singular values of a."""
     a, b = asarray(a), asarray(b)
-    x, rank, values = linalg.lstsq(a, b, rcond=cond), linalg.matrix_rank(a), linalg.svdvals(a)
-    off = a @ x - b
+    x, squares, rank, values = linalg.lstsq(a, b, rcond=cond)
     known = int(rank) == a.shape[1] < a.shape[0]
-    residues = ops.sum(ops.real(off * conj(off)), axis=0) if known else ops.zeros(0, dtype=values.dtype)
+    residues = squares.reshape(b.shape[1:]) if known else ops.zeros(0, dtype=values.dtype)
     return x, residues, rank, values
 
 
