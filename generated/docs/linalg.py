@@ -101,8 +101,8 @@ describe({
         'lstsq(a, b, float? rcond=None) -> solution, residuals, Index rank, singular_values\n'
         'composite: (found, sum(real(rest * conj(rest)), 0, True) if b.ndim == 1 else sum(real(rest * conj(rest)), -2),\n'
         '  matrix_rank(a, rtol=rcond), svdvals(a))\n' 'where found = _least_squares(a, b, rcond)\n' 'where rest = b - a @ found',
-        examples='>>> gs.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0])\n'
-        'LstsqResult(solution=tensor([2.]), residuals=tensor([2.]), rank=tensor(1), singular_values=tensor([1.41421356]))',
+        examples='>>> gs.linalg.lstsq([[2.0, 0.0], [0.0, 0.5]], [1.0, 1.0], 0.3)\n'
+        'LstsqResult(solution=tensor([0.5, 0. ]), residuals=tensor([1.]), rank=tensor(1), singular_values=tensor([2. , 0.5]))',
         returns='solution : Tensor\n' 'residuals : Tensor\n' 'rank : Tensor\n' 'singular_values : Tensor',
         references='Golub and Pereyra (1973), SIAM Journal on Numerical Analysis 10, pages 413-432.'),
     "lu": docstring(
