@@ -473,6 +473,22 @@ def test_a_rate_that_is_a_tensor_is_written_to():
     assert plateau.best == 1.0 and plateau.last_epoch == 1 and plateau.num_bad_epochs == 0
 
 
+@each("cooldown, falls", [(0, (4, 7, 10, 13)), (1, (4, 8, 12)), (2, (4, 9, 14))])
+def test_a_plateau_waits_for_its_patience_and_cools_down(cooldown, falls):
+    optimizer = optimizer_of(gs)
+    scheduler = gs.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=2, cooldown=cooldown, factor=0.5)
+    for step in range(1, 15):
+        scheduler.step(1.0)
+        assert optimizer.param_groups[0]["lr"] == 0.5 ** sum(fall <= step for fall in falls)
+
+
+def test_a_sequence_of_one_is_that_one():
+    of, optimizer = gs.optim.lr_scheduler, optimizer_of(gs)
+    alone = rates(optimizer, of.ExponentialLR(optimizer, 0.5), 4)
+    optimizer = optimizer_of(gs)
+    same(rates(optimizer, of.SequentialLR(optimizer, [of.ExponentialLR(optimizer, 0.5)], []), 4), alone)
+
+
 def test_a_hook_gives_another_closure():
     x = gs.ones(1, requires_grad=True)
     optimizer = gs.optim.SGD([x], lr=0.1)
