@@ -236,7 +236,8 @@ def split(x, sections, axis):
             raise ValueError("number sections must be larger than 0.")
         width, rest = divmod(length, count)
         if rest:
-            raise ValueError("array split does not result in an equal division")
+            raise ValueError("array split does not result in an equal division; array_split has unequal parts, split_with_sizes "
+                             "takes their lengths")
         ends = [width * n for n in range(count + 1)]
     else:
         ends = [0, *map(operator.index, sections), length]
