@@ -139,10 +139,10 @@ def repeats(units: int) -> int:
 def count() -> dict[str, int]:
     """Instructions of each case, per unit of work."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--dump-before=getppid", f"--callgrind-out-file={folder}/out"]
+        command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--dump-before=getppid"]
+        command += [f"--callgrind-out-file={folder}/out", sys.executable, "-m", __spec__.name, "--run"]
         variables = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        done = subprocess.run([*command, sys.executable, "-m", __spec__.name, "--run"], env=os.environ | variables,
-                              capture_output=True, text=True)  # fmt: skip
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
         dumps = sorted(Path(folder).glob("out.*"), key=lambda path: int(path.suffix[1:]))

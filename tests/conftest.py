@@ -12,6 +12,7 @@ import re
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,10 +59,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def nothing_of_earlier_modules_is_collected() -> None:
+def nothing_of_earlier_modules_is_collected() -> Iterator[None]:
     """A collection looks at what came since: with all that the other modules keep it takes a second, and tests collect often."""
     gc.collect()
     gc.freeze()
+    yield
+    assert gc.isenabled(), "something in this module has left Python's collector turned off"
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

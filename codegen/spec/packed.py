@@ -40,8 +40,8 @@ def unpacked(data: bytes, first: int = 1) -> Any:
 def uncollected() -> Iterator[None]:
     """Inside nothing looks for circles of objects that are gone: of a spec nothing is, and looking takes a third of the time."""
     collecting = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if collecting:

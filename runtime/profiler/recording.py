@@ -73,8 +73,8 @@ class Recording:
     def events(self) -> EventList:
         """The events in the order in which they began, with their tree."""
         collects = gc.isenabled()
-        gc.disable()  # which would look at all events again and again while their number grows
         try:
+            gc.disable()  # which would look at all events again and again while their number grows
             return self._events()
         finally:
             if collects:

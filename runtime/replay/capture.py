@@ -101,8 +101,8 @@ def uncollected() -> Iterator[None]:
     if not gc.isenabled():
         yield
         return
-    gc.disable()
     try:
+        gc.disable()  # inside, for Ctrl-C may come right behind it
         yield
     finally:
         gc.enable()

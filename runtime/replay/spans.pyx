@@ -66,7 +66,7 @@ cdef bint runs_into(Reach* reach, Span* span) noexcept nogil:
 cdef bint apart(list arrays, list groups, list order, tuple written) except -1:
     """Whether no array that is written to reaches into the memory of one of another group.
 
-    The spans are gone through in the order of their starts.  `order` is that of the last call, in which most calls find them sorted.
+    The spans are gone through in the order of their starts.  `order` is that of the last call, in which they mostly are sorted.
     """
     cdef Py_ssize_t i, number = len(arrays)
     cdef Span* spans = <Span*> calloc(2 * number + 1, sizeof(Span))

@@ -391,8 +391,8 @@ _ticking = False
 def _no_collection() -> Iterator[None]:
     """Without the cyclic collector, which in a process of seventy thousand tests takes a second for one look at all of them."""
     enabled = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if enabled:

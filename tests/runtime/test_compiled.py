@@ -532,12 +532,25 @@ def test_what_python_does_beside_operators(capsys):
     assert capsys.readouterr().out == "called\n"
 
 
-def test_what_lies_behind_an_object_of_c():
-    bytes_ = bytearray([2])
-    compiled = gs.compile(lambda x: x * bytes_[0])
-    compiled(np.ones(1)), compiled(np.ones(1))
-    bytes_[0] = 3
-    assert float(compiled(np.ones(1))[0]) == 2.0
+RATE = contextvars.ContextVar("rate", default=2.0)
+
+
+def test_state_that_nobody_looks_at():
+    """As docs/replay.md says: objects of C, `globals()`, context variables, and what is too large to compare."""
+    bytes_, table = bytearray([2]), np.full(1 << 20, 2.0)
+    places = {
+        "an object of C": (lambda x: x * bytes_[0], lambda: bytes_.__setitem__(0, 3)),
+        "globals()": (lambda x: x * globals()["stated"], lambda: globals().update(stated=3.0)),
+        "eval": (lambda x: x * eval("stated"), lambda: globals().update(stated=3.0)),
+        "a context variable": (lambda x: x * RATE.get(), lambda: RATE.set(3.0)),
+        "a large array": (lambda x: x * float(table[0]), lambda: table.fill(3.0)),
+    }
+    for place, (function, change) in places.items():
+        globals()["stated"] = 2.0
+        compiled = gs.compile(function)
+        compiled(np.ones(1)), compiled(np.ones(1))
+        change()
+        assert float(compiled(np.ones(1))[0]) == 2.0, place
 
 
 # What cannot be replayed.
@@ -815,7 +828,7 @@ def interrupted_calls(between):
                 signal.setitimer(signal.ITIMER_REAL, 0)
             count = float(first[0])
             sums = {count * (count + 1) / 2} if not fresh else {count * (count + 1) / 2, count * (count - 1) / 2}
-            assert set(first.tolist()) == {count}
+            assert gc.isenabled() and set(first.tolist()) == {count}
             assert len(set(last.flatten().tolist())) == 1 and float(last[0, 0]) in sums, number
             first.fill_(0), last.fill_(0)
     finally:
