@@ -20,3 +20,4 @@ cdef int drop(Tape tape, Frame frame, int place) except -1
 cdef int go_home(Tape tape, Frame frame, int place) except -1
 cdef TensorBase taken(Tape tape, Frame frame, int place)
 cdef bint is_as_planned(Slot* slot, ndarray array) noexcept
+cdef ndarray laid_out(Slot* slot, ndarray array)

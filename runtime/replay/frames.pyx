@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.tensor cimport wrap
 from ..support cimport capi as cnp
-from ..support.capi cimport PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE
+from ..support.capi cimport PyArray_BASE, PyArray_BYTES, PyArray_DIMS, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE
 from .tape cimport CONSTANT, LOOK, OFFERED, PLANNED
 
 cnp.import_array()
@@ -127,3 +127,19 @@ cdef bint is_as_planned(Slot* slot, ndarray array) noexcept:
         if PyArray_STRIDES(array)[i] != slot.dims[slot.ndim + i] and slot.dims[i] > 1 and slot.size > 0:
             return False
     return True
+
+
+cdef ndarray laid_out(Slot* slot, ndarray array):
+    """An operator's own result in the layout that it had when the tape was made; None where more than that is another one."""
+    cdef int i
+    cdef ndarray found
+    if PyArray_BASE(array) != NULL or PyArray_NDIM(array) != slot.ndim:
+        return None
+    strides = np.array([slot.dims[slot.ndim + i] for i in range(slot.ndim)])
+    order = np.argsort(-strides, kind="stable")
+    shape = [PyArray_DIMS(array)[i] for i in order]
+    found = np.empty(shape, (<object> array).dtype).transpose(np.argsort(order))
+    if not is_as_planned(slot, found):
+        return None
+    found[...] = array
+    return found

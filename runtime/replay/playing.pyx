@@ -21,7 +21,7 @@ from ..kernels.program.by_name cimport as_array
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
 from .blocks cimport complain, run_blocks, run_sum
-from .frames cimport Frame, drop, go_home, is_as_planned, new_frame, put, taken
+from .frames cimport Frame, drop, go_home, is_as_planned, laid_out, new_frame, put, taken
 from .tape cimport (
     ALLOCATE, CALL, COPY, FORWARD, FREE, GUARD, INTO, LOOP, MOVE, OFFERED, OPERANDS, ROWS, SUM, Piece, Save, Slot, Step, Tape,
     gradspec_run_short,
@@ -286,7 +286,10 @@ cdef int call_into(Frame frame, Step* step) except -1:
 cdef int keep(Tape tape, Frame frame, int place, object found) except -1:
     cdef ndarray array = (<TensorBase> found).array if is_tensor(found) else as_array(found)
     if not is_as_planned(&tape.slots[place], array):
-        raise Missed(-1)
+        # Its operands lie otherwise than when it was recorded: a callback or a write may be behind us, so there is no way back.
+        found = array = laid_out(&tape.slots[place], array)
+        if array is None:
+            raise Missed(-1)
     put(tape, frame, place, array, <TensorBase> found if is_tensor(found) else None)
     return 0
 

@@ -23,6 +23,11 @@ def always(monkeypatch):
     monkeypatch.setattr(recomputed, "FAR", 2)
 
 
+def test_a_result_that_lies_otherwise_is_laid_out(always):
+    """Behind a callback there is no way back: what it did would be done twice. A loop that runs again has another layout here."""
+    assert run_calls(7203195, MODES[7203195 % len(MODES)]) == "equal"
+
+
 def test_random_programs_with_loops_that_run_again(always, monkeypatch):
     found = []
     original = passes.recomputed
