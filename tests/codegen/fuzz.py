@@ -8,7 +8,6 @@ of the whole spec.  Files of further samples follow in the same text, each below
 from __future__ import annotations
 
 import argparse
-import gc
 import random
 import re
 import signal
@@ -31,6 +30,7 @@ from codegen.rules.analyze import analyze
 from codegen.spec.library import Library, read_library
 from codegen.spec.limits import memory
 from codegen.spec.model import Spec
+from codegen.spec.packed import uncollected
 from codegen.spec.reader import FOLDER, read_text
 from codegen.verify.check import check_op, quiet
 from codegen.verify.evaluate import Evaluator
@@ -340,7 +340,7 @@ def run(text: str, entries: dict[str, str], seconds: float, write: bool = False)
     _kernels()  # which take their time once
     start = time.process_time()
     try:
-        with warnings.catch_warnings(), memory(2**29), _no_collection():
+        with warnings.catch_warnings(), memory(2**29), uncollected():
             warnings.simplefilter("error")
             with _limit(seconds):
                 spec = analysed_text(text)
@@ -385,18 +385,6 @@ def _kernels() -> ModuleType:
 
 
 _ticking = False
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without the cyclic collector, which in a process of seventy thousand tests takes a second for one look at all of them."""
-    enabled = gc.isenabled()
-    try:
-        gc.disable()
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @contextmanager

@@ -5,22 +5,16 @@ import random
 import numpy as np
 
 import gradspec as gs
-from gradspec.kernels.program.pairs import is_pair
 from gradspec.replay import lowering
 from gradspec.replay import paired as pairs
 from gradspec.replay.paired import paired
 from gradspec.replay.steps import Blocks, Loop, Slot, Step, Sum
 from gradspec.support.dispatch import ops
+from tests.kernels.test_pairs import JOINED, pairs_in
 
 from .test_compiled import bits
 
 F = np.dtype("float32")
-JOINED = is_pair("tanh", "_tanh_slope", 0)  # where the processor multiplies and adds in one instruction
-
-
-def pairs_in(compiled):
-    loops = [step for step in compiled.program.forward.steps if step.kind == "loop"]
-    return [(step.name, step.given.second) for step in loops if step.given.second]
 
 
 def program(seed):
