@@ -1156,7 +1156,7 @@ def inv(x):
 def kron(a, b):
     return reshape(
         reshape(a, formulas.kron_shape(np.shape(a), np.ndim(b), 0))
-        * reshape(b, formulas.kron_shape(np.shape(b), np.ndim(a), 1)),formulas.product_shape(np.shape(a), np.shape(b))
+        * reshape(b, formulas.kron_shape(np.shape(b), np.ndim(a), 1)), formulas.product_shape(np.shape(a), np.shape(b))
     )
 
 def _least_squares(a, b, rcond=None):

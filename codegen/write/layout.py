@@ -66,7 +66,7 @@ def _rows(parts: list[str], indent: int, before: str = "", after: str = "", *, f
             rows.append(" " * indent)
         lead = re.match(r" *(?:\+ |- |\* |/ |@ |or |and |if |else |[=!]= |[<>]=? |)", part)[0]
         rows[-1:] = _lines(rows[-1].lstrip() + lead.lstrip(), part[len(lead) :], last, indent, bracketed=True)
-    return [row.rstrip() for row in rows]
+    return [*(row.rstrip() for row in rows[:-1]), rows[-1]]  # the blank behind a comma stays for what follows on its row
 
 
 def _split(value: str, operator: str) -> list[str]:

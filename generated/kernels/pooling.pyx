@@ -126,7 +126,7 @@ cdef object forward_grid_sample(object x, object grid, object mode, object paddi
     parts = forward_unstack(
         forward_expand_dims(grid_sample_parts.run((part,)), 1) if taps == 1
         else forward_stack([forward_subtract(1, part), part], 1) if taps == 2
-        else forward__cubic_weights(part, 1),-1
+        else forward__cubic_weights(part, 1), -1
     )
     plane = forward_reshape(
         forward_multiply(forward_expand_dims(parts[1], 2), forward_expand_dims(parts[0], 1)),

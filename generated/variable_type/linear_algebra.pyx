@@ -1388,7 +1388,8 @@ cdef object op_kron(object a, object b):
         if needs_grad(state_, a) or needs_grad(state_, b) or state_.flags & (DUAL | MAPPED):
             return ops.reshape(
                 ops.reshape(a, formulas.kron_shape(shape_of(a), ndim_of(b), 0))
-                * ops.reshape(b, formulas.kron_shape(shape_of(b), ndim_of(a), 1)),formulas.product_shape(shape_of(a), shape_of(b))
+                * ops.reshape(b, formulas.kron_shape(shape_of(b), ndim_of(a), 1)),
+                formulas.product_shape(shape_of(a), shape_of(b))
             )
         return wrap_forward(forward_kron(array_of(a), array_of(b)))
     except Exception as error_:
@@ -1527,7 +1528,7 @@ cdef object op_lstsq(object a, object b, object rcond):
             return (
                 found,
                 ops.sum(ops.real(rest * ops.conj(rest)), 0, True) if ndim_of(b) == 1
-                else ops.sum(ops.real(rest * ops.conj(rest)), -2),ops.matrix_rank(a, rtol=rcond), ops.svdvals(a)
+                else ops.sum(ops.real(rest * ops.conj(rest)), -2), ops.matrix_rank(a, rtol=rcond), ops.svdvals(a)
             )
         return wrap_forward(forward_lstsq(array_of(a), array_of(b), rcond))
     except Exception as error_:
@@ -2256,7 +2257,7 @@ cdef object op_pdist(object x, object p):
             pairs = ops._pairs(x)
             return ops.vector_norm(
                 ops.take(x, pairs[0], formulas.len_of(formulas.checked_axes(shape_of(x), 'x', 2, 2)) - 2)
-                - ops.take(x, pairs[1], 0),p, -1
+                - ops.take(x, pairs[1], 0), p, -1
             )
         return wrap_forward(forward_pdist(array_of(x), p))
     except Exception as error_:

@@ -453,7 +453,7 @@ cdef object op_grid_sample(object x, object grid, object mode, object padding_mo
             parts = ops.unstack(
                 ops.expand_dims(1 + 0 * part, 1) if taps == 1
                 else ops.stack([1 - part, part], 1) if taps == 2
-                else ops._cubic_weights(part, 1),-1
+                else ops._cubic_weights(part, 1), -1
             )
             plane = ops.reshape(
                 ops.expand_dims(parts[1], 2) * ops.expand_dims(parts[0], 1), (shape_of(x)[0], taps ** 2, shape_of(rows)[1])

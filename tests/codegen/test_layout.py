@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import textwrap
 
 import pytest
@@ -17,7 +18,7 @@ def expression(random_, depth):
     if depth == 0 or random_.random() < 0.1:
         return random_.choice(["grad", "x", "self.saved_x", "2", "-1", "1e999", "'sum, mean (or) none'", "()", "x_shape[0]"])
     parts = [expression(random_, depth - 1) for _ in range(random_.randint(1, 4))]
-    match random_.randrange(6):
+    match random_.randrange(7):
         case 0:
             return f"forward_matmul({', '.join(parts)})"
         case 1:
@@ -28,6 +29,8 @@ def expression(random_, depth):
             return f"({', '.join(parts)},)"
         case 4:
             return f"ops.sum({parts[0]}, axis={parts[-1]})"
+        case 5:  # arguments of operators without brackets of their own
+            return f"forward_where({parts[0]} if {parts[-1]} is None else {parts[0]}, {parts[0]} * {parts[-1]}, {parts[-1]})"
         case _:
             return "(" + " and ".join(f"{part} == 0" for part in parts) + ")"
 
@@ -43,6 +46,7 @@ def test_random_statements_keep_their_meaning(seed):
     assert ast.dump(ast.parse(textwrap.dedent(text))) == ast.dump(ast.parse(line))
     assert broken(text) == text  # nothing is left to break
     assert all(len(row) <= WIDTH or " " not in row.strip() for row in text.split("\n"))
+    assert not re.search(r",(?=[^\s)])| $", text, re.MULTILINE)  # a blank behind each comma, and none at the end of a line
 
 
 def test_a_call_keeps_its_name_on_the_first_line():
