@@ -159,13 +159,11 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 def lstsq(a, b, rcond=None):
     a, b = asarray(a), asarray(b)
-    values, rows, columns = ops.svdvals(a), *a.shape
-    eps = np.finfo(values.dtype).eps
-    rcond = max(rows, columns) * eps if rcond is None else eps if rcond == -1 else rcond
-    limit = rcond * np.max(values_of(values), initial=0)
-    rank = int(np.count_nonzero(values_of(values) > limit))
-    x, squares, _, _ = ops.lstsq(a, b, rcond)
-    return x, squares if rank == columns < rows else ops.zeros((0,), dtype=values.dtype), rank, values
+    rows, columns = a.shape
+    if rcond == -1:
+        rcond = np.finfo(a.dtype if a.dtype.kind in "fc" else np.float64).eps
+    x, squares, rank, values = ops.lstsq(a, b, rcond)
+    return x, squares if int(rank) == columns < rows else ops.zeros((0,), dtype=values.dtype), int(rank), values
 
 
 def pad(array, pad_width, mode="constant", *, stat_length=None, constant_values=0, end_values=0, reflect_type="even"):
