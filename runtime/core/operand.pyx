@@ -48,6 +48,11 @@ cdef TensorBase as_tensor(object data, str op, str argument):
     return result
 
 
+def foreign(data):
+    """An ndarray as operators take it: its owner may write to it unseen, so a graph keeps small ones as copies."""
+    return as_tensor(data, "compile", "argument")
+
+
 cdef ndarray array_from(object data, str op, str argument):
     """np.asarray of what is no plain array, where nothing is lost by it."""
     cdef object kind = type(data)

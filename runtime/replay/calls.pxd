@@ -21,12 +21,6 @@ cdef class Kind:
 
     cdef bint match(self, tuple args, dict keywords, list given, list arrays) except -1
 
-cdef class Watch:
-    cdef list checks, sizes
-    cdef list objects
-
-    cdef bint same(self) except -1
-
 cdef class Recorded:
     cdef public Tape tape
     cdef public tuple wanted        # which of the given arrays the tape takes
@@ -35,6 +29,8 @@ cdef class Recorded:
     cdef public tuple gradients     # (given, result or -1): leaves that have another `.grad` afterwards
     cdef public object answer       # a result's number, or a nest of Results
     cdef public bint simple         # neither draws nor results that require grad
+    cdef public Py_ssize_t calls    # since it was made; 0 where nobody counts
+    cdef public Py_ssize_t next_check   # the call that is eager again
 
     cdef object play(self, list given, list arrays)
 
@@ -46,7 +42,7 @@ cdef class Result:
     cdef readonly bint looks        # the result looks at its memory
 
 cdef class Calls:
-    cdef public list recent         # (Watch, Kind, recordings), the latest first
+    cdef public list recent         # (Guards, Kind, recordings), the latest first
     cdef public bint shut           # calls run as they are
     cdef public object dynamic      # None, or which arguments are numbers that may be others at each call
     cdef public int useless

@@ -18,14 +18,15 @@ from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import as_generator
 from ..tracing.instructions import GUARD, Instruction, straightened
-from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
+from ..tracing.listening import place
+from ..tracing.values import Memory, Value, held, mapped, values_in
 from .dynamic import Weak
+from .executed import Executed
 from .holdings import Holdings, Unfit, array_held
 from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
 
-SMALL = 1 << 14  # bytes of an array that is compared before each call though no number seems to come from it
 BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
@@ -68,8 +69,6 @@ class Captured:
         These results.
     spent : dict of Value to str
         Results that require grad and whose graph is gone, with what their differentiation says.
-    unseen : list of (str, ndarray, None, bytes)
-        Arrays that are held and whose numbers Python may have read beside operators, with these numbers.
     targets : list of (int, Value or None)
         What the pass differentiates by, by its place among the inputs, with its derivative.
     """
@@ -88,10 +87,8 @@ class Captured:
         self.differentiated: list[Value] = []
         self.targets: list[tuple[int, Value | None]] = []
         self.spent: dict[Value, str] = {}
-        self.doubtful: list[tuple[Any, Any]] = []
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.failure: Exception | None = None
-        self.unseen: list[tuple[str, Any, Any, bytes]] = []
 
 
 @contextmanager
@@ -110,7 +107,7 @@ def uncollected() -> Iterator[None]:
 
 
 def capture(
-    function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak
+    function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak, objects: list[Any] = ()
 ) -> Captured:
     """Run a call and write it down.
 
@@ -124,6 +121,8 @@ def capture(
     holdings : Holdings
     weak : Weak
         Those of the arguments that are Python numbers to who calls.
+    objects : list
+        Arguments that the captured state was walked from, too.
 
     Returns
     -------
@@ -133,14 +132,14 @@ def capture(
     there = set(holdings.seen) | {id(as_generator(None, "compile", "generator"))}
     leaves = flatten((args, keywords))[0]
     there.update(map(id, leaves))
-    witness = Witness(Memory(), known_numbers(leaves, given, holdings), there, holdings, weak)
-    witness.texts.update(leaf for leaf in leaves if isinstance(leaf, str))
+    executed = Executed()
+    witness = Witness(Memory(), there, holdings, weak, executed)
     taken = Captured()
     for item in given:
         array = array_held(item)
         value = witness.met.known(array)
         taken.inputs.append(witness.met.enter(array, "input") if value is None else value)
-    states, arrays = [state_of(item) for item in given], holdings.numbers_of_arrays()
+    states = [state_of(item) for item in given]
     try:
         witness.start()  # here, for an interrupt may come as soon as it is done
         taken.outcome = function(*args, **keywords)
@@ -150,23 +149,19 @@ def capture(
     try:
         if witness.failure is not None:
             raise witness.failure
+        witness.draws.end()
+        witness.draws.check_all(executed.names())
+        if np.geterr() != witness.errors:
+            raise Unfit("the call changes how NumPy treats floating-point errors (np.seterr); call it outside")
+        executed.check(function, objects, holdings)
+        executed.check_loose(function, objects, holdings, holdings.loose | taken.loose)
         finish(taken, witness, given, states, there)
-        taken.unseen = unseen(taken, arrays, given)
+        executed.check(function, objects, holdings)
     except Unfit as error:
         taken.failure = error
     except Exception as error:
         taken.failure = Unfit(f"{type(error).__name__}: {error}")
     return taken
-
-
-def known_numbers(leaves: list[Any], given: list[Any], holdings: Holdings) -> set[str]:
-    """The numbers that a call may have from its arguments, its code and what it holds, without their signs."""
-    numbers = [number for number in holdings.numbers if isinstance(number, (int, float, complex)) and abs(number) < 1e300]
-    numbers += [leaf for leaf in leaves if isinstance(leaf, (int, float, complex))]
-    numbers += [size for item in given for size in array_held(item).shape]
-    numbers = list({repr(number): number for number in numbers}.values())
-    texts = {repr(abs(part)) for number in numbers for part in (number, number if isinstance(number, complex) else float(number))}
-    return texts
 
 
 def state_of(item: Any) -> tuple:
@@ -194,8 +189,6 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
             return item
         if isinstance(item, TensorBase) and id(item) in places:
             taken.passed[len(leaves) - 1] = places[id(item)]
-        elif memory.known(array) is None and memory.block(array) is None and key_of(array) not in witness.made_here:
-            witness.doubtful.append((array.copy(), None))
         return witness.value(array, NOWHERE)
 
     found, form = flatten(taken.outcome)
@@ -226,20 +219,8 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
         raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
     if not witness.placed.isdisjoint(value.memory for value in written if value is not None):
         raise Unfit("the call writes to memory that it was given and whose place decides where a view begins (as_strided)")
-    taken.doubtful = witness.doubtful
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()
-
-
-def unseen(taken: Captured, arrays: list[tuple[str, Any, Any, bytes]], given: list[Any]) -> list[tuple[str, Any, Any, bytes]]:
-    """Of the arrays that are held, small ones that no operator reads; where a number came from nowhere, all that none writes."""
-    lines = (*taken.lines, *taken.backward)
-    seen = {line.target.memory for line in lines if line.target is not None}
-    if not taken.doubtful:
-        seen |= {value.memory for line in lines for value in line.read}
-        arrays = [check for check in arrays if len(check[3]) <= SMALL]
-    memory = {id(item): value.memory for item, value in zip(given, taken.inputs)}
-    return [check for check in arrays if memory[id(check[1])] not in seen]
 
 
 def is_ordinary(form: Any) -> bool:
@@ -302,6 +283,14 @@ def fingerprint(taken: Captured) -> list[Any]:
     return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in (*taken.lines, *taken.backward)]
 
 
-def differ(now: Any, then: Any) -> bool:
-    """Whether a number that Python computed is another one than before."""
-    return np.asarray(now).tobytes() != np.asarray(then).tobytes()
+def first_difference(before: Captured, now: Captured) -> str | None:
+    """The first instruction in which two recordings differ, with its line; None where they part at a value that Python read."""
+    ways = zip(fingerprint(before), fingerprint(now), (*before.lines, *before.backward), (*now.lines, *now.backward))
+    for then, found, line, other in ways:
+        if then != found:
+            reads_value = line.name == GUARD and then[1][:1] == found[1][:1]
+            if line.name == other.name and (reads_value or then[:2] == found[:2]):  # or results whose shape values decide
+                return None
+            what = "other numbers" if line.name == other.name else f"{line.name} before and {other.name} now"
+            return f"{line.name} at {place(line.line)} and {other.name} at {place(other.line)}: {what}"
+    return f"{len(before.lines)} instructions before and {len(now.lines)} now"

@@ -45,6 +45,7 @@ cdef class Lowered:
     cdef readonly list slots, steps, externals, given, written
     cdef readonly tuple results
     cdef readonly object tape, memory
+    cdef readonly bint restartable  # an error comes before any write to what is given
     cdef object lives       # of the slots, while the steps are arranged
     cdef dict numbers       # identity of a number's array -> its slot
     cdef set escaping, born, touched
@@ -58,7 +59,7 @@ cdef class Lowered:
         self.anchors = {}   # of memory: values that have slots of their own in it
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
-        self.shadows = {}
+        self.shadows, self.restartable = {}, True
         self.look_around()
         self.bind()
         for line in self.lines:
@@ -128,7 +129,8 @@ cdef class Lowered:
         given = {value.memory for value in inputs}
         held_up = self.can_miss_behind_writes(targets & given)
         early = {line.target.memory for line in self.lines[: max(last_call(self.lines, given), 0)] if line.target is not None}
-        early -= {value.memory for value in inputs if value.memory is not value}
+        shared = {value.memory for value in inputs if value.memory is not value}
+        early -= shared
         for value, number in inputs.items():
             if value.memory not in self.touched:
                 continue
@@ -139,6 +141,8 @@ cdef class Lowered:
                 self.written.append(number)
                 if held_up or value in early and value.layout.dense:  # nothing is half written when a call fails
                     self.put_off(value)
+                elif value.memory in shared or value in early:
+                    self.restartable = False
         for value in dict.fromkeys(self.constants):
             if value.data is None:
                 raise Unfit(f"{value.type} was made by nothing that can be heard of")

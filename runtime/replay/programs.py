@@ -40,8 +40,9 @@ class Program(Recorded):
         `backward` is None where no result requires grad.
     """
 
-    def __init__(self, taken: Captured, again: Again | None = None, state: Any = None) -> None:
+    def __init__(self, taken: Captured, again: Again | None = None, state: Any = None, rechecked: bool = False) -> None:
         self.again, self.state, self.taken = again, state, taken
+        self.calls, self.next_check = 1, 2 if rechecked else 0
         self.differentiated, self.targets = taken.differentiated, taken.targets
         self.backward: Lowered | None = None
         self.residuals: list[Value] = []
@@ -132,10 +133,14 @@ class Program(Recorded):
             if not self.backward:
                 return self.nested(given, self.played(given, arrays))
             return self.recorded(given, arrays, Inputs(given, self.generators, states))
-        except Missed:
+        except Exception:
             for generator, state in zip(generators, states):
                 generator.state = state
             raise
+
+    def restarts(self, error: Exception) -> bool:
+        """Whether a call that has ended in an error has changed nothing, so that it can run eagerly from its start."""
+        return self.forward.restartable and not getattr(error, "_of_a_callback", False)
 
     def recorded(self, given: list[Any], arrays: list[np.ndarray], inputs: Inputs) -> Any:
         """Run as one node of the graph."""
