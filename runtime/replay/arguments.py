@@ -1,6 +1,6 @@
 """Arguments: the nest that a compiled function is called with, as the function gets it.
 
-Holds tensors in the place of ndarrays, and what the function writes to dictionaries and lists that it is given, which are copies
+Owns tensors in the place of ndarrays, and the writes of the function to dictionaries and lists that it is given.  These are copies
 where they contain an ndarray.
 """
 

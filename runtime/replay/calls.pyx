@@ -1,8 +1,7 @@
 # cython: boundscheck=False, wraparound=False
 """Calls: whether a call is one that was recorded, asked without Python.
 
-Compares arguments with those of a recording, and carries them to the tape and its results back to the nest that the call
-returns.  On any mismatch the call takes the Python path.
+Owns the comparison of arguments with those of a recording, and the way to the tape and back to the nest that the call returns.  On any mismatch the call takes the Python path.
 """
 
 from cpython.dict cimport PyDict_GetItem, PyDict_Size

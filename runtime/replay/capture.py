@@ -69,6 +69,10 @@ class Captured:
         These results.
     spent : dict of Value to str
         Results that require grad and whose graph is gone, with what their differentiation says.
+    caught : str or None
+        The error of an operator that the function has caught.
+    catches : bool
+        Whether code of the function has a handler of exceptions.
     targets : list of (int, Value or None)
         What the pass differentiates by, by its place among the inputs, with its derivative.
     """
@@ -87,6 +91,8 @@ class Captured:
         self.differentiated: list[Value] = []
         self.targets: list[tuple[int, Value | None]] = []
         self.spent: dict[Value, str] = {}
+        self.caught: str | None = None
+        self.catches = False
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.failure: Exception | None = None
 
@@ -145,7 +151,8 @@ def capture(
         taken.outcome = function(*args, **keywords)
     finally:
         witness.stop()
-    taken.loose = witness.loose
+    taken.loose, taken.caught = witness.loose, witness.caught
+    taken.catches = any(code.co_exceptiontable for code in executed.codes)
     try:
         if witness.failure is not None:
             raise witness.failure

@@ -234,6 +234,10 @@ class Compiled(Calls):
                 self.loose = self.loose | taken.loose
                 self.states, self.recent = [], []
                 return outcome
+            if taken.caught is not None:  # a call in which nothing fails is another one
+                if not signature.programs and self.useless >= TRIES:
+                    raise Unfit(f"{taken.caught} at each call")
+                return outcome
             change = state.holdings.changed()
             if change is not None:
                 if self.useless >= TRIES:
@@ -271,7 +275,11 @@ class Compiled(Calls):
         if len(signature.programs) >= BRANCHES or self.useless >= MOST:
             raise Unfit(f"calls of one kind went more than {BRANCHES} ways: Python reads values that change; compute with tensors in "
                         f"the place of numbers that Python reads{WAY_OUT}")  # fmt: skip
-        signature.programs.insert(0, Program(taken, again, state, self.rechecked))
+        program = Program(taken, again, state, self.rechecked)
+        if taken.catches and not program.forward.restartable:
+            raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a replay "
+                        "could not take back")  # fmt: skip
+        signature.programs.insert(0, program)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the recordings and what the function holds into a file, which `gs.load_program` runs without the function.

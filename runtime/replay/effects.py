@@ -67,17 +67,23 @@ class Watched:
                 yield way
 
 
-def waiting(lines: list[Instruction], is_steady: Callable[[Instruction], bool]) -> list[Instruction]:
-    """The instructions with callbacks behind all that may turn the call into another one.
+def waiting(
+    lines: list[Instruction], is_steady: Callable[[Instruction], bool], may_fail: Callable[[Instruction], bool]
+) -> list[Instruction]:
+    """The instructions with callbacks behind all that may turn the call into another one, or end it.
+
+    A callback that gives results stays where it is, and so do all others then, unless a guard comes behind them.
 
     Raises
     ------
     Unfit
-        What a callback gives is needed before.
+        What a callback gives is needed before a guard.
     """
     if not any(does_something(line) for line in lines):
         return lines
-    last = max((number for number, line in enumerate(lines) if line.name != CALLBACK and not is_steady(line)), default=-1)
+    gives = any(does_something(line) and line.made for line in lines)
+    last = max((number for number, line in enumerate(lines) if line.name != CALLBACK and (
+        not is_steady(line) or may_fail(line) and not gives)), default=-1)  # fmt: skip
     before: list[Instruction] = []
     later: list[Instruction] = []
     for line in lines[: last + 1]:

@@ -1,31 +1,30 @@
 """Executed code: which functions of the user's, and which C functions, a call runs while it is recorded.
 
-Finds out whether the guards cover all Python state that the call may have read: each function that ran has to be one that the
+Owns the check that the guards cover all Python state that the call may have read.  Each function that ran has to be one that the
 captured state was walked from, each C function has to be pure, and no generator of random numbers may have moved but by operators.
 """
 
 from __future__ import annotations
 
 import builtins
-import dis
 import os
 import pickle
 import sys
 import sysconfig
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..support.generator import numpy_random
+from .code_names import names_read, steps_of
 from .holdings import Holdings, Unfit, hides_state, is_library, is_library_name
 
 STANDARD = os.path.realpath(sysconfig.get_path("stdlib")) + os.sep
 IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "compile", "__import__"}
 PURE = {"math", "cmath", "_operator", "itertools", "_functools", "_collections", "_bisect", "_heapq", "_statistics", "unicodedata",
         "_abc", "_struct", "_string", "binascii", "zlib"}  # fmt: skip
-ADDS = {"append", "extend", "appendleft", "add", "update", "__setitem__"}  # methods of containers that give nothing
 USER, LIBRARY, STANDARD_LIBRARY, IMPORT = range(4)
 LOOK = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
 
@@ -127,9 +126,9 @@ class Executed:
     def line_that_names(self, name: str) -> str:
         """The user's first line that contains a name."""
         for code in self.codes:
-            for step in dis.get_instructions(code):
-                if step.argval == name and step.positions is not None:
-                    return f"{os.path.basename(code.co_filename)}:{step.positions.lineno}"
+            for step in steps_of(code):
+                if step.name == name and step.line is not None:
+                    return f"{os.path.basename(code.co_filename)}:{step.line}"
         return "a line of its own"
 
 
@@ -180,19 +179,6 @@ def bits_of(generator: Any) -> Any:
 
 def state_of(bits: Any) -> bytes:
     return pickle.dumps(bits.state)
-
-
-def names_read(code: types.CodeType, but_appended: bool = False) -> Iterator[str]:
-    """The attributes, variables and short texts that a code reads itself, and no function inside it.
-
-    With `but_appended`, without the names behind which a method stands that only adds to a container, as `losses.append`.
-    """
-    yield from (constant for constant in code.co_consts if isinstance(constant, str))
-    steps = list(dis.get_instructions(code))
-    for step, following in zip(steps, [*steps[1:], None]):
-        if step.opname.startswith(("LOAD_", "IMPORT_")) and step.opname not in ("LOAD_CLOSURE", "LOAD_CONST") and isinstance(step.argval, str):
-            if not (but_appended and following is not None and following.argval in ADDS):
-                yield step.argval
 
 
 def is_standard(filename: str) -> bool:

@@ -1,9 +1,8 @@
 # cython: boundscheck=False, wraparound=False
 """Guards: whether the Python state that a recording was derived from is unchanged.
 
-Holds the comparison of containers, functions, classes and arrays with what they contained when the guards were made.  The usual
-answer, that nothing has changed, is found by comparing pointers; a difference is looked into by Python, for an equal number in the
-place of a number is no change.
+Owns the comparison of containers, functions, classes and arrays with what they contained when the guards were made.  Pointers
+tell the usual answer, that nothing has changed.  Python looks into a difference, because an equal number is no change.
 """
 
 from cpython.dict cimport PyDict_GetItem, PyDict_Next, PyDict_Size

@@ -1,21 +1,19 @@
 """Captured state: everything that a function can reach without being given it, with guards for all of it.
 
-Walks from a function over its closure, the globals and defaults that its code names, bound objects, containers, attributes and
-classes.  Each kind of object either has its whole state guarded, belongs to a library that is trusted, or is opaque: an object
+Owns the walk from a function over its closure, globals, defaults, containers, attributes and classes.  Each kind of object either has its whole state guarded, belongs to a library that is trusted, or is opaque: an object
 whose state only C code knows.  A recording that read something opaque is refused.  Knows nothing of programs.
 """
 
 from __future__ import annotations
 
 import datetime
-import dis
 import functools
 import operator
 import re
 import sys
 import types
 from collections import OrderedDict, defaultdict, deque, namedtuple
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -25,6 +23,7 @@ from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import numpy_random
 from .calls import hooks_of
+from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
 from .guards import (
     ATTRIBUTES,
     BYTES,
@@ -405,51 +404,6 @@ def is_library(item: Any) -> bool:
 
 def is_library_name(name: Any) -> bool:
     return isinstance(name, str) and (name.partition(".")[0] in LIBRARIES or name.startswith("namedtuple_"))
-
-
-def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code and those of the functions inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from codes_of(constant)
-
-
-def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names and the short texts that a function's code contains anywhere, also in the functions inside it."""
-    for one in codes_of(code):
-        yield from one.co_names
-        yield from (constant for constant in one.co_consts if isinstance(constant, str) and constant.isidentifier())
-
-
-def looked_up(code: types.CodeType, *operations: str) -> Iterator[str]:
-    """The names among them that these operations look up: as globals, and not as attributes, or as modules."""
-    for one in codes_of(code):
-        yield from (step.argval for step in dis.get_instructions(one) if step.opname in operations)
-
-
-USES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_NAME"}
-
-
-def chains_of(code: types.CodeType, name: str) -> set[tuple]:
-    """The attributes that are read behind each use of a name; () where what it stands for goes somewhere else."""
-    found: set[tuple] = set()
-    for one in codes_of(code):
-        steps = list(dis.get_instructions(one))
-        for place, step in enumerate(steps):
-            if step.argval != name or step.opname not in USES:
-                continue
-            chain = []
-            for following in steps[place + 1 :]:
-                if following.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
-                    break
-                chain.append(following.argval)
-            found.add(tuple(chain))
-    return found or {()}
-
-
-def constants_of(code: types.CodeType) -> Iterator[Any]:
-    yield from (constant for one in codes_of(code) for constant in one.co_consts if not isinstance(constant, types.CodeType))
 
 
 def array_held(item: Any) -> np.ndarray:

@@ -12,9 +12,10 @@ from ..tracing.values import copied
 from ..tracing.values cimport Value, lies_in, memory_of, values_in
 from .callers import Filler, arrays_in, caller, is_kernel
 from .capture import GUARD, Unfit
+from .effects import CALLBACK, does_something
 from .forwards import forward_from
 from .gathering import gathered, scratched
-from .late import is_steady, last_call
+from .late import is_call, is_steady, last_call
 from .lodging import lodged
 from .loops import loop_from, plain, rows_from
 from .moves import pieces_of
@@ -64,6 +65,8 @@ cdef class Lowered:
         self.bind()
         for line in self.lines:
             self.lower(line)
+        calls_back = next((n for n, line in enumerate(self.lines) if does_something(line)), len(self.lines))
+        self.restartable = self.restartable and not any([is_call(line) for line in self.lines[calls_back:] if line.name != CALLBACK])
         self.write_back()
         self.results = tuple([self.result(value) for value in self.returned])
         self.arrange()

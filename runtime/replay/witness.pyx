@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False
 """Witnesses: the operators of a call, recorded with the values that Python read.
 
-Holds what a recording needs beside a trace: guards on values that leave for Python, and refusals of what a replay would not do.
+Owns guards on values that leave for Python, and refusals of what a replay would not do.
 """
 
 from sys import setprofile
@@ -42,7 +42,7 @@ cdef class Witness(Recorder):
     """
 
     cdef public set there, placed
-    cdef public object draws, errors
+    cdef public object draws, errors, caught
     cdef public dict loose          # what callbacks have changed
     cdef public object default      # the default generator when the call began
     cdef object holdings, weak, watched, first, executed
@@ -118,6 +118,11 @@ cdef class Witness(Recorder):
                         self.root.add(Call("made", GUARD, (value, array.tobytes()), self.line_at(event)))
                         self.placed.add(look.memory)
         return 0
+
+    cdef int failed(self, Call call, Event event) except -1:
+        """The function has caught the error: this call is not like one in which the operator does not fail."""
+        self.caught = f"an error of {call.name} at {place(event.line)} is caught"
+        return Recorder.failed(self, call, event)
 
     cdef bint is_outermost(self):
         """Whether what comes is written in the function itself, or in what it names."""
