@@ -228,7 +228,7 @@ class Compiled(Calls):
 
     def keep(self, signature: Signature, taken: Captured, again: Again, state: State) -> None:
         """Let later calls run from a recording."""
-        names = tuple(line.name for line in (*taken.lines, *taken.backward)) if taken.doubtful else ()
+        names = tuple(line.name for line in (*taken.lines, *(line for one in taken.passes for line in one))) if taken.doubtful else ()
         known, before, changes = signature.doubted.get(names, (None, [], -1))
         if taken.doubtful and fingerprint(taken) != known:
             if changes < TRIES - 2 and self.useless < MOST:

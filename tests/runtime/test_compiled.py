@@ -613,7 +613,7 @@ def test_hooks_and_functions():
 def test_a_backward_pass_that_looks_at_values():
     x = gs.tensor(values(), requires_grad=True)
     taken = capture.capture(lambda x: gs.exp(x), (x,), {}, [x], Holdings(lambda: None), Weak(()))
-    taken.backward.append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
+    taken.passes[0].append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
     with pytest.raises(RuntimeError, match="backward pass looks at values"):
         Program(taken)
 
