@@ -18,7 +18,7 @@ from ..autograd.nest import parts as parts_of
 from ..core.forward_ad cimport levels_of
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
 from ..core.node cimport NodeHooks
-from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
+from ..core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
 from ..support cimport capi as cnp
 from ..support.capi cimport (
     PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
@@ -40,6 +40,7 @@ cdef enum:
     HAS_GRAD = 4
     GRAD_OFF = 8
     HOOKED = 16
+    INFERRED = 32
 
 NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 
@@ -202,6 +203,8 @@ cdef int needs_of(object item) except -1:
     cdef int needs = GRAD_OFF if thread_state().flags & GRAD_DISABLED else 0
     if tensor is None:
         return needs
+    if tensor.flags & INFERENCE_TENSOR:
+        needs |= INFERRED
     if tensor.flags & TANGENT:
         levels_of((tensor,))  # no level of this thread is open: a tangent is another's, which is refused
     if tensor.flags & REQUIRES_GRAD:

@@ -21,8 +21,8 @@ from ..tracing.instructions import GUARD, Instruction, straightened
 from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
 from .dynamic import Weak
 from .holdings import Holdings, Unfit, array_held
-from .looks import version_of
-from .results import BACKWARD, NOWHERE, Roots, go_backward, why_spent
+from .looks import version_of, without_hooks
+from .results import BACKWARD, NOWHERE, look_at_results
 from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
@@ -159,7 +159,7 @@ def capture(
         finish(taken, witness, given, states, there)
         taken.unseen = unseen(taken, arrays, given)
     except Unfit as error:
-        taken.failure = error
+        taken.failure = error.with_traceback(None)  # its frames hold what the call was given
     except Exception as error:
         taken.failure = Unfit(f"{type(error).__name__}: {error}")
     return taken
@@ -214,18 +214,8 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
             note_changes(taken, witness, number, state, state_of(item))
     targets = {id(item): number for number, item in reversed(list(enumerate(given)))
                if isinstance(item, TensorBase) and item.requires_grad}  # fmt: skip
-    roots, nodes = Roots(given, memory), [given[number] for number in targets.values()]
-    for n, leaf in enumerate(leaves):
-        number, message, look = taken.passed.get(n, -1), None, None
-        if isinstance(leaf, TensorBase) and number < 0:
-            message = why_spent(leaf, nodes) if leaf.requires_grad else None
-            look = roots.look(leaf) if message is None else (-1, roots.number(leaf), None)
-        if message is not None:
-            taken.spent[n] = message
-        taken.looks.append(look or (number, -1, None))
-    taken.roots, taken.differentiated = roots.rows, roots.outs({id(leaves[n]) for n in taken.spent})
-    if taken.differentiated:
-        go_backward(taken, witness, given, [roots.tensors[n] for n in taken.differentiated], list(targets.values()))
+    with without_hooks([given[number] for number in targets.values()]):
+        look_at_results(taken, witness, given, leaves, list(targets.values()))
     wanted = [value for _, value in (*taken.gradients, *(pair for one in taken.targets for pair in one)) if value is not None]
     lines = straightened(witness.root, [*wanted, *values_in(taken.results), *(row[0] for row in taken.roots)])
     parts: list[list[Instruction]] = [[]]

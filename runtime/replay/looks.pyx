@@ -5,7 +5,10 @@ Owns the way from a tensor to a view of it in words that can be saved, and which
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 
+from contextlib import contextmanager
+
 from ..core.grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
+from ..core.node cimport NodeHooks
 from ..core.tensor cimport (
     IN_INFERENCE, IN_NO_GRAD, ONE_OF_SEVERAL, PLAIN, VIEW, Creation, TensorBase, VersionCounter, check_view, is_tensor, wrap,
 )
@@ -83,6 +86,27 @@ def counted_together(a, b):
 def version_of(TensorBase tensor):
     """How often a tensor has been written to, be it an inference tensor."""
     return tensor.version()
+
+
+@contextmanager
+def without_hooks(tensors):
+    """Let no hook of these tensors run, and none keep its gradient: a pass that only a recording makes is none of theirs."""
+    cdef TensorBase tensor
+    cdef NodeHooks hooks
+    cdef list taken = []
+    try:
+        for tensor in tensors:
+            hooks = tensor.grad_fn_.hooks if tensor.grad_fn_ is not None else (
+                None if tensor.extra is None else tensor.extra.leaf_hooks)
+            if hooks is None:
+                continue
+            for tables in (hooks.tensor_pre, hooks.retains_grad):
+                if tensor.output_nr_ in tables:
+                    taken.append((tables, tensor.output_nr_, tables.pop(tensor.output_nr_)))
+        yield
+    finally:
+        for tables, number, table in taken:
+            tables[number] = table
 
 
 cdef class Look:

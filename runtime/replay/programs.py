@@ -22,7 +22,7 @@ from .calls import Recorded, Result
 from .capture import GUARD, Captured, Unfit
 from .effects import does_something
 from .listing import drawing, listing
-from .looks import Look, base_under
+from .looks import Look, base_under, without_hooks
 from .passes import lowered
 from .playing import Missed
 from .replayed import Pass, Replayed, Residual
@@ -170,7 +170,8 @@ class Program(Recorded):
             number, way = next((number, way) for number, (_, other, way) in enumerate(self.taken.looks) if other == root)
             outs.append(leaves[number] if way is None else base_under(leaves[number]))
         targets = [given[number] for number in self.targets]
-        return grad(outs, targets, [cotangents[n] for n in asked], create_graph=True, allow_unused=True)
+        with without_hooks(targets):  # they run when the gradients arrive there
+            return grad(outs, targets, [cotangents[n] for n in asked], create_graph=True, allow_unused=True)
 
 
 def residuals_of(taken: Captured, lines: list[Instruction], targets: list[tuple[int, Value | None]]) -> list[Value]:

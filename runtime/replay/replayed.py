@@ -111,11 +111,13 @@ class Replayed(Function):
         freed = {other for n in asked for other in program.freeing[n]}
         if not freed.isdisjoint(ctx.spent):
             ctx._refuse_second()
+        inputs = ctx.inputs
         if not current_graph_task_keep_graph():
             ctx.spent.update(asked)
             ctx._lasting = len(ctx.spent) < len(program.outs)
+            ctx.inputs = inputs if ctx._lasting or not program.freeing[asked[0]] else None
         if is_grad_enabled():
-            return (None,) * 5 + tuple(program.differentiated_again(ctx.inputs, cotangents, asked))
+            return (None,) * 5 + tuple(program.differentiated_again(inputs, cotangents, asked))
         passes = program.passes
         several = passes[:1] if len(asked) == len(program.outs) else [passes[1 + n] for n in asked]
         given = [cotangents[n] for n in asked]

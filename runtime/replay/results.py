@@ -42,7 +42,15 @@ class Roots:
             return number, -1, way
         base = base_under(leaf)
         way = None if base is leaf or self.memory.known(array_of(base)) is None else way_to(leaf, base)
+        if way is None and leaf._is_view():
+            raise Unfit("a result is a view that cannot be taken again: a custom Function or as_strided made it, or an index of "
+                        "arrays; return a copy of it")  # fmt: skip
         return -1, self.number(leaf if way is None else base), way
+
+    def is_own(self, leaf: Any) -> bool:
+        """Whether a result is no view of what was given."""
+        base = base_under(leaf)
+        return not any(base is base_under(item) for item in self.given if isinstance(item, TensorBase))
 
     def number(self, tensor: Any) -> int:
         """The number of a root."""
@@ -68,6 +76,24 @@ class Roots:
 
 def array_or_itself(item: Any) -> Any:
     return array_of(item) if isinstance(item, TensorBase) else item
+
+
+def look_at_results(taken: Any, witness: Witness, given: list[Any], leaves: list[Any], targets: list[int]) -> None:
+    """Note what the results are, and write down the backward passes from those that require grad."""
+    roots, nodes = Roots(given, witness.met), [given[number] for number in targets]
+    for n, leaf in enumerate(leaves):
+        number, message, look = taken.passed.get(n, -1), None, None
+        if isinstance(leaf, TensorBase) and number < 0:
+            if leaf.requires_grad and (leaf.is_leaf or not nodes) and roots.is_own(leaf):
+                raise Unfit("a result requires grad because of a leaf that the call has made; make it outside of the call")
+            message = why_spent(leaf, nodes) if leaf.requires_grad else None
+            look = roots.look(leaf) if message is None else (-1, roots.number(leaf), None)
+        if message is not None:
+            taken.spent[n] = message
+        taken.looks.append(look or (number, -1, None))
+    taken.roots, taken.differentiated = roots.rows, roots.outs({id(leaves[n]) for n in taken.spent})
+    if taken.differentiated:
+        go_backward(taken, witness, given, [roots.tensors[n] for n in taken.differentiated], targets)
 
 
 def why_spent(out: Any, targets: list[Any]) -> str | None:
