@@ -244,4 +244,6 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 def pytest_terminal_summary(terminalreporter):
+    passed, failed = (len(terminalreporter.stats.get(word, ())) for word in ("passed", "failed"))
+    terminalreporter.write_line(f"tests: {passed} passed, {failed} failed")
     terminalreporter.write_line("expressions: " + ", ".join(f"{count} {name}" for name, count in sorted(counts.items())))

@@ -307,6 +307,8 @@ def test_random_programs_of_memory_with_many_names():
         "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
         "as it is: the call writes to an array that it was given, or holds, as a read-only one as well",
         "as it is: the call writes to memory that it was given and whose place decides where a view begins (as_strided)",
+        "as it is: a result is a view of what the call was given and cannot be taken again: a custom Function or as_strided made it, "
+        "or an index of arrays; return a copy of it",
     }
 
 
