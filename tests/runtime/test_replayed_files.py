@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -23,8 +24,9 @@ WHY = {
 
 def sources(path):
     """The text of each test function of a file, by its name."""
-    parts = re.split(r"(?m)^(?=(?: {4})?(?:def|class|@pytest|@each) ?)", path.read_text())
-    return {found.group(1): part for part in parts if (found := re.search(r"def (test_\w+)", part))}
+    text = path.read_text()
+    tests = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    return {node.name: ast.get_source_segment(text, node) for node in tests}
 
 
 @pytest.mark.parametrize("name", FILES)
