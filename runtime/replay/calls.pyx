@@ -15,12 +15,13 @@ from ..autograd.nest import parts as parts_of
 from ..core.forward_ad cimport levels_of
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
 from ..core.node cimport NodeHooks
-from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
+from ..core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
 from ..support cimport capi as cnp
 from ..support.capi cimport (
     PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 from .guards cimport Guards, same_number
+from .looks cimport Look, around
 from .playing cimport run
 from .spans cimport same_places
 from .guards import NUMBERS
@@ -35,6 +36,7 @@ cdef enum:
     HAS_GRAD = 4
     GRAD_OFF = 8
     HOOKED = 16
+    INFERRED = 32
 
 
 
@@ -185,6 +187,8 @@ cdef int needs_of(object item) except -1:
     cdef int needs = GRAD_OFF if thread_state().flags & GRAD_DISABLED else 0
     if tensor is None:
         return needs
+    if tensor.flags & INFERENCE_TENSOR:
+        needs |= INFERRED
     if tensor.flags & TANGENT:
         levels_of((tensor,))  # no level of this thread is open: a tangent is another's, which is refused
     if tensor.flags & REQUIRES_GRAD:
@@ -216,20 +220,8 @@ cdef bint fits(Layout* layout, object item, ndarray array) except -1:
 cdef class Result:
     """A place in the nest that a call returns."""
 
-    def __init__(self, int number, bint plain=False, finish=None, int given=-1, bint looks=False):
-        self.number, self.plain, self.finish, self.given, self.looks = number, plain, finish, given, looks
-
-
-cdef object around(object given, TensorBase item, bint looks):
-    """What was given, or a tensor that looks at its memory and counts writes with it."""
-    cdef TensorBase other
-    if not is_tensor(given):
-        return item if looks else wrap(given)
-    if not looks:
-        return given
-    other = (<TensorBase> given).alias()
-    other.flags, other.array = 0, item.array
-    return other
+    def __init__(self, int number, bint plain=False, finish=None, int given=-1, Look look=None):
+        self.number, self.plain, self.finish, self.given, self.look = number, plain, finish, given, look
 
 
 cdef object nest(object tree, list given, list found):
@@ -237,9 +229,11 @@ cdef object nest(object tree, list given, list found):
     cdef Result result
     if type(tree) is Result:
         result = tree
-        item = found[result.number]
+        item = found[result.number] if result.given < 0 else given[result.given]
+        if result.look is not None:
+            return result.look.take(item)
         if result.given >= 0:
-            return around(given[result.given], item, result.looks)
+            return item if is_tensor(item) else wrap(item)
         if result.finish is not None:
             return result.finish(item)
         return (<TensorBase> item).array if result.plain else item
@@ -252,6 +246,14 @@ cdef object nest(object tree, list given, list found):
     return tree
 
 
+cdef bint is_counted(list given, int i, tuple others) except -1:
+    """Whether the writes to a tensor are counted where those to others of its memory are."""
+    for j in others:
+        if is_tensor(given[j]) and (<TensorBase> given[j]).shared_counter() is (<TensorBase> given[i]).shared_counter():
+            return True
+    return False
+
+
 cdef class Recorded:
     """A recording that is ready to run."""
 
@@ -259,14 +261,19 @@ cdef class Recorded:
         """Run the tape, and change what the call changes; the tape's results."""
         cdef list found
         cdef TensorBase leaf
-        cdef int i, place
+        cdef int i, place, other, times
+        cdef VersionCounter counter
+        cdef tuple others
         found = run(self.tape, [arrays[i] for i in self.wanted])
-        for i in self.written:
-            if is_tensor(given[i]):
-                (<TensorBase> given[i]).bump()
+        for i, times, others in self.counted:
+            if is_tensor(given[i]) and not (others and is_counted(given, i, others)):
+                counter = (<TensorBase> given[i]).shared_counter()
+                counter.value += <unsigned int> times
         for i, place in self.gradients:
             leaf = given[i]
             leaf.grad_ = None if place < 0 else found[place]
+        for place, i, other, times in self.roots:
+            found.append(around(given[i] if i >= 0 else found[other] if other >= 0 else None, found[place], times))
         return found
 
     def played(self, list given, list arrays):

@@ -23,23 +23,15 @@ from ..tracing.values import Memory, Value, held, mapped, values_in
 from .dynamic import Weak
 from .executed import Executed
 from .holdings import Holdings, Unfit, array_held
+from .looks import version_of, without_hooks
+from .results import BACKWARD, NOWHERE, look_at_results
 from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
 
-BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
 CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice, range, type(None), type(Ellipsis))
-
-
-class Nowhere:
-    """Where no event is: what is asked of one has no line."""
-
-    line, kind = None, "made"
-
-
-NOWHERE = Nowhere()
 
 
 class Captured:
@@ -48,8 +40,8 @@ class Captured:
     Attributes
     ----------
     lines : list of Instruction
-    backward : list of Instruction
-        What a backward pass from the results does, where some of them require grad.
+    passes : list of list of Instruction
+        What backward passes from the results do that require grad: from all of them, and where there are several from each.
     inputs : list of Value
         Of each array that is given, first the arguments and then what the function holds.
     results : tree of Value
@@ -61,25 +53,35 @@ class Captured:
         Which leaves of it are ndarrays.
     passed : dict of int to int
         Results, by their places among the leaves, that are a tensor that was given.
+    roots : list of (Value, int, int, int)
+        Results that are views of nothing, and what the others are views of: the number of what was given, or of the root
+        before it, with which it counts writes, -1 for none, and how often it was written to.
+    looks : list of (int, int, list or None)
+        Of each leaf the number of what was given, or of the root, that it is or that it is a view of, and the way to the view.
+    versions : list of (int, int)
+        How often what was given has been written to.
     gradients : list of (int, Value or None)
         Leaves, by their places among the inputs, whose `.grad` is another tensor now.
     cotangents : list of Value
         Inputs of the backward pass, one for each result that requires grad.
-    differentiated : list of Value
-        These results.
-    spent : dict of Value to str
-        Results that require grad and whose graph is gone, with what their differentiation says.
+    differentiated : list of int
+        These results, by their places among the roots.
+    freeing : list of list of int
+        Of each of them those whose pass frees what its own needs.
+    spent : dict of int to str
+        Results, by their places among the leaves, that require grad and whose graph is gone, with what their differentiation
+        says.
+    targets : list of list of (int, Value or None)
+        Of each pass what it differentiates by, by its place among the inputs, with its derivative.
     caught : str or None
         The error of an operator that the function has caught.
     catches : bool
         Whether code of the function has a handler of exceptions.
-    targets : list of (int, Value or None)
-        What the pass differentiates by, by its place among the inputs, with its derivative.
     """
 
     def __init__(self) -> None:
         self.lines: list[Instruction] = []
-        self.backward: list[Instruction] = []
+        self.passes: list[list[Instruction]] = []
         self.inputs: list[Value] = []
         self.results: Any = None
         self.form: Any = None
@@ -88,9 +90,13 @@ class Captured:
         self.passed: dict[int, int] = {}
         self.gradients: list[tuple[int, Value | None]] = []
         self.cotangents: list[Value] = []
-        self.differentiated: list[Value] = []
-        self.targets: list[tuple[int, Value | None]] = []
-        self.spent: dict[Value, str] = {}
+        self.differentiated: list[int] = []
+        self.freeing: list[list[int]] = []
+        self.targets: list[list[Any]] = []
+        self.spent: dict[int, str] = {}
+        self.roots: list[tuple[Value, int, int, int]] = []
+        self.looks: list[tuple[int, int, Any]] = []
+        self.versions: list[tuple[int, int]] = []
         self.caught: str | None = None
         self.catches = False
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
@@ -165,7 +171,7 @@ def capture(
         finish(taken, witness, given, states, there)
         executed.check(function, objects, holdings)
     except Unfit as error:
-        taken.failure = error
+        taken.failure = error.with_traceback(None)  # its frames hold what the call was given
     except Exception as error:
         taken.failure = Unfit(f"{type(error).__name__}: {error}")
     return taken
@@ -175,7 +181,7 @@ def state_of(item: Any) -> tuple:
     """What of a tensor a call may change beside its numbers."""
     if not isinstance(item, TensorBase):
         return ()
-    return item.grad_fn, item.requires_grad, array_of(item), item.grad if item.is_leaf else None
+    return item.grad_fn, item.requires_grad, array_of(item), item.grad if item.is_leaf else None, version_of(item)
 
 
 def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple], there: set[int]) -> None:
@@ -206,21 +212,19 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     for number, (item, state) in enumerate(zip(given, states)):
         if state:
             note_changes(taken, witness, number, state, state_of(item))
-    outs = {id(leaf): leaf for n, leaf in enumerate(leaves)
-            if isinstance(leaf, TensorBase) and leaf.requires_grad and n not in taken.passed}  # fmt: skip
     targets = {id(item): number for number, item in reversed(list(enumerate(given)))
                if isinstance(item, TensorBase) and item.requires_grad}  # fmt: skip
-    for name, leaf in list(outs.items()):
-        message = why_spent(leaf, [given[number] for number in targets.values()])
-        if message is not None:
-            taken.spent[memory.known(array_of(leaf))] = message
-            del outs[name]
-    if outs:
-        go_backward(taken, witness, given, list(outs.values()), list(targets.values()))
-    wanted = [value for _, value in (*taken.gradients, *taken.targets) if value is not None] + values_in(taken.results)
-    lines = straightened(witness.root, wanted)
-    middle = next((n for n, line in enumerate(lines) if line.name == BACKWARD), len(lines))
-    taken.lines, taken.backward = lines[:middle], lines[middle + 1 :]
+    with without_hooks([given[number] for number in targets.values()]):
+        look_at_results(taken, witness, given, leaves, list(targets.values()))
+    wanted = [value for _, value in (*taken.gradients, *(pair for one in taken.targets for pair in one)) if value is not None]
+    lines = straightened(witness.root, [*wanted, *values_in(taken.results), *(row[0] for row in taken.roots)])
+    parts: list[list[Instruction]] = [[]]
+    for line in lines:
+        if line.name == BACKWARD:
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    taken.lines, *taken.passes = parts
     written = {line.target for line in lines}
     if any(value in written and not array_held(item).flags.writeable for value, item in zip(taken.inputs, given)):
         raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
@@ -239,41 +243,12 @@ def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, 
     """What a call has changed of a tensor that it was given."""
     if now[0] is not before[0] or now[1] != before[1] or now[2] is not before[2]:
         raise Unfit("the call changes the history, requires_grad or the array of a tensor that it was given or holds")
+    if now[4] != before[4]:
+        taken.versions.append((number, now[4] - before[4]))
     if now[3] is not before[3]:
         if now[3] is not None and now[3].requires_grad:
             raise Unfit("the call leaves a .grad that requires grad")
         taken.gradients.append((number, None if now[3] is None else witness.value(array_of(now[3]), NOWHERE)))
-
-
-def why_spent(out: Any, targets: list[Any]) -> str | None:
-    """What differentiating a result says where its graph has been freed by a pass inside of the call."""
-    from ..autograd import grad
-
-    try:
-        grad(out, targets, np.ones(out.shape, out.dtype), retain_graph=True, allow_unused=True)
-    except RuntimeError as error:
-        return str(error)
-    return None
-
-
-def go_backward(taken: Captured, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
-    """Write down what a backward pass from the results does, for whoever differentiates them."""
-    from ..autograd import grad
-    from ..core.operand import asarray
-
-    cotangents = [np.ones(out.shape, out.dtype) for out in outs]
-    taken.cotangents = [witness.met.enter(array, "input") for array in cotangents]
-    taken.differentiated = [witness.met.known(array_of(out)) for out in outs]
-    tensors = [asarray(array) for array in cotangents]
-    witness.step("made", BACKWARD, (), NOWHERE)
-    try:
-        witness.start()  # here, for an interrupt may come as soon as it is done
-        found = grad(outs, [given[number] for number in targets], tensors, retain_graph=True, allow_unused=True)
-    finally:
-        witness.stop()
-    if witness.failure is not None:
-        raise witness.failure
-    taken.targets = [(number, None if g is None else witness.value(array_of(g), NOWHERE)) for number, g in zip(targets, found)]
 
 
 def fingerprint(taken: Captured) -> list[Any]:
@@ -287,12 +262,17 @@ def fingerprint(taken: Captured) -> list[Any]:
             numbers[item] = (len(numbers), item.dtype, item.shape, None if item.data is None else item.data.tobytes())
         return numbers[item]
 
-    return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in (*taken.lines, *taken.backward)]
+    return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in all_lines(taken)]
+
+
+def all_lines(taken: Captured) -> list[Instruction]:
+    """The instructions of the call, and of its backward passes."""
+    return [*taken.lines, *(line for one in taken.passes for line in one)]
 
 
 def first_difference(before: Captured, now: Captured) -> str | None:
     """The first instruction in which two recordings differ, with its line; None where they part at a value that Python read."""
-    ways = zip(fingerprint(before), fingerprint(now), (*before.lines, *before.backward), (*now.lines, *now.backward))
+    ways = zip(fingerprint(before), fingerprint(now), all_lines(before), all_lines(now))
     for then, found, line, other in ways:
         if then != found:
             reads_value = line.name == GUARD and then[1][:1] == found[1][:1]

@@ -229,7 +229,7 @@ class Compiled(Calls):
             if written:
                 raise Unfit("it writes to a dictionary or a list that it was given, which a replay would not do; return the values")
             if taken.failure is not None:
-                raise taken.failure
+                raise Unfit(str(taken.failure))
             if not taken.loose.keys() <= self.loose.keys():  # the next call looks at less
                 self.loose = self.loose | taken.loose
                 self.states, self.recent = [], []
@@ -359,7 +359,7 @@ def kind_of_leaf(leaf: Any) -> tuple:
 
 def kind_of_array(item: Any, array: np.ndarray) -> tuple:
     """What of an array a recording hangs on, all but its numbers."""
-    flags = None
+    flags: tuple | bool = isinstance(item, TensorBase) and item.is_inference()
     if isinstance(item, TensorBase) and item.requires_grad:
         wanted = item.grad_dtype if item.is_leaf else None
         flags = item.is_leaf, item.is_leaf and item.grad is None, wanted is not None and wanted.num, tuple(hooks_of(item))

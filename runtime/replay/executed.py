@@ -36,13 +36,13 @@ class Executed:
     ----------
     codes : dict of code to str
         Of the user's functions, with where each was called from.
-    failure : str or None
-        The first call of a function that may give something else another time, and its line.
+    impure : dict of code to str
+        The first call that each code makes of a C function that may give something else another time, with its line.
     """
 
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, str] = {}
-        self.failure: str | None = None
+        self.impure: dict[types.CodeType, str] = {}
         self.origins: dict[types.CodeType, int] = {}
         self.muted = 0  # while a module is imported, or a function called back
 
@@ -51,14 +51,12 @@ class Executed:
             origin = self.origin(frame)
             if origin == IMPORT:
                 self.muted += 1
-            elif not self.muted and (origin == USER or origin == STANDARD_LIBRARY and self.is_users(frame.f_back)):
-                if frame.f_code not in self.codes:
-                    self.codes[frame.f_code] = line_of(frame.f_back)
+            elif origin == USER and not self.muted and frame.f_code not in self.codes:
+                self.codes[frame.f_code] = line_of(frame.f_back)
         elif event == "return":
             self.muted -= self.origin(frame) == IMPORT
-        elif event == "c_call" and self.failure is None and not self.muted and self.origin(frame) == USER:
-            if not is_pure(function):
-                self.failure = f"{named(function)} is called at {line_of(frame)}"
+        elif event == "c_call" and not self.muted and self.origin(frame) in (USER, STANDARD_LIBRARY) and not is_pure(function):
+            self.impure.setdefault(frame.f_code, f"{named(function)} is called at {line_of(frame)}")
 
     def origin(self, frame: types.FrameType) -> int:
         code = frame.f_code
@@ -74,12 +72,6 @@ class Executed:
             self.origins[code] = found
         return found
 
-    def is_users(self, frame: types.FrameType | None) -> bool:
-        """Whether the function that called into the standard library is the user's."""
-        while frame is not None and self.origin(frame) == STANDARD_LIBRARY:
-            frame = frame.f_back
-        return frame is not None and self.origin(frame) == USER
-
     def names(self, but_appended: bool = False) -> set[str]:
         return {name for code in self.codes for name in names_read(code, but_appended)}
 
@@ -91,9 +83,10 @@ class Executed:
         Unfit
             With the object or the function, and its line.
         """
-        if self.failure is not None:
-            raise Unfit(f"{self.failure}, which may give something else, or do something, at each call; "
-                        f"pass its result as an argument{LOOK}")  # fmt: skip
+        for code, call in self.impure.items():
+            if code in self.codes or code in holdings.codes:  # the standard library's own code runs for the library as well
+                raise Unfit(f"{call}, which may give something else, or do something, at each call; "
+                            f"pass its result as an argument{LOOK}")  # fmt: skip
         vouched = {name for name in holdings.static if isinstance(name, str)}
         for code, line in self.codes.items():
             if code not in holdings.codes and code.co_name not in vouched:
@@ -182,7 +175,7 @@ def state_of(bits: Any) -> bytes:
 
 
 def is_standard(filename: str) -> bool:
-    path = os.path.realpath(filename)
+    path = filename if filename.startswith("<frozen") else os.path.realpath(filename)
     return path.startswith((STANDARD, "<frozen")) and "site-packages" not in path
 
 

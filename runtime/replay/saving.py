@@ -20,10 +20,11 @@ from ..tracing.values import Value, bounds
 from .capture import GUARD, Captured
 from .holdings import Unfit
 
-FORMAT = 1  # of the file; a newer one is refused
+FORMAT = 2  # of the file; another one is refused
 LITERALS = {"int": int, "str": str, "float": float.fromhex, "dtype": np.dtype}
 TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
-PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned")
+PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned", "roots", "looks", "versions",
+         "freeing")  # fmt: skip
 
 
 class Writer:
@@ -89,12 +90,9 @@ class Writer:
                         "tuples, lists and dictionaries")  # fmt: skip
         found = {name: self.tree([list(pair) if type(pair) is tuple else pair for pair in part] if type(part) is list else part)
                  for name, part in ((name, getattr(taken, name)) for name in PLAIN)}  # fmt: skip
-        found["passed"], found["spent"] = [list(pair) for pair in taken.passed.items()], [
-            [self.value(value), text] for value, text in taken.spent.items()
-        ]
-        for name in ("lines", "backward"):
-            found[name] = [[line.name, self.guard(line), self.tree(line.outputs), line.line and list(line.line)]
-                           for line in getattr(taken, name)]  # fmt: skip
+        found["passed"], found["spent"] = [list(pair) for pair in taken.passed.items()], list(map(list, taken.spent.items()))
+        found["lines"] = [[[line.name, self.guard(line), self.tree(line.outputs), line.line and list(line.line)]
+                           for line in part] for part in (taken.lines, *taken.passes)]  # fmt: skip
         return found
 
     def guard(self, line: Instruction) -> Any:
@@ -120,7 +118,7 @@ class Reader:
             if "program.json" not in archive.namelist():
                 raise ValueError(f"load_program: {path} has no program; write one with save() of a compiled function")
             self.document = json.loads(archive.read("program.json"))
-            if self.document["format"] > FORMAT:
+            if self.document["format"] != FORMAT:
                 raise ValueError(f"load_program: {path} was written by gradspec {self.document['gradspec']} in format "
                                  f"{self.document['format']}, and this version reads {FORMAT}; use that version")  # fmt: skip
             count = sum(name.endswith(".npy") for name in archive.namelist())
@@ -173,11 +171,9 @@ class Reader:
         for name in PLAIN:
             setattr(taken, name, self.tree(found[name]))
         taken.passed = {place: number for place, number in found["passed"]}
-        taken.spent = {self.values[value]: text for value, text in found["spent"]}
-        for name in ("lines", "backward"):
-            lines = [Instruction(op, self.arguments(op, arguments), self.tree(outputs), line and tuple(line))
-                     for op, arguments, outputs, line in found[name]]  # fmt: skip
-            setattr(taken, name, lines)
+        taken.spent = {place: text for place, text in found["spent"]}
+        taken.lines, *taken.passes = [[Instruction(op, self.arguments(op, arguments), self.tree(outputs), line and tuple(line))
+                                       for op, arguments, outputs, line in part] for part in found["lines"]]  # fmt: skip
         return taken
 
     def arguments(self, op: str, arguments: Any) -> tuple:

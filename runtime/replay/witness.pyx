@@ -19,7 +19,7 @@ from ..tracing.instructions import CALLBACK, GUARD
 from ..tracing.listening cimport Call, Recorder
 from ..tracing.listening import arrays_in, place
 from ..tracing.values import held_generator
-from ..tracing.values cimport Memory, Value
+from ..tracing.values cimport Memory, Value, values_in
 from .effects import Watched
 from .executed import Draws
 from .holdings import Unfit
@@ -121,7 +121,8 @@ cdef class Witness(Recorder):
 
     cdef int failed(self, Call call, Event event) except -1:
         """The function has caught the error: this call is not like one in which the operator does not fail."""
-        self.caught = f"an error of {call.name} at {place(event.line)} is caught"
+        if not is_of_shapes(call, event):
+            self.caught = f"an error of {call.name} at {place(event.line)} is caught"
         return Recorder.failed(self, call, event)
 
     cdef bint is_outermost(self):
@@ -199,6 +200,14 @@ cdef class Witness(Recorder):
         if event.kind == "draw":
             self.draws.begin(held_generator(event.outputs))
         Recorder.noted(self, event)
+
+
+cdef bint is_of_shapes(Call call, Event event) except -1:
+    """Whether shapes and dtypes alone decide that an operator fails: it reads no indices, and computes sums of products at most."""
+    entry = entry_of(call.name)
+    if entry is None or entry.form not in ("partial", "linear", "multilinear") or isinstance(event.error, ArithmeticError):
+        return False
+    return all([value.dtype.kind in "fc" for value in values_in(call.arguments)])
 
 
 def first_number():

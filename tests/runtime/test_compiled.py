@@ -301,12 +301,14 @@ def test_random_programs(mode):
 def test_random_programs_of_memory_with_many_names():
     outcomes = [run_aliased(seed) for seed in (*range(80), 2624, 2679, 5148, 6690, 20889, 30478)]
     refused = set(outcomes) - {"equal", "nothing"}
-    assert outcomes.count("equal") >= 60
+    assert outcomes.count("equal") >= 40
     assert refused <= {
         "as it is: a write to memory of which the program was given a part, before a guard",
         "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
         "as it is: the call writes to an array that it was given, or holds, as a read-only one as well",
         "as it is: the call writes to memory that it was given and whose place decides where a view begins (as_strided)",
+        "as it is: a result is a view of what the call was given and cannot be taken again: a custom Function or as_strided made it, "
+        "or an index of arrays; return a copy of it",
     }
 
 
@@ -576,7 +578,7 @@ def test_hooks_and_functions():
 def test_a_backward_pass_that_looks_at_values():
     x = gs.tensor(values(), requires_grad=True)
     taken = capture.capture(gs.exp, (x,), {}, [x], Holdings(gs.exp), Weak(()))
-    taken.backward.append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
+    taken.passes[0].append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
     with pytest.raises(RuntimeError, match="backward pass looks at values"):
         Program(taken)
 
