@@ -239,3 +239,10 @@ def test_mpi_executor(tmp_path):
 
     done = started(tmp_path, [*mpiexec(3), sys.executable, "-m", "mpi4py"], MPI)
     assert done.stdout == "equal\n", done.stderr
+
+
+def test_a_loss_that_does_not_pickle_names_the_way_out():
+    for unsent in (lambda params, shard: loss(params, shard), partial(lambda k, params, shard: loss(params, shard), 1)):
+        with pytest.raises(Exception, match="pickle") as caught, ProcessPoolExecutor(1) as executor:
+            value_and_grad(unsent, executor)(PARAMS, shards(2))
+        assert "function at the top of a module" in "".join(caught.value.__notes__)
