@@ -164,8 +164,8 @@ class Step:
                 broken = error
             elif error is not None:
                 if "pickle" in str(error) or isinstance(error, pickle.PicklingError):
-                    error.add_note("distributed.value_and_grad: the loss and the shards are sent to processes; write the loss as a "
-                                   "function at the top of a module, or functools.partial of one, in place of a lambda or a "
+                    error.add_note("distributed.value_and_grad: the loss and the shards are sent to processes; write the loss as "
+                                   "a function at the top of a module, or functools.partial of one, in place of a lambda or a "
                                    "function inside of another, or give an executor of threads")  # fmt: skip
                 raise error
             elif future.done() and not future.cancelled():

@@ -32,8 +32,8 @@ class SparsePlan:
     """How the Jacobian, or the Hessian, of a function is computed from few products: what `sparse_plan` makes.
 
     `plan(*args, **kwargs)` gives the matrix at other arguments of the same shapes, as a `scipy.sparse.csr_array` that has the
-    elements of `pattern`, zeros among them.  It is compared with the function's own product with a random vector: where the pattern
-    does not hold, for it is local or the function has changed, the call raises a ValueError.
+    elements of `pattern`, zeros among them.  It is compared with the function's own product with a random vector: where the
+    pattern does not hold, for it is local or the function has changed, the call raises a ValueError.
 
     Attributes
     ----------
@@ -93,8 +93,7 @@ class SparsePlan:
         taken_apart("sparse plan", self.func, args, kwargs, self.argnums)
         point = Point("sparse plan", self.func, args, kwargs, self.argnums)
         forward = self.substitution or self._by_column.any() or not self._from_rows.size
-        vector = self._vector(point, forward) if compared else None
-        data, product = None, None
+        vector, data, product = self._vector(point, forward) if compared else None, None, None
         if forward:
             products, product = self._products(point, self.columns, True, vector)
             if self.substitution:
@@ -104,7 +103,8 @@ class SparsePlan:
                 data[self._by_column] = products.reshape(-1)[self._from_columns]
         if not self.substitution and self._from_rows.size:
             products, other = self._products(point, self.rows, False, None if forward else vector)
-            data, product = np.zeros(self.pattern.nnz, products.dtype) if data is None else data, other if data is None else product
+            if data is None:
+                data, product = np.zeros(self.pattern.nnz, products.dtype), other
             data[~self._by_column] = products.reshape(-1)[self._from_rows]
         found = csr_array((data, self.pattern.indices.copy(), self.pattern.indptr.copy()), self.pattern.shape)
         if compared:
@@ -140,8 +140,8 @@ class SparsePlan:
                 self._rounding = 2 * largest
                 return
         place = f"{'row' if forward else 'column'} {int(np.argmax(off))} of the {'Hessian' if self.hessian else 'Jacobian'}"
-        raise PatternError(f"sparse plan: the pattern does not hold at these arguments: {place} has an element that is not in it. "
-                           "Make the plan anew with these arguments, or one that holds for all (local=False)")  # fmt: skip
+        raise PatternError(f"sparse plan: the pattern does not hold at these arguments: {place} has an element that is not in "
+                           "it. Make the plan anew with these arguments, or one that holds for all (local=False)")  # fmt: skip
 
     def _products(self, point, groups, forward, vector):
         """A product with the sum of the unit vectors of each group, and one with a vector, if there is one."""

@@ -242,7 +242,8 @@ class Rule(Function):
     def pulled(ctx, leaves, grads, tangents_of, recorded):
         with enable_grad():
             own = union(*leaves, *grads)  # of rows that share a leaf each has a gradient by it
-            zeros = [stood(ops.zeros_like(aligned(leaf, own)), own).requires_grad_(is_variable(leaf)) for leaf in map(asarray, leaves)]
+            tensors = [*map(asarray, leaves)]
+            zeros = [stood(ops.zeros_like(aligned(leaf, own)), own).requires_grad_(is_variable(leaf)) for leaf in tensors]
             variables = leaves if recorded else detached(leaves)
             tangents = tangents_of(rebuild(ctx.form, variables), rebuild(ctx.form, zeros))
             live = [(tangent, grad) for tangent, grad in zip(tangents, grads) if tangent.requires_grad and grad is not None]

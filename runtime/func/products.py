@@ -287,8 +287,8 @@ def _at(caller, func, primals, has_aux=False):
 def _are_several(caller, primals):
     """Whether they are a tuple of arguments.  A list is refused: it holds the arguments in JAX, and may be the only one here."""
     if type(primals) is list:
-        raise CallTypeError(f"{caller}: primals is a list; write a tuple of the arguments, {caller}(f, (x,), (t,)), or ([...],) for "
-                            "one argument that is a list")  # fmt: skip
+        raise CallTypeError(f"{caller}: primals is a list; write a tuple of the arguments, {caller}(f, (x,), (t,)), or ([...],) "
+                            "for one argument that is a list")  # fmt: skip
     return isinstance(primals, tuple)
 
 
