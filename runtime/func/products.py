@@ -80,7 +80,7 @@ def jvp(
     func : callable
         Returns a Tensor or a nest of them.
     primals
-        A tuple holds the arguments of `func`; anything else is its only argument.
+        A tuple holds the arguments of `func`; anything else but a list is its only argument.
     tangents
         Of the form and the shapes of `primals`.
     strict : bool
@@ -110,7 +110,7 @@ def jvp(
     >>> value.item(), slope.item()
     (0.0, 2.0)
     """
-    args = primals if isinstance(primals, tuple) else (primals,)
+    args = primals if _are_several("jvp", primals) else (primals,)
     point = _at("jvp", func, args, has_aux)
     directions = _tangents(point, tangents if isinstance(primals, tuple) else (tangents,))
     outputs, found = pushed(point, directions, 0, strict)
@@ -231,7 +231,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     func : callable
         Returns one real number: a Tensor of one element.
     primals
-        A tuple holds the arguments of `func`; anything else is its only argument.
+        A tuple holds the arguments of `func`; anything else but a list is its only argument.
     tangents
         Of the form and the shapes of `primals`.
 
@@ -246,7 +246,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     >>> gs.func.hvp(lambda x: (x**3).sum(), gs.asarray([1.0, 2.0]), gs.asarray([1.0, 1.0])).tolist()
     [6.0, 12.0]
     """
-    several = isinstance(primals, tuple)
+    several = _are_several("hvp", primals)
     point = _at("hvp", func, primals if several else (primals,))
     directions = _tangents(point, tangents if several else (tangents,))
     with recording():
@@ -282,6 +282,14 @@ def _at(caller, func, primals, has_aux=False):
                             "Tensor or number")  # fmt: skip
     numbers = 0 if len(primals) == 1 else tuple(range(len(primals)))
     return Point(caller, func, primals, None, numbers, has_aux)
+
+
+def _are_several(caller, primals):
+    """Whether they are a tuple of arguments.  A list is refused: it holds the arguments in JAX, and may be the only one here."""
+    if type(primals) is list:
+        raise CallTypeError(f"{caller}: primals is a list; write a tuple of the arguments, {caller}(f, (x,), (t,)), or ([...],) "
+                            "for one argument that is a list")  # fmt: skip
+    return isinstance(primals, tuple)
 
 
 def _tangents(point, tangents):

@@ -36,7 +36,7 @@ cdef class Witness(Recorder):
     there : set of int
         The identities of what there was before the call: a generator that is none of it draws the same numbers at each call.
     placed : set of Value
-        Memory of what was given, in which the numbers of indices say where a view begins.
+        Memory of what was given or is held, in which the numbers of indices say where a view begins.
     draws : Draws
         The generators of random numbers, which only operators may move on.
     """
@@ -100,10 +100,8 @@ cdef class Witness(Recorder):
             self.settle(call, event)
 
     cdef int settle(self, Call call, Event event) except -1:
-        """Where a view of what was given begins may hang on the numbers of indices: those are looked at."""
+        """Where a view begins may hang on the numbers of indices: those are looked at."""
         cdef Value look = call.outputs, value
-        if (look if look.shared is None else look.shared).kind != "input":
-            return 0
         entry = entry_of(call.name)
         if entry is None or entry.view is None:
             return 0
@@ -116,7 +114,8 @@ cdef class Witness(Recorder):
                     value = self.met.known(array)
                     if value is not None and value.kind != "constant":
                         self.root.add(Call("made", GUARD, (value, array.tobytes()), self.line_at(event)))
-                        self.placed.add(look.memory)
+                        if (look if look.shared is None else look.shared).kind != "result":
+                            self.placed.add(look.memory)
         return 0
 
     cdef int failed(self, Call call, Event event) except -1:

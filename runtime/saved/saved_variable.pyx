@@ -172,12 +172,14 @@ cdef SavedList save_inputs(ThreadState* state, tuple values):
 
 
 cdef object slow_index(ThreadState* state, object index, uint32_t* version):
-    """`save_index` of what may be written to: a tensor as an input is, a copy of an array or a list."""
+    """`save_index` of what may be written to: a tensor as an input is, a copy of an array, of a list, or of one number."""
     cdef uint32_t part_version
     cdef SavedList saved
     cdef list parts
     if is_tensor(index):
-        return save_input(state, index, version)
+        if cnp.PyArray_NDIM((<TensorBase> index).array) > 0:
+            return save_input(state, index, version)
+        index = (<TensorBase> index).array  # a number, as it is when nobody listens: what is written later changes none
     if isinstance(index, ndarray):
         return save_input(state, wrap(tell_of_copy(index, (<ndarray> index).copy())), version)
     if type(index) is not list and not (type(index) is tuple and is_mutable(<tuple> index)):

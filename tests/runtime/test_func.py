@@ -506,3 +506,15 @@ def test_functions_that_are_not_linear_have_no_transpose():
                 func.linear_transpose(function, np.zeros(3, dtype))
     with pytest.raises(TypeError, match="argument 0"):
         func.linear_transpose(lambda x: 2 * x, np.zeros(3, int))
+
+
+@pytest.mark.parametrize("transform", ["jvp", "hvp"])
+def test_a_list_in_the_place_of_the_tuple_of_arguments_is_refused(transform):
+    """It holds the arguments in JAX; as the only one it would be stacked."""
+    x, call = gs.asarray([1.0, 2.0]), getattr(gs.func, transform)
+    f = (lambda x: gs.sin(x).sum()) if transform == "hvp" else gs.sin
+    with pytest.raises(TypeError, match=rf"{transform}: primals is a list; write a tuple"):
+        call(f, [x], [x])
+    g = lambda nest: (nest[0] * gs.sin(nest[1])).sum()  # noqa: E731
+    found = call(g, ([x, x],), ([x, x],))
+    assert len(found) == (2 if transform == "jvp" else 1)
