@@ -53,6 +53,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     ([3.0, 3.0], 3.0)
     """
     point = _at("vjp", func, primals, has_aux)
+    enabled, point.enabled = point.enabled, True  # a product may be asked for outside of the no_grad that is around this call
     with recording():
         outputs = point.record()
         edges, roots = point.edges(), roots_of(outputs)
@@ -66,8 +67,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
             found = filled(gradients(roots, edges, vectors, recorded, True), point.values)
             return point.nest([value if kept else without_history(value) for value in found], point.inputs_form)
 
-    value = point.result(outputs, form)
-    return (value, pullback, point.auxiliary()) if has_aux else (value, pullback)
+    return _with_product(point, outputs, enabled, pullback, has_aux)
 
 
 def jvp(
@@ -145,6 +145,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     (1.0, 2.0)
     """
     point = _at("linearize", func, primals, has_aux)
+    enabled, point.enabled = point.enabled, True  # as in vjp
     with recording():
         outputs = point.record()
         cotangents, found = transposed(outputs, point.values)
@@ -161,8 +162,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
             values = push_transposed(outputs, edges, found, directions, recorded, True)
             return point.nest([value if kept else without_history(value) for value in values], form)
 
-    value = point.result(outputs, form)
-    return (value, derivative, point.auxiliary()) if has_aux else (value, derivative)
+    return _with_product(point, outputs, enabled, derivative, has_aux)
 
 
 def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[..., Any]:
@@ -302,6 +302,16 @@ def _tangents(point, tangents):
         raise CallTypeError(f"{point.caller}: Expected primals and tangents to have the same python structure: expected {count} "
                             f"tangents, one for each argument, got {len(tangents)}")  # fmt: skip
     return point.vector(tangents, point.inputs, point.inputs_form, "tangents")
+
+
+def _with_product(point, outputs, enabled, product, has_aux):
+    """What a function returned, without a graph where recording was not `enabled`; the products decide for themselves."""
+    connected = point.kept
+    point.enabled, point.kept = enabled, connected and enabled
+    value = point.result(outputs, point.outputs_form)
+    found = (value, product, point.auxiliary()) if has_aux else (value, product)
+    point.kept = connected
+    return found
 
 
 def _keeps(point, vectors, enabled):

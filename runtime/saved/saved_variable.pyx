@@ -24,6 +24,7 @@ from ..core.tensor cimport (
     FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter,
     is_tensor, wrap,
 )
+from .modes cimport unrecorded
 from .view cimport base_of, replayed, steps_of
 
 cnp.import_array()
@@ -66,10 +67,10 @@ cdef class SavedVariable:
     cdef pack(self, pack_hook, unpack_hook):
         cdef TensorBase shown = self.variable
         cdef uint32_t version
-        if shown is None or shown.flags & REQUIRES_GRAD:
+        if shown is None or shown.array is not self.array or shown.flags & TANGENT:
             shown = wrap(self.array)
         version = shown.version()
-        self.packed = pack_hook(shown)
+        self.packed = unrecorded(pack_hook, shown)
         if shown.version() != version:
             raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
                                "pack hook can not be modified by in-place operations")

@@ -51,7 +51,7 @@ class SplineFilter(Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple, x: Any, order: int, axis: int, mode: str) -> Any:
-        return SplineFilter.apply(x, order, axis % (x.ndim - 1) + 1, mode), 0
+        return SplineFilter.apply(ops.moveaxis(x, in_dims[0], 0), order, axis % (x.ndim - 1) + 1, mode), 0
 
 
 def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror") -> Any:

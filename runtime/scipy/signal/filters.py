@@ -50,8 +50,9 @@ class AllPole(Function):
     @staticmethod
     def vmap(info: Any, in_dims: tuple, a: Any, v: Any) -> Any:
         if in_dims[0] is None:
-            return AllPole.apply(a, v), 0
-        rows = [AllPole.apply(a[i], v if in_dims[1] is None else v[i]) for i in range(info.batch_size)]
+            return AllPole.apply(a, ops.moveaxis(v, in_dims[1], 0)), 0
+        rows = [AllPole.apply(ops.select(a, in_dims[0], i), v if in_dims[1] is None else ops.select(v, in_dims[1], i))
+                for i in range(info.batch_size)]  # fmt: skip
         return ops.stack(rows), 0
 
 
