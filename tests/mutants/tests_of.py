@@ -222,7 +222,7 @@ ELSEWHERE = {
     "runtime/nn/modules/dropout.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/modules/embedding.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/modules/held.py": ["tests/runtime/test_modules.py"],
-    "runtime/nn/modules/hooks.py": ["tests/runtime/test_modules.py"],
+    "runtime/nn/modules/hooks.py": ["tests/runtime/test_module_hooks.py", "tests/runtime/test_modules.py"],
     "runtime/nn/modules/linear.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/modules/losses.py": ["tests/runtime/test_layers_of_nn.py"],
     "runtime/nn/modules/module.py": ["tests/runtime/test_modules.py"],
