@@ -212,7 +212,7 @@ ELSEWHERE = {
     "runtime/methods/numpy_ranges.py": ["tests/runtime/test_ranges.py"],
     "runtime/methods/numpy_universal.py": ["tests/runtime/test_numpy_protocol.py"],
     "runtime/methods/pytorch_tensor.pyx": ["tests/runtime/test_typed.py"],
-    "runtime/nn/attention.py": ["tests/runtime/test_pieces.py"],
+    "runtime/nn/attention.py": ["tests/runtime/test_attention.py", "tests/runtime/test_pieces.py"],
     "runtime/nn/bags.py": ["tests/runtime/test_pieces.py"],
     "runtime/nn/connectionist.py": ["tests/runtime/test_sequences.py"],
     "runtime/nn/modules/activation.py": ["tests/runtime/test_layers_of_nn.py"],
