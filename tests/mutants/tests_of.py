@@ -332,7 +332,7 @@ ELSEWHERE = {
     "runtime/scipy/ndimage/edges.py": ["tests/runtime/test_scipy_ndimage.py"],
     "runtime/scipy/ndimage/filters.py": ["tests/runtime/test_scipy_ndimage.py"],
     "runtime/scipy/ndimage/fourier.py": ["tests/runtime/test_scipy_ndimage.py"],
-    "runtime/scipy/ndimage/interpolation.py": ["tests/runtime/test_scipy_ndimage.py"],
+    "runtime/scipy/ndimage/interpolation.py": ["tests/runtime/test_scipy_ndimage.py", "tests/runtime/test_windows_beside_scipy.py"],
     "runtime/scipy/ndimage/measurements.py": ["tests/runtime/test_scipy_ndimage.py"],
     "runtime/scipy/ndimage/ranks.py": ["tests/runtime/test_scipy_ndimage.py"],
     "runtime/scipy/ndimage/windows.py": ["tests/runtime/test_scipy_ndimage.py"],
