@@ -123,9 +123,12 @@ def multi_head_attention_forward(
     mask = None
     if attn_mask is not None:
         mask = asarray(attn_mask)
+        _check_shape(name, "attn_mask", mask, (count, keys - further), (batch * num_heads, count, keys - further))
         mask = ops.reshape(mask, (batch, num_heads, count, keys - further)) if mask.ndim == 3 else mask
     if key_padding_mask is not None:
-        padded = ops.reshape(asarray(key_padding_mask), (batch, 1, 1, keys - further))
+        padded = asarray(key_padding_mask)
+        _check_shape(name, "key_padding_mask", padded, (keys - further,) if single else (batch, keys - further))
+        padded = ops.reshape(padded, (batch, 1, 1, keys - further))
         mask = padded if mask is None else _joined(mask, padded, q.dtype)
     if mask is not None and further:  # the function's own keys are never masked
         mask = ops.pad(mask, ((0, 0),) * (mask.ndim - 1) + ((0, further),))
@@ -148,6 +151,11 @@ def multi_head_attention_forward(
         told = ops.mean(shares, 1) if average_attn_weights else shares
         told = told[0] if single else told
     return y[:, 0] if single else y, told
+
+
+def _check_shape(name: str, argument: str, mask: Tensor, *shapes: tuple[int, ...]) -> None:
+    if tuple(mask.shape) not in shapes:
+        raise ValueError(f"{name}: {argument} must have the shape {' or '.join(map(str, shapes))}, got {tuple(mask.shape)}")
 
 
 def _joined(one: Tensor, other: Tensor, dtype: Any) -> Tensor:

@@ -308,5 +308,5 @@ def test_an_instance_norm_without_factors_takes_any_number_of_channels():
     np.testing.assert_array_equal(y, nn.InstanceNorm1d(5)(x))
     with pytest.warns(UserWarning, match="size at dim=0 is 5"):
         nn.InstanceNorm1d(3)(x[0])
-    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="running_mean"):
+    with pytest.warns(UserWarning), pytest.raises(ValueError, match="running_mean"):
         nn.InstanceNorm1d(3, track_running_stats=True)(x)

@@ -167,8 +167,8 @@ class _InstanceNorm(_Norm):
             where = f"input's size at dim={int(not single)}"
             if self.affine:
                 raise ValueError(f"expected {where} to match num_features ({self.num_features}), but got: {x.shape[not single]}.")
-            warnings.warn(f"{where} is {x.shape[not single]}, num_features {self.num_features}, which is not used because affine=False",
-                          stacklevel=3)  # fmt: skip
+            warnings.warn(f"{where} is {x.shape[not single]}, num_features {self.num_features}, which is not used because "
+                          "affine=False", stacklevel=3)  # fmt: skip
         y = F.instance_norm(x[None] if single else x, self.running_mean, self.running_var, self.weight, self.bias,
                             self.training or not self.track_running_stats, self.momentum or 0.0, self.eps)  # fmt: skip
         return y[0] if single else y
