@@ -28,7 +28,7 @@ from ...special import (
 from ...support.dispatch import ops
 from ..ratios import log1p_ratio
 from .continuous import Continuous
-from .tails import existing, from_raw, softplus
+from .tails import existing, from_raw, modulus, softplus
 from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, nan, pi
 
 POSITIVE = (0.0, inf)
@@ -152,7 +152,7 @@ def _folded(x, c):
 genhalflogistic = Continuous(
     "genhalflogistic", "c", doc="Generalised half-logistic distribution.", support=lambda c: (0.0, 1 / c),
     logpdf=lambda x, c: log2 + log(_folded(x, c)) - log1p(-c * x) - 2 * log1p(_folded(x, c)),
-    cdf=lambda x, c: (1 - _folded(x, c)) / (1 + _folded(x, c)), sf=lambda x, c: 2 * _folded(x, c) / (1 + _folded(x, c)),
+    cdf=lambda x, c: ops.tanh(x * log1p_ratio(-c * x) / 2), sf=lambda x, c: 2 * _folded(x, c) / (1 + _folded(x, c)),
     ppf=lambda q, c: -expm1(c * (log1p(-q) - log1p(q))) / c,
     entropy=lambda c: 2 - (2 * c + 1) * log2,
 )  # fmt: skip
@@ -262,10 +262,11 @@ powerlognorm = Continuous(
 loglaplace = Continuous(
     "loglaplace", "c", doc="Log-Laplace distribution.", support=POSITIVE,
     logpdf=lambda x, c: log(c / 2) - log(x) - c * abs(log(x)),
-    cdf=lambda x, c: where(x < 1, exp(-c * abs(log(x))) / 2, 1 - exp(-c * abs(log(x))) / 2),
-    logcdf=lambda x, c: where(x < 1, c * log(x) - log2, log1p(-exp(-c * abs(log(x))) / 2)),
-    logsf=lambda x, c: where(x > 1, -c * log(x) - log2, log1p(-exp(-c * abs(log(x))) / 2)),
-    ppf=lambda q, c: exp(where(q < 0.5, log(2 * q), -log(2 * (1 - q))) / c), entropy=lambda c: log(2 / c) + 1,
+    cdf=lambda x, c: where(x < 1, exp(-c * modulus(log(x))) / 2, 1 - exp(-c * modulus(log(x))) / 2),
+    logcdf=lambda x, c: where(x < 1, c * log(x) - log2, log1p(-exp(-c * modulus(log(x))) / 2)),
+    logsf=lambda x, c: where(x < 1, log1p(-exp(-c * modulus(log(x))) / 2), -c * log(x) - log2),
+    ppf=lambda q, c: exp(where(q < 0.5, log(2 * q), -log(2 * (1 - q))) / c),
+    isf=lambda q, c: exp(where(q < 0.5, -log(2 * q), log(2 * (1 - q))) / c), entropy=lambda c: log(2 / c) + 1,
     stats=lambda c: powers(lambda k: 1 / (1 - square(where(c > k, k / c, 0.5))), lambda k: c > k),
 )  # fmt: skip
 
