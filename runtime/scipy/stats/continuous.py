@@ -25,20 +25,18 @@ def _negative(formula: Formula) -> Formula:
     return lambda y, *shapes: -formula(y, *shapes)
 
 
-def _zero(orders: Any, arguments: list[Any]) -> Any:
-    """0, whose derivatives beyond some order are NaN."""
+def _zero(orders: Any, y: Any) -> Any:
+    """0, whose derivatives in y beyond some order are NaN."""
 
     @custom_jvp
-    def zero(arguments: Any) -> Any:
+    def zero(y: Any) -> Any:
         return ops.zeros_like(orders)
 
     @zero.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
-        (arguments,), (tangents,) = primals, tangents
-        slope = ops.where(orders > 0, _zero(orders - 1, arguments), math.nan)
-        return zero(arguments), sum([slope * tangent for tangent in tangents if not is_zero(tangent)], ops.zeros_like(orders))
+        return zero(*primals), ops.where(orders > 0, _zero(orders - 1, *primals), math.nan) * tangents[0]
 
-    return zero(list(arguments))
+    return zero(y)
 
 
 class Continuous(Distribution):
@@ -51,10 +49,14 @@ class Continuous(Distribution):
     slopes : callable, optional
         Of a number and the shape parameters, where no probability is stated and SciPy gives its value: the derivative of the
         `cdf` by each parameter; None for one without a formula.
+    estimates : callable, optional
+        Of data, `loc` and `scale`, either of which may be None: both, of the greatest likelihood.  For a family without shape
+        parameters whose likelihood has its greatest value at a corner, which no gradient describes.
     """
 
-    def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, **stated: Any) -> None:
-        self._slopes = slopes
+    def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, estimates: Formula | None = None,
+                 **stated: Any) -> None:  # fmt: skip
+        self._slopes, self._estimates = slopes, estimates
         if symmetric:
             for name, other in (("cdf", "sf"), ("sf", "cdf"), ("logcdf", "logsf"), ("logsf", "logcdf")):
                 if name in stated:
@@ -138,7 +140,8 @@ class Continuous(Distribution):
         others are NaN.
         """
         formula, inside = self._formulas["pdf"], self._inside(ends)
-        size = ops.where(y == ends[0], 1, -1) * 1e-6 * abs(y - inside)
+        left = y == ends[0]
+        size = ops.where(left, 1, -1) * 1e-6 * abs(y - inside)
         constants = [stop_gradient(shape) for shape in shapes]
         place = stop_gradient(y + size)
         slope = jvp(lambda y: self._formulas["logpdf"](y, *constants), (place,), (ops.ones_like(place),))[1]
@@ -146,7 +149,7 @@ class Continuous(Distribution):
         whole = at & (abs(power - ops.round(power)) < 1e-4) & (power < 2.5)
         near = sum(factor * formula(ops.where(whole, y + k * size, inside), *shapes) for k, factor in ((1, 3), (2, -3), (3, 1)))
         orders = ops.where(at & ~whole, ops.where(power > 2, 2.0, ops.where(power > 1, 1.0, 0.0)), math.inf)
-        found = ops.where(whole, near - stop_gradient(near), _zero(orders, [y, *shapes]))
+        found = ops.where(whole, near - stop_gradient(near), _zero(orders, y - ops.where(left, *ends)))
         return ops.where(at, found, formula(ops.where(at, inside, y), *shapes))
 
     def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
@@ -272,8 +275,9 @@ class Continuous(Distribution):
         Notes
         -----
         The search follows exact gradients from SciPy's first guess, and is SciPy's own where they lead nowhere: where the
-        greatest likelihood stands at the edge of the support, as of `uniform`.  A derivative in the data is that of the solution
-        of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.
+        greatest likelihood stands at the edge of the support, as of `pareto`.  A derivative in the data is that of the solution
+        of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.  The estimates of `laplace`, `expon` and
+        `uniform` are order statistics and means, and move as these do.
 
         Examples
         --------

@@ -36,6 +36,7 @@ from ...special import (
     gammaincc,
     gammaincinv,
     gammaln,
+    i0,
     i0e,
     i1e,
     k1e,
@@ -80,12 +81,19 @@ logistic = Continuous(
     logpdf=lambda x: -modulus(x) - 2 * log1p(exp(-modulus(x))), cdf=ops.sigmoid, logcdf=lambda x: -softplus(-x), ppf=logit,
     stats=lambda: (0.0, pi**2 / 3, 0.0, 1.2), entropy=lambda: 2.0,
 )  # fmt: skip
+
+
+def _laplace_estimates(data, loc, scale):
+    loc = ops.median(data) if loc is None else loc
+    return loc, ops.mean(abs(data - loc)) if scale is None else scale
+
+
 laplace = Continuous(
     "laplace", doc="Laplace distribution.", symmetric=True,
     logpdf=lambda x: -log2 - abs(x), cdf=lambda x: where(x < 0, exp(-modulus(x)) / 2, 1 - exp(-modulus(x)) / 2),
     logcdf=lambda x: where(x < 0, x - log2, log1p(-exp(-modulus(x)) / 2)),
     ppf=lambda q: where(q > 0.5, -log(2 * (1 - q)), log(2 * q)),
-    stats=lambda: (0.0, 2.0, 0.0, 3.0), entropy=lambda: log2 + 1,
+    stats=lambda: (0.0, 2.0, 0.0, 3.0), entropy=lambda: log2 + 1, estimates=_laplace_estimates,
 )  # fmt: skip
 gumbel_r = Continuous(
     "gumbel_r", doc="Right-skewed Gumbel distribution, of greatest values.",
@@ -122,13 +130,13 @@ def _t_odds(x, df):
 
 def _t_tail(x, df):
     """log(cdf) of Student's t; around 0, where the incomplete beta function ends, by the cdf itself."""
-    near, middle = (x >= -1) & (x < 0), where((x >= -1) & (x < 0), x, -0.5)
-    x = where(near, -2.0, x)
-    far = abs(x) > 1e100
-    left = log_betainc(df / 2, 0.5 + 0 * df, df / (df + square(where(far, 0.0, x))))
-    left = where(far, -df / 2 * _t_odds(x, df) - log(df / 2) - betaln(df / 2, 0.5), left) - log2
-    right = x >= 0
-    return where(near, log(stdtr(df, middle)), where(right, log1p(-stdtr(df, -where(right, x, 0.0))), left))
+    tail, right = x < -1, x >= 0
+    away = where(tail, x, -2.0)
+    far = away < -1e100
+    left = log_betainc(df / 2, 0.5 + 0 * df, df / (df + square(where(far, 0.0, away))))
+    left = where(far, -df / 2 * _t_odds(away, df) - log(df / 2) - betaln(df / 2, 0.5), left) - log2
+    near = where(right, log1p(-stdtr(df, -where(right, x, 0.0))), log(stdtr(df, where(tail | right, -0.5, x))))
+    return where(tail, left, near)
 
 
 t = Continuous(
@@ -273,9 +281,17 @@ powernorm = Continuous(
     logpdf=lambda x, c: log(c) + log_gauss(x) + (c - 1) * log_ndtr(-x), logsf=lambda x, c: c * log_ndtr(-x),
     ppf=lambda q, c: -ndtri(exp(log1p(-q) / c)), isf=lambda q, c: -ndtri(exp(log(q) / c)),
 )  # fmt: skip
+
+
+def log_i0e(z):
+    """log(i0e(z)) of z that are not negative; i0e is even, and has a corner at 0."""
+    near = z < 1
+    return where(near, log(i0(where(near, z, 0.0))) - z, log(i0e(where(near, 1.0, z))))
+
+
 _circle = {
-    "logpdf": lambda x, k: k * (cos(x) - 1) - LOG_2PI - log(i0e(k)),
-    "entropy": lambda k: k * (1 - i1e(k) / i0e(k)) + LOG_2PI + log(i0e(k)),
+    "logpdf": lambda x, k: k * (cos(x) - 1) - LOG_2PI - log_i0e(k),
+    "entropy": lambda k: k * (1 - i1e(k) / i0e(k)) + LOG_2PI + log_i0e(k),
     "stats": lambda k: (0 * k, None, 0 * k, None),
     "domain": lambda k: k >= 0,
 }
