@@ -137,7 +137,7 @@ class Continuous(Distribution):
         """A density that is 0 at an end of the support, with derivatives: it rises as a power there, which `logpdf` beside says.
 
         The derivatives below that power are 0.  Of the powers 1 and 2 they are extrapolated from three places beside the end.  All
-        others are NaN.
+        others are NaN, and second ones of a family with shape parameters, for the power may change with these.
         """
         formula, inside = self._formulas["pdf"], self._inside(ends)
         left = y == ends[0]
@@ -146,10 +146,14 @@ class Continuous(Distribution):
         place = stop_gradient(y + size)
         slope = jvp(lambda y: self._formulas["logpdf"](y, *constants), (place,), (ops.ones_like(place),))[1]
         power = slope * size
+        over = y - ops.where(left, *ends)
         whole = at & (abs(power - ops.round(power)) < 1e-4) & (power < 2.5)
-        near = sum(factor * formula(ops.where(whole, y + k * size, inside), *shapes) for k, factor in ((1, 3), (2, -3), (3, 1)))
+        places = [ops.where(whole, stop_gradient(y + k * size) + over, stop_gradient(inside)) for k in (1, 2, 3)]
+        near = sum(factor * formula(place, *constants) for factor, place in zip((3, -3, 1), places))
         orders = ops.where(at & ~whole, ops.where(power > 2, 2.0, ops.where(power > 1, 1.0, 0.0)), math.inf)
-        found = ops.where(whole, near - stop_gradient(near), _zero(orders, y - ops.where(left, *ends)))
+        found = ops.where(whole, near - stop_gradient(near), _zero(orders, over))
+        for shape in shapes:
+            found = found + _zero(ops.where(whole, 1.0, math.inf), over + shape)
         return ops.where(at, found, formula(ops.where(at, inside, y), *shapes))
 
     def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:

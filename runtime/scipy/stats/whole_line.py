@@ -185,7 +185,7 @@ def _gennorm_logcdf(x, b):
 
 gennorm = Continuous(
     "gennorm", "beta", doc="Generalised normal distribution.", symmetric=True,
-    logpdf=lambda x, b: log(b / 2) - gammaln(1 / b) - abs(x) ** b,
+    logpdf=lambda x, b: log(b / 2) - gammaln(1 / b) - modulus(x) ** b,
     cdf=_gennorm_cdf, logcdf=_gennorm_logcdf,
     stats=lambda b: (0 * b, exp(gammaln(3 / b) - gammaln(1 / b)), 0 * b,
                      exp(gammaln(5 / b) + gammaln(1 / b) - 2 * gammaln(3 / b)) - 3),
