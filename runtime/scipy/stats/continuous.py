@@ -279,7 +279,7 @@ class Continuous(Distribution):
         Notes
         -----
         The search follows exact gradients from SciPy's first guess, and is SciPy's own where they lead nowhere: where the
-        greatest likelihood stands at the edge of the support, as of `pareto`.  A derivative in the data is that of the solution
+        greatest likelihood stands at the edge of the support, as of `halfnorm`.  A derivative in the data is that of the solution
         of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.  The estimates of `laplace`, `expon` and
         `uniform` are order statistics and means, and move as these do.
 
