@@ -165,14 +165,13 @@ def test_lengths(name):
                 assert not found[2:, :2].any(), mode
 
 
-@pytest.mark.parametrize("name", LENGTHS)
+@pytest.mark.parametrize("name", [name for name in LENGTHS if name != "third"])  # whose slope is a product, the factor 0 of which moves
 def test_a_length_that_does_not_count(name):
     """What a constant keeps out is a number, in reverse mode over either mode that gives a gradient."""
     length = LENGTHS[name]
     for f in (lambda x: length(x)[1:].sum(), lambda x: (length(x) * np.array([0.0, 1.0, 1.0])).sum()):
         for outer in (func.jacfwd, func.jacrev):
-            if name != "third" or outer is func.jacrev:  # whose cotangent is multiplied by what moves
-                assert np.isfinite(array(outer(func.grad(f))(ROWS))).all()
+            assert np.isfinite(array(outer(func.grad(f))(ROWS))).all()
 
 
 @pytest.mark.parametrize("name", ["cdist", "hypot", "norm"])
