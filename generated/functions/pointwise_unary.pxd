@@ -110,8 +110,8 @@ cdef class ExpBackward(Node):
     cdef readonly uint32_t version_y
 
 cdef class Exp2Backward(Node):
-    cdef public object saved_y, saved_x
-    cdef readonly uint32_t version_y, version_x
+    cdef public object saved_x
+    cdef readonly uint32_t version_x
 
 cdef class Expm1Backward(Node):
     cdef public object saved_x
