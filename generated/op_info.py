@@ -327,7 +327,7 @@ OPS = (
         node='DivideOrNanBackward', samples=BINARY, examples=(('f([3.0, 0.0, 2.0], [2.0, 0.0, 0.0])', '[1.5, 0, nan]'),),
         kinks=(('f(0.0, 0.0)', 'nan, nan'), ('f(2.0, 0.0)', 'nan, nan'),)),
     OpInfo('_divide_or_zero', 'pointwise_binary', '_divide_or_zero(a, b) -> y', 'vjp_jvp', 'float', domain='b != 0',
-        arguments=(('a', 'Array', None, False), ('b', 'Array', None, False),), inputs=('a', 'b'), saved=('b', 'a'),
+        arguments=(('a', 'Array', None, False), ('b', 'Array', None, False),), inputs=('a', 'b'), saved=('b', 'y'),
         node='DivideOrZeroBackward', samples=BINARY, kinks=(('f(0.0, 0.0)', 'nan, nan'), ('f(2.0, 0.0)', 'nan, nan'),)),
     OpInfo('divmod', 'pointwise_binary', 'divmod(a, b) -> quotient, rest', 'composite', 'real', numpy=('divmod',),
         result_dtypes=('given', 'given'), domain='abs(b) > 0.25 and abs(a / b - round(a / b)) > 0', variants=('function',),

@@ -49,8 +49,8 @@ cdef class DivideOrNanBackward(Node):
     cdef readonly uint32_t version_b, version_y
 
 cdef class DivideOrZeroBackward(Node):
-    cdef public object saved_b, saved_a
-    cdef readonly uint32_t version_b, version_a
+    cdef public object saved_b, saved_y
+    cdef readonly uint32_t version_b, version_y
 
 cdef class FloorDivideBackward(Node):
     pass

@@ -519,16 +519,16 @@ cdef class DivideOrNanBackward(Node):
         self.released, self.saved_b, self.saved_y = True, None, None
 
 
-cdef Program divide_or_zero_grad_b = Program("a, b, grad -> grad_b", """
-    grad_b = multiply(negative(conj(_divide_or_nan(a, b))), _divide_or_nan(grad, conj(b)))""")
+cdef Program divide_or_zero_grad_b = Program("y, grad, b -> grad_b", """
+    grad_b = multiply(negative(conj(y)), _divide_or_nan(grad, conj(b)))""")
 
 cdef class DivideOrZeroBackward(Node):
     """_divide_or_zero(a, b) -> y
 
     grad_a = _divide_or_nan(grad, conj(b))
-    grad_b = -conj(_divide_or_nan(a, b)) * _divide_or_nan(grad, conj(b))
+    grad_b = -conj(y) * _divide_or_nan(grad, conj(b))
     """
-    saves = ("b", "a")
+    saves = ("b", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_b = None
@@ -536,8 +536,8 @@ cdef class DivideOrZeroBackward(Node):
         if wanted_ & 1:
             grad_a = forward__divide_or_nan(grad, forward_conj(b))
         if wanted_ & 2:
-            a = saved_array(self, self.saved_a, self.version_a, "a")
-            grad_b = divide_or_zero_grad_b.run((a, b, grad))
+            y = saved_array(self, self.saved_y, self.version_y, "y")
+            grad_b = divide_or_zero_grad_b.run((y, grad, b))
         return grad_a, grad_b
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -546,8 +546,8 @@ cdef class DivideOrZeroBackward(Node):
         if wanted_ & 1:
             grad_a = ops._divide_or_nan(grad, conj_of(b))
         if wanted_ & 2:
-            a = saved_tensor(self, self.saved_a, self.version_a, "a")
-            grad_b = -conj_of(ops._divide_or_nan(a, b)) * ops._divide_or_nan(grad, conj_of(b))
+            y = saved_tensor(self, self.saved_y, self.version_y, "y")
+            grad_b = -conj_of(y) * ops._divide_or_nan(grad, conj_of(b))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):
@@ -557,7 +557,7 @@ cdef class DivideOrZeroBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_b, self.saved_a = True, None, None
+        self.released, self.saved_b, self.saved_y = True, None, None
 
 
 cdef class FloorDivideBackward(Node):

@@ -698,13 +698,13 @@ cdef object op__divide_or_zero(object a, object b):
         node_ = DivideOrZeroBackward.__new__(DivideOrZeroBackward)
         connect_two(node_, state_, a, b)
         node_.saved_b = save_input(state_, b, &node_.version_b)
-        if node_.needs(1):
-            node_.saved_a = save_input(state_, a, &node_.version_a)
 
     y = wrap_forward(forward__divide_or_zero(array_of(a), array_of(b)))
 
     if node_ is not None:
         set_history(y, node_, 0)
+        if node_.needs(1):
+            node_.saved_y = save_output(y)
     if state_.flags & DUAL and (has_tangent(a) or has_tangent(b)):
         push_whole(jvp__divide_or_zero, jvp__divide_or_zero, False, (y,), (a, b))
     return y
