@@ -259,7 +259,7 @@ describe({
     "xlogy": docstring(
         'a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n'
-        'dy/db = where(none, _divide_or_zero(a, b), a / where(none, 1, b))\n'
+        'dy/db = where(none, _divide_or_zero(where(none, a, 0), b), a / where(none, 1, b))\n'
         'where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)\n'
         'where base = known if b.dtype == y.dtype else astype(known, y.dtype)\n' 'where none = (a == 0) & (b == 0)',
         examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n' 'tensor([0.        , 2.19722458])'),

@@ -1862,7 +1862,7 @@ cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
         none = (a == 0) & (b == 0)
     y_t = None if a_t is None else a_t * ops.log(base)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(none, ops._divide_or_zero(a, b), a / ops.where(none, 1, b)))
+        y_t = plus(y_t, b_t * ops.where(none, ops._divide_or_zero(ops.where(none, a, 0), b), a / ops.where(none, 1, b)))
     return (y_t,)
 
 cdef object op_xlogy_(object a, object b):
