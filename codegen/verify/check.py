@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import ErrorList
 from ..package import Package
+from ..rules.calls import ops_of, reached
 from ..spec.formula import calls_in
 from ..spec.limits import memory
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
@@ -31,20 +32,21 @@ from .forms import one_rank, other_axes, other_ranks, other_shapes
 from .laws import MOST, check_laws, kind_of
 from .numeric import TOLERANCE, Value
 from .passed import Passed
+from .points import check_points
 from .promises import check_generators, check_integers, check_promises
 from .stated import check_stated
-from .tried import check_tried
+from .tried import check_shown, check_tried
 
 Progress = Callable[[int, int, str], None]
 
 
 def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None, kernels: ModuleType | None = None,
           integers: bool = True, passed: Passed | None = None, errors: ErrorList | None = None,
-          names: Collection[str] | None = None) -> list[str]:  # fmt: skip
+          names: Collection[str] | None = None, shown: bool = False) -> list[str]:  # fmt: skip
     """Checks an analysed spec, or some of its entries; returns those that are unproved, for want of kernels as they are written.
 
     Refusals are raised together, or added to `errors`.  `integers` says whether an entry for floats is held to what it makes of
-    integers too; what holds in `passed` is left out.
+    integers too, `shown` whether each function needs an example; what holds in `passed` is left out.
     """
     evaluator = Evaluator(spec, Package.at(place), kernels)
     given, errors = errors, ErrorList(spec.file, spec.source, spec.further) if errors is None else errors
@@ -55,15 +57,25 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
                 progress(done, len(ops), op.name)
             before, deferred = len(errors.errors), evaluator.deferred(op)
             if not deferred and (passed is None or not passed.holds(op)):
-                check_op(op, evaluator, errors, integers)
+                check_op(op, evaluator, errors, integers, shown)
                 if len(errors.errors) == before:
                     deferred = evaluator.defers_rules(op) or passed is not None and passed.unbuilt(op)
                     if passed is not None and not deferred:
                         passed.note(op)
             unproved += [op.name] * deferred
+    _rank(errors, evaluator)
     if given is None:
         errors.raise_if_any()
     return unproved
+
+
+def _rank(errors: ErrorList, evaluator: Evaluator) -> None:
+    """Puts what is wrong with an operator before what is wrong with its callers; two that call each other stand as in the file."""
+    wrong = {error.op for error in errors.errors} & evaluator.ops.keys()
+    calls = {name: reached(name, lambda other: ops_of(evaluator.ops[other]) & evaluator.ops.keys()) for name in wrong}
+    for error in errors.errors:
+        if error.op in wrong:
+            error.rank = sum(error.op not in calls[other] for other in calls[error.op] & wrong)
 
 
 @contextlib.contextmanager
@@ -74,7 +86,7 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False) -> None:
+def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False, shown: bool = False) -> None:
     """Adds to `errors` what is wrong with one op."""
     report = Report(op, errors, evaluator.record)
     evaluator.record.clear()
@@ -87,6 +99,10 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = F
         if integers:
             check_integers(op, evaluator, report)
         check_laws(op, evaluator, report, calls)
+        with contextlib.suppress(Stop):
+            check_points(op, evaluator, report, calls)
+        if shown:
+            check_shown(op, evaluator, errors, calls)
 
 
 def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:
