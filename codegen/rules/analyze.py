@@ -155,14 +155,13 @@ class _OpAnalysis:
 
     def check_taken(self) -> None:
         """A function or method must not stand in the place of what is written by hand, but for a function around it."""
-        op, public, attributes = self.op, self.library.public, self.library.attributes
+        op, held = self.op, self.library.attributes
         spellings = {op.name, *op.aliases} if {"method", "property"} & {*op.variants} else set()
+        public = self.library.public - {name for name in self.library.around if name.rpartition(".")[2] == op.name}
         for claim in claims(op):
-            around = claim.name in self.library.around and claim.name.rpartition(".")[2] == op.name
-            found = [f"gradspec.{claim.name}"] if claim.name in public and not around and is_function(op, claim.name) else []
-            if claim.name in attributes and (claim.name in spellings or claim.key == "variants"):
-                found += [f"a tensor's .{claim.name}"]
-            for what in found:
+            is_method = claim.name in spellings or claim.key == "variants"
+            found = [f"gradspec.{claim.name}"] if claim.name in public and is_function(op, claim.name) else []
+            for what in found + [f"a tensor's .{claim.name}"] * (is_method and claim.name in held):
                 self.errors.add(f"{what} is something else already", claim.at, op.name, claim.key)
 
     def _check_forward(self) -> None:

@@ -49,7 +49,8 @@ class CallReader(Pairs):
             message = f"{call.source} is there already, by the shape or by another line: leave it out"
             if not call.is_of(op) and at.line < op.location.line:  # the family's samples, which other entries need
                 at = max(op.location, op.places["shape"], key=lambda place: place.line)
-                message = f"{call.source} comes by the shape and by the samples of the family: write the entry's own, samples: [only, ...]"
+                own = "write the entry's own, samples: [only, ...]"
+                message = f"{call.source} comes by the shape and by the samples of the family: {own}"
             self.errors.add(message, at, op.name, "samples")
         return (*given, *op.samples)
 

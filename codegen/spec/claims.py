@@ -35,7 +35,7 @@ class Claims:
 
 
 def claims(op: Op) -> Iterator[Claim]:
-    """Every name of an entry: in formulas and as a method, as a function of its namespace, in others, in place, as Python's operator."""
+    """Every name of an entry: in formulas, as a method, in its namespace and in others, in place, as Python's operator."""
     function = bool(op.namespace) and "function" in op.variants
     spellings = [(op.name, "op", op.location)] + [(name, "alias", place(op, name)) for name in op.aliases]
     for name, key, at in spellings:

@@ -7,8 +7,7 @@ before anything is compiled; what needs kernels that are not built is left for l
 from __future__ import annotations
 
 import contextlib
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,15 +16,14 @@ import numpy as np
 
 from ..errors import ErrorList
 from ..package import Package
-from ..rules.calls import ops_of, reached
+from ..rules.calls import rank
 from ..spec.formula import calls_in
-from ..spec.limits import memory
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
 from ..spec.shapes import Mismatch, Pattern, Unknown, partial_results, shape_of, shaped, show
 from . import numeric
 from .batched import check_batched, check_parts, check_rows
 from .beside import check_inplace, check_placed
-from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
+from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, quiet, what
 from .composites import check_composite, holds_together
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks, other_shapes
@@ -63,27 +61,10 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
                     if passed is not None and not deferred:
                         passed.note(op)
             unproved += [op.name] * deferred
-    _rank(errors, evaluator)
+    rank(errors, evaluator.ops)
     if given is None:
         errors.raise_if_any()
     return unproved
-
-
-def _rank(errors: ErrorList, evaluator: Evaluator) -> None:
-    """Puts what is wrong with an operator before what is wrong with its callers; two that call each other stand as in the file."""
-    wrong = {error.op for error in errors.errors} & evaluator.ops.keys()
-    calls = {name: reached(name, lambda other: ops_of(evaluator.ops[other]) & evaluator.ops.keys()) for name in wrong}
-    for error in errors.errors:
-        if error.op in wrong:
-            error.rank = sum(error.op not in calls[other] for other in calls[error.op] & wrong)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """What NumPy warns of is either refused or meant."""
-    with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False, shown: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Hard points of a partial of one array: zeros, the tiny, the huge and infinities, which no sample draws.
 
-Owns the points, and the refusal of a rule whose own derivative is NaN at one of them although value and slope are numbers.  Values
-there are compared by the tests, to digits that NumPy lacks.
+Owns the points, and the refusal of a rule whose own derivative is NaN at one of them although value and slope are numbers.
+Values there are compared by the tests, to digits that NumPy lacks.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def check_points(op: Op, evaluator: Evaluator, report: Report, calls: list[Bound
         tried.append(others)
         points = [x for x in POINTS if x not in _kinks(op, arrays[0]) and _inside(op, {**others, arrays[0]: x})]
         if points:
-            case = Case(op, evaluator, report, replace(call, arguments={**others, arrays[0]: np.array(points)}, source="hard points"))
-            _check(case, arrays[0], report)
+            at = replace(call, arguments={**others, arrays[0]: np.array(points)}, source="hard points")
+            _check(Case(op, evaluator, report, at), arrays[0], report)
 
 
 def _check(case: Case, name: str, report: Report) -> None:
