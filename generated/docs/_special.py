@@ -197,7 +197,7 @@ describe({
         references='NIST Digital Library of Mathematical Functions, chapter 19.'),
     "expn": docstring('Exponential integral of order n, the integral of exp(-x t) / t**n over t from 1 to infinity.', 'n : int\n'
         '    Order.\n' 'x : array_like\n' + OUT, 'expn(int n, x) -> y\n'
-        'dy/dx = -expn(n - 1, x) if n else -exp(-x) * (1 + x) / (x * x)', examples='>>> gs.special.expn(0, 1.0)\n'
+        'dy/dx = -expn(n - 1, x) if n else -exp(-x) * (1 / x + 1 / x / x)', examples='>>> gs.special.expn(0, 1.0)\n'
         'tensor(0.36787944)', references='NIST Digital Library of Mathematical Functions, chapter 8.'),
     "spence": docstring("Spence's function, the integral of log(t) / (1 - t) from 1 to z.", 'z : array_like\n' + OUT,
         'spence(z) -> y\n' 'dy/dz = where(low, log(left) / (1 - left), -_log1p_ratio(where(low, 0, z - 1), 0))\n'
