@@ -32,6 +32,9 @@ CONFIG.sub, CONFIG.rate = types.ModuleType("config_of_a_user.sub"), 2.0
 CONFIG.sub.rate = 2.0
 
 
+HANDLES = []  # of hooks of all modules
+
+
 class Namespace:
     """State of one test."""
 
@@ -226,6 +229,11 @@ def places():
     m.config = types.SimpleNamespace(lr=2.0)
     add("a configuration of a module", lambda x: x * m.config.lr, lambda: setattr(m.config, "lr", 3.0))
 
+    called = gs.nn.Linear(2, 2)
+    add("a hook of all modules", lambda x: called(x),
+        lambda: HANDLES.append(gs.nn.modules.module.register_module_forward_hook(lambda module, given, out: out * 2 if module is called else None)))
+    add("a hook of one module", lambda x: m(x), lambda: m.register_forward_hook(lambda module, given, out: out * 2))
+
     # Containers and their classes.
     listed, mapped, members, rated = Listed([1.0]), Mapped(a=1.0), Set([1.0]), Rated(2.0)
     listed.k = mapped.k = members.k = 2.0
@@ -375,6 +383,8 @@ def restored():
     Methods.scaled, keyworded.__kwdefaults__["k"] = Methods.__dict__["scaled"], 2.0
     TIMES.set(2.0)
     cached.cache_clear()
+    while HANDLES:
+        HANDLES.pop().remove()
     sys.modules.pop("config_of_a_user", None)
 
 

@@ -70,6 +70,7 @@ class Module(Stateful):
     """
 
     _hooks: Hooks
+    _captured_ = EVERYWHERE  # state that every call of a module reads: compiled functions guard it
 
     def __init__(self) -> None:
         fields = vars(self)
