@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.nest import KINDS
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import numpy_random
-from .calls import hooks_of
+from .calls import Calls, hooks_of
 from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
 from .guards import (
     ATTRIBUTES,
@@ -64,6 +65,7 @@ STATELESS = (*NUMBERS, np.generic, type(Ellipsis), type(NotImplemented), range, 
              datetime.tzinfo)  # fmt: skip
 WALKED = (object, type, list, dict, tuple, set, frozenset, deque, OrderedDict, defaultdict, int, float, complex, str, bytes,
           BaseException, types.SimpleNamespace, np.ndarray)  # fmt: skip
+NUMPY_FUNCTION = type(np.sum)
 NUMPY_GENERATORS = (numpy_random().Generator, numpy_random().RandomState, numpy_random().BitGenerator)
 
 
@@ -126,6 +128,7 @@ class Holdings:
         self.named: set[tuple] = set()
         self.todo: list[tuple[str, Any]] = [("", function)]
         self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
+        self.todo += [(f"what takes {cls.__name__} apart", part) for cls, parts in KINDS.items() for part in parts]
         while self.todo:
             self.look(*self.todo.pop())
             if len(self.guards) > MOST:
@@ -170,7 +173,9 @@ class Holdings:
 
     def look(self, way: str, item: Any) -> None:
         cls = type(item)
-        if cls in NUMBERS or id(item) in self.seen or id(item) in self.known or any(item is one for one in self.static):
+        if cls in NUMBERS or cls is NUMPY_FUNCTION or id(item) in self.seen or id(item) in self.known:
+            return
+        if any(item is one for one in self.static):
             return
         if isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
             return
@@ -192,9 +197,8 @@ class Holdings:
             return
         elif isinstance(item, type):
             self.look_at_class(way, item)
-        elif is_library(cls) and cls.__module__.startswith("gradspec") and "__wrapped__" in (attributes_in(item) or {}):
-            for part in (item.__wrapped__, getattr(item, "rule", None)):  # of custom_vjp and custom_jvp
-                self.look(way, part)
+        elif isinstance(item, Calls):
+            self.look(way, item.__wrapped__)  # it runs eagerly inside of a recording
         else:
             self.look_at_container(way, item)
             self.look_at_object(way, item)

@@ -150,7 +150,10 @@ def freeing(outs: list[Any], given: list[Any]) -> list[list[int]]:
 def holds_arrays(node: Any) -> bool:
     """Whether a node has saved something that a pass frees."""
     saved = [getattr(node, f"saved_{name}", None) for name in type(node).saves if hasattr(node, f"version_{name}")]
-    return any(item is not None for item in saved) or bool(getattr(node, "_raw_saved_tensors", ()))
+    try:
+        return any(item is not None for item in saved) or bool(getattr(node, "_raw_saved_tensors", ()))
+    except RuntimeError:  # a pass inside of the call has freed it
+        return False
 
 
 class Nowhere:
