@@ -7,6 +7,7 @@ captured state was walked from, each C function has to be pure, and no generator
 from __future__ import annotations
 
 import builtins
+import gc
 import os
 import pickle
 import sys
@@ -44,6 +45,7 @@ class Executed:
         self.codes: dict[types.CodeType, str] = {}
         self.impure: dict[types.CodeType, str] = {}
         self.origins: dict[types.CodeType, int] = {}
+        self.called_by_library: set[types.CodeType] = set()
         self.muted = 0  # while a module is imported, or a function called back
 
     def told(self, frame: types.FrameType, event: str, function: Any) -> None:
@@ -53,6 +55,8 @@ class Executed:
                 self.muted += 1
             elif origin == USER and not self.muted and frame.f_code not in self.codes:
                 self.codes[frame.f_code] = line_of(frame.f_back)
+                if frame.f_back is not None and self.origin(frame.f_back) == LIBRARY:
+                    self.called_by_library.add(frame.f_code)
         elif event == "return":
             self.muted -= self.origin(frame) == IMPORT
         elif event == "c_call" and not self.muted and self.origin(frame) in (USER, STANDARD_LIBRARY) and not is_pure(function):
@@ -87,6 +91,8 @@ class Executed:
             if code in self.codes or code in holdings.codes:  # the standard library's own code runs for the library as well
                 raise Unfit(f"{call}, which may give something else, or do something, at each call; "
                             f"pass its result as an argument{LOOK}")  # fmt: skip
+        for code in self.called_by_library - holdings.codes:
+            self.adopt(code, holdings)
         vouched = {name for name in holdings.static if isinstance(name, str)}
         for code, line in self.codes.items():
             if code not in holdings.codes and code.co_name not in vouched:
@@ -100,6 +106,15 @@ class Executed:
                 raise Unfit(f"it reads {way}, {described(item)}, at {self.line_that_names(name)}: no guard sees when it changes; pass "
                             f"what it gives as an argument (a number with dynamic=), {other_way(item)}or give static={name!r} if "
                             f"it never changes{LOOK}")  # fmt: skip
+
+    def adopt(self, code: types.CodeType, holdings: Holdings) -> None:
+        """Guard the functions of a code that the library calls: those of registered classes, and rules."""
+        functions = [item for item in gc.get_referrers(code) if isinstance(item, types.FunctionType)]
+        for function in functions:
+            found = Holdings(function, (), holdings.seen, holdings.loose, holdings.static, self.names())
+            if any(id(item) not in holdings.seen for _, item in found.tensors):
+                raise Unfit(f"{code.co_qualname} reads {found.tensors[0][0]}, an array that no guard covers; pass it as an argument")
+            holdings.adopt(found)
 
     def check_loose(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings, loose: dict[tuple, Any]) -> None:
         """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.

@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import KINDS
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import numpy_random
-from .calls import Calls, hooks_of
+from .calls import hooks_of
 from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
 from .guards import (
     ATTRIBUTES,
@@ -128,12 +127,18 @@ class Holdings:
         self.named: set[tuple] = set()
         self.todo: list[tuple[str, Any]] = [("", function)]
         self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
-        self.todo += [(f"what takes {cls.__name__} apart", part) for cls, parts in KINDS.items() for part in parts]
         while self.todo:
             self.look(*self.todo.pop())
             if len(self.guards) > MOST:
                 raise TooMuch(f"the function holds more than {MOST} things")
         self.guard_numbers()
+        self.watch = Guards(self.guards)
+
+    def adopt(self, other: Holdings) -> None:
+        """Guard what another walk has found as well."""
+        self.guards += other.guards
+        self.codes |= other.codes
+        self.opaque += other.opaque
         self.watch = Guards(self.guards)
 
     def changed(self) -> tuple[str, Any, Any] | None:
@@ -197,8 +202,9 @@ class Holdings:
             return
         elif isinstance(item, type):
             self.look_at_class(way, item)
-        elif isinstance(item, Calls):
-            self.look(way, item.__wrapped__)  # it runs eagerly inside of a recording
+        elif is_library(cls) and cls.__module__.startswith("gradspec") and "__wrapped__" in (attributes_in(item) or {}):
+            for part in (item.__wrapped__, getattr(item, "rule", None)):  # of custom_vjp and custom_jvp
+                self.look(way, part)
         else:
             self.look_at_container(way, item)
             self.look_at_object(way, item)
