@@ -1126,8 +1126,8 @@ describe({
         'rollaxis(x, int axis, int start=0) -> y\n' 'composite: moveaxis(x, axis, rolled_place(axis, start, x.ndim))',
         examples='>>> gs.rollaxis([[[1.0, 2.0]], [[3.0, 4.0]]], 0, 3)\n' 'tensor([[[1., 3.],\n' '         [2., 4.]]])'),
     "rot90": docstring('Rotation by `k` quarter turns from the first of `axes` towards the second.', 'x : array_like\n'
-        'k : int, default 1\n' '    Number of quarter turns.\n' 'axes : int or sequence of 2, default (0, 1)\n'
-        '    The plane of the rotation.', 'rot90(x, int k=1, int[2] axes=(0, 1)) -> y\n' 'linear in x\n'
+        'k : int, default 1\n' '    Number of quarter turns.\n' 'axes : int or sequence of int, default (0, 1)\n'
+        '    The plane of the rotation.', 'rot90(x, int k=1, int[] axes=(0, 1)) -> y\n' 'linear in x\n'
         'grad_x = rot90(grad, -k, axes)', examples='>>> gs.rot90([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[2., 4.],\n'
         '        [1., 3.]])'),
     "squeeze": docstring('Without the given axes of length 1, or without all of them when `axis` is None.', 'x : array_like\n'

@@ -21,8 +21,7 @@ from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node
 from .snapshot cimport Snapshot, present_snapshot
 from ..core.tensor cimport (
-    FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter,
-    is_tensor, wrap,
+    FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter, is_tensor, wrap,
 )
 from .modes cimport unrecorded
 from .view cimport base_of, replayed, steps_of
