@@ -1726,7 +1726,7 @@ cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
         moved = minus(moved, ops.sign(ops.absolute(a_t)))
     y_t = None if c_t is None else ratio * c_t
     if moved is not None:
-        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(a), b), 0))
+        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(b), b), 0))
     if a_t is not None:
         y_t = plus(y_t, ops._divide_or_nan(c * a_t, b))
     if b_t is not None:
