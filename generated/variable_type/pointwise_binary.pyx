@@ -1714,7 +1714,7 @@ cdef object op__slope_or_zero(object c, object a, object b):
     return y
 
 cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    c_t, a_t, b_t, c, a, b, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
     if c_t is not None or b_t is not None:
         ratio = ops._divide_or_zero(a, b)
     if c_t is not None or a_t is not None:
@@ -1726,7 +1726,7 @@ cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
         moved = minus(moved, ops.sign(ops.absolute(a_t)))
     y_t = None if c_t is None else ratio * c_t
     if moved is not None:
-        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(b), b), 0))
+        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(y), b), 0))
     if a_t is not None:
         y_t = plus(y_t, ops._divide_or_nan(c * a_t, b))
     if b_t is not None:
