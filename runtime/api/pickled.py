@@ -25,6 +25,19 @@ class Refused(ValueError):
     """A pickle that holds something else than data."""
 
 
+DEEPEST = 8  # tuples in each other that may be a key: Python's hash of a tuple asks those inside, with no end to it
+
+
+def keyed(item: Any, depth: int = 0) -> Any:
+    """A key of a dictionary or an element of a set, if it is one that can be asked for its hash."""
+    if type(item) is tuple and depth < DEEPEST:
+        for part in item:
+            keyed(part, depth + 1)
+    elif type(item) is tuple:
+        raise Refused("it has keys that are tuples in tuples without end")
+    return item
+
+
 _MARK = object()
 _FALSE_AND_TRUE = {"NEWFALSE": False, "NEWTRUE": True, "NONE": None}
 _NUMBERS = {"BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT"}
@@ -65,7 +78,7 @@ class Machine:
                 self.step(opcode.name, argument)
         except Refused:
             raise
-        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError, MemoryError) as error:
             raise Refused(f"its pickle is damaged ({type(error).__name__}: {error})") from error
         raise Refused("its pickle has no end")
 
@@ -91,20 +104,24 @@ class Machine:
             stack.append(tuple(self.marked()))
         elif name in _TUPLES:
             count = _TUPLES[name]
+            if len(stack) < count:
+                raise Refused("its pickle is damaged (nothing to make a tuple of)")
             stack[-count:] = [tuple(stack[-count:])]
         elif name in ("APPEND", "APPENDS"):
             values = [stack.pop()] if name == "APPEND" else self.marked()
             self.top(list).extend(values)
         elif name == "ADDITEMS":
             values = self.marked()
-            self.top(set).update(values)
+            self.top(set).update(map(keyed, values))
         elif name in ("SETITEM", "SETITEMS"):
             values = [stack.pop(-2), stack.pop()] if name == "SETITEM" else self.marked()
-            self.top(dict).update(zip(values[::2], values[1::2], strict=True))
+            self.top(dict).update(zip(map(keyed, values[::2]), values[1::2], strict=True))
         elif name == "GLOBAL":
             stack.append(self.found(argument.replace(" ", ".", 1)))
         elif name == "STACK_GLOBAL":
             last, first = stack.pop(), stack.pop()
+            if type(first) is not str or type(last) is not str:
+                raise Refused("it names what is no name")
             stack.append(self.found(f"{first}.{last}"))
         elif name == "REDUCE":
             arguments, function = stack.pop(), stack.pop()
@@ -113,7 +130,7 @@ class Machine:
             stack.append(self.known[function.path](*arguments))
         elif name == "BUILD":
             state = stack.pop()
-            if set(state) != {"_metadata"} or type(stack[-1]) is not OrderedDict:
+            if type(state) is not dict or set(state) != {"_metadata"} or type(stack[-1]) is not OrderedDict:
                 raise Refused(f"it sets attributes of a {type(stack[-1]).__name__}")
             stack[-1]._metadata = state["_metadata"]  # type: ignore[attr-defined]  # of a module's state: the versions of its layout
         elif name == "BINPERSID":

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..api.archives import Damaged
 from ..autograd.nest import flatten
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
@@ -17,6 +18,7 @@ from ..core.tensor import TensorBase
 from .holdings import Unfit, array_held
 from .playing import Missed
 from .programs import Program
+from .proven import prove
 from .saving import Reader, Writer, laid_out, together
 
 
@@ -35,24 +37,19 @@ class LoadedProgram:
         document = reader.document
         self.version: str = document["gradspec"]
         self.weights: dict[str, Any] = {}
-        self.kinds = [{**kind, "form": reader.tree(kind["form"]),
-                       "programs": [Program(reader.recording(one)) for one in kind["programs"]]}
-                      for kind in document["kinds"]]  # fmt: skip
-        arrays = [reader.strided(one["data"]) for one in document["held"]]
-        groups: dict[int, list[int]] = {}
-        for number, one in enumerate(document["held"]):
-            groups.setdefault(one["memory"], []).append(number)
-        held: list[Any] = [None] * len(arrays)
-        for numbers in groups.values():
-            addresses = [document["held"][n]["address"] for n in numbers]
-            for n, array in zip(numbers, together([arrays[n] for n in numbers], addresses)):
-                held[n] = asarray(array)
-        self.held = held
-        for item, one in zip(held, document["held"]):
+        self.held = held_of(reader)
+        for item, one in zip(self.held, document["held"]):
             item.requires_grad_(one["requires_grad"])
             if one["grad"] is not None:
                 item.grad = asarray(reader.strided(one["grad"]))
             self.weights[one["way"]] = item
+        held = [item.requires_grad for item in self.held] + [False for item in self.held if item.grad is not None]
+        self.kinds = []
+        for number, kind in enumerate(document["kinds"]):
+            needs = [one["requires_grad"] for one in kind["leaves"] if one["text"] is None] + held
+            places = [f"kinds[{number}].programs[{n}]" for n in range(len(kind["programs"]))]
+            recordings = [Recording(reader, *each, needs) for each in zip(kind["programs"], places)]
+            self.kinds.append({**kind, "form": reader.tree(kind["form"]), "programs": recordings})
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         leaves, form = flatten((args, keywords))
@@ -62,15 +59,92 @@ class LoadedProgram:
             if mismatch:
                 wrong = mismatch
                 continue
-            for program in kind["programs"]:
+            arrays = [array_held(item) for item in given]
+            for recording in kind["programs"]:
+                wrong = recording.unfit(arrays)
+                if wrong:
+                    continue
                 try:
-                    return program.run(given, [array_held(item) for item in given])
+                    return recording.run(given, arrays)
                 except Missed:
                     wrong = "values send the call another way than those that were recorded"
         raise Unfit(f"load_program: a call that was not recorded: {wrong}; call the compiled function so, and save it again")
 
     def __str__(self) -> str:
-        return "\n\n".join(str(program) for kind in self.kinds for program in kind["programs"])
+        return "\n\n".join(str(recording) for kind in self.kinds for recording in kind["programs"])
+
+
+class Recording:
+    """One recording of a file.  Its first call runs it operator by operator; if it is what the file says, a program is made of it.
+
+    Parameters
+    ----------
+    reader : Reader
+    found : dict
+        As it stands in the file.
+    where : str
+        It stands there.
+    needs : list of bool
+        Which of the arrays that it is given require grad.
+    """
+
+    def __init__(self, reader: Reader, found: dict[str, Any], where: str, needs: list[bool]) -> None:
+        self.refusal, self.where = reader.refusal, where
+        self.taken = reader.recording(found, needs, where)
+        self.program: Program | None = None
+
+    def unfit(self, arrays: list[np.ndarray]) -> str:
+        """How the arrays of a call lie otherwise than those that were recorded; empty if they do not."""
+        written = {line.target.memory for line in (*self.taken.lines, *self.taken.backward) if line.target is not None}
+        for number, (array, value) in enumerate(zip(arrays, self.taken.inputs)):
+            if array.dtype != value.dtype or array.shape != value.shape or not array.flags.aligned:
+                return f"array {number} was {value.type}"
+            if array.size and any(a != b for a, b, size in zip(array.strides, value.strides, array.shape) if size > 1):
+                return f"array {number} lay in memory with the strides {list(value.strides)}"
+            if value.memory in written and not array.flags.writeable:
+                return f"array {number} is written to, and this one is read-only"
+        return ""
+
+    def run(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
+        """Run of what is given.
+
+        Raises
+        ------
+        Missed
+            The recording is of another call; nothing has changed.
+        ValueError
+            The file says something else than what its operators do.
+        """
+        if self.program is None:
+            try:
+                prove(self.taken, arrays)
+                self.program = Program(self.taken)
+            except (Damaged, Unfit) as error:
+                raise self.refusal(Damaged(f"{self.where}: {error}")) from error
+        return self.program.run(given, arrays)
+
+    def __str__(self) -> str:
+        if self.program is not None:
+            return str(self.program)
+        return "\n".join(["program that has not run yet:", *(f"    {line.name}" for line in self.taken.lines)])
+
+
+def held_of(reader: Reader) -> list[Any]:
+    """What the function held, as it lay in memory."""
+    described = reader.document["held"]
+    arrays = [reader.strided(one["data"]) for one in described]
+    groups: dict[int, list[int]] = {}
+    for number, one in enumerate(described):
+        groups.setdefault(one["memory"], []).append(number)
+    held: list[Any] = [None] * len(arrays)
+    for numbers in groups.values():
+        try:
+            pieces = together([arrays[n] for n in numbers], [described[n]["address"] for n in numbers])
+        except (MemoryError, ValueError) as error:
+            raise reader.refusal(Damaged(f"program.json: held[{numbers[0]}] shares memory that is too large")) from error
+        for n, array in zip(numbers, pieces):
+            held[n] = asarray(array)
+    return held
 
 
 def described(form: Any) -> Any:
@@ -158,7 +232,8 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     Raises
     ------
     ValueError
-        The file is none, or of a newer version.
+        The file is damaged, no program, or of a newer version; the message names the member and the field.  A call raises it where
+        the program says something else than what its operators do.
     RuntimeError
         A call is of a kind that was not recorded.
 
@@ -173,4 +248,8 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     >>> gs.load_program(path)(gs.ones(2)).tolist() == y.tolist()
     True
     """
-    return LoadedProgram(Reader(path))
+    reader = Reader(path)
+    try:
+        return LoadedProgram(reader)
+    except (Damaged, MemoryError) as error:
+        raise reader.refusal(error) from error
