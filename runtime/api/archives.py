@@ -187,7 +187,8 @@ def check_depth(item: Any, name: str) -> None:
     while level:
         if depth > DEEPEST:
             raise Damaged(f"{name} is nested more than {DEEPEST} times")
-        level = [part for one in level if isinstance(one, (list, dict)) for part in (one.values() if isinstance(one, dict) else one)]
+        branches = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (list, dict))]
+        level = [part for one in branches for part in one]
         depth += 1
 
 

@@ -1,8 +1,8 @@
 """Checked: what a file of a saved program may hold, asked of every field before any of them is used.
 
-Owns the table of a program file, and what its fields say of each other: layouts of arrays and of what is given, values that lie in
-memory, operators that the spec knows, with as many arguments as they take.  Whether operators give what the file says they gave,
-`proven` asks.
+Owns the table of a program file, and what its fields say of each other: layouts of arrays and of what is given, values that lie
+in memory, operators that the spec knows, with as many arguments as they take.  Whether operators give what the file says they
+gave, `proven` asks.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .capture import Captured
 Check = Callable[[Any, str], None]
 TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
 PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned")
+FORMS = {"_": "inplace", ".out": "out"}
 MADE = "tensor"  # what a recording has beside operators: numbers in another dtype
 ROOM = 1 << 28  # bytes that arrays may reach over beyond 64 times those of the file: elements may lie far from each other
 
@@ -247,7 +248,8 @@ def check_document(document: Any, arrays: list[np.ndarray], size: int) -> None:
     for number, kind in enumerate(document["kinds"]):
         for place, one in enumerate(kind["leaves"]):
             if one["text"] is None:
-                check_layout(one["shape"], one["strides"], np.dtype(one["dtype"]).itemsize, None, f"kinds[{number}].leaves[{place}]")
+                size = np.dtype(one["dtype"]).itemsize
+                check_layout(one["shape"], one["strides"], size, None, f"kinds[{number}].leaves[{place}]")
 
 
 def check_layout(shape: Any, strides: Any, itemsize: int, address: int | None, where: str) -> None:
@@ -356,6 +358,9 @@ def check_operator(name: str, count: int, where: str) -> None:
         if (name, count) in ((GUARD, 2), (MADE, 2)):
             return
         raise Damaged(f"program.json: {where} calls {shortened(name)}, which is no operator of the spec")
+    form = name.removeprefix(entry.name)
+    if form and FORMS.get(form) not in entry.variants:
+        raise Damaged(f"program.json: {where} calls {shortened(name)}, which {entry.name} has not")
     wanted = len(entry.arguments) + name.endswith(".out")
     if count > wanted or count < (1 if name.endswith(("_", ".out")) else 0):
         raise Damaged(f"program.json: {where} calls {name} with {count} arguments, and it takes {wanted}")

@@ -75,7 +75,7 @@ class LoadedProgram:
 
 
 class Recording:
-    """One recording of a file.  Its first call runs it operator by operator; if it is what the file says, a program is made of it.
+    """One recording of a file.  Its first call runs it operator by operator; if they do what the file says, it is made a program.
 
     Parameters
     ----------
@@ -232,8 +232,8 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     Raises
     ------
     ValueError
-        The file is damaged, no program, or of a newer version; the message names the member and the field.  A call raises it where
-        the program says something else than what its operators do.
+        The file is damaged, no program, or of a newer version; the message names the member and the field.  A call raises it
+        where the program says something else than what its operators do.
     RuntimeError
         A call is of a kind that was not recorded.
 

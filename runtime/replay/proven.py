@@ -20,8 +20,8 @@ from .callers import arrays_in
 from .capture import Captured
 from .checked import MADE, ends
 from .holdings import array_held
-from .saving import together
 from .playing import Missed
+from .saving import together
 
 
 class Place:
