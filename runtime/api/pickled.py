@@ -25,16 +25,17 @@ class Refused(ValueError):
     """A pickle that holds something else than data."""
 
 
-DEEPEST = 8  # tuples in each other that may be a key: Python's hash of a tuple asks those inside, with no end to it
+LARGEST_KEY = 1000  # parts of a tuple that may be a key: Python's hash asks all of them, each as often as it stands there
 
 
-def keyed(item: Any, depth: int = 0) -> Any:
+def keyed(item: Any) -> Any:
     """A key of a dictionary or an element of a set, if it is one that can be asked for its hash."""
-    if type(item) is tuple and depth < DEEPEST:
-        for part in item:
-            keyed(part, depth + 1)
-    elif type(item) is tuple:
-        raise Refused("it has keys that are tuples in tuples without end")
+    parts = [item]
+    for part in parts:
+        if type(part) is tuple:
+            parts += part[: LARGEST_KEY + 1]
+        if len(parts) > LARGEST_KEY:
+            raise Refused("it has a key that is a tuple of too many parts")
     return item
 
 

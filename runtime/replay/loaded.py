@@ -138,10 +138,7 @@ def held_of(reader: Reader) -> list[Any]:
         groups.setdefault(one["memory"], []).append(number)
     held: list[Any] = [None] * len(arrays)
     for numbers in groups.values():
-        try:
-            pieces = together([arrays[n] for n in numbers], [described[n]["address"] for n in numbers])
-        except (MemoryError, ValueError) as error:
-            raise reader.refusal(Damaged(f"program.json: held[{numbers[0]}] shares memory that is too large")) from error
+        pieces = together([arrays[n] for n in numbers], [described[n]["address"] for n in numbers])
         for n, array in zip(numbers, pieces):
             held[n] = asarray(array)
     return held
@@ -251,5 +248,5 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     reader = Reader(path)
     try:
         return LoadedProgram(reader)
-    except (Damaged, MemoryError) as error:
+    except (Damaged, MemoryError) as error:  # held arrays may lie so far from each other that no memory has room for them
         raise reader.refusal(error) from error

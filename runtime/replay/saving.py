@@ -132,13 +132,16 @@ class Reader:
         self.path = os.fspath(path)
         self.values: list[Value] = []
         with open(path, "rb") as file:
-            self.size = self.room = os.fstat(file.fileno()).st_size
+            size = self.room = os.fstat(file.fileno()).st_size
             try:
                 with Archive(file) as archive:
                     self.document, self.arrays = self.members(archive)
-                check_document(self.document, self.arrays, self.size)
-            except Damaged as error:
+                check_document(self.document, self.arrays, size)
+                self.enter_values()
+            except (ValueError, MemoryError) as error:
                 raise self.refusal(error) from error
+
+    def enter_values(self) -> None:
         for kind, shape, dtype, strides, memory, address, data in self.document["values"]:
             like = as_strided(np.empty(1, dtype), tuple(shape), tuple(strides))  # nobody reads it
             value = Value(kind, like, None if memory is None else self.values[memory])

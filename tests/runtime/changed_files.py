@@ -140,7 +140,7 @@ def changed_array(rng, data):
     how = rng.randrange(5)
     if how == 0:
         return changed_bytes(rng, data)
-    if how == 1:
+    if how == 1 and array.dtype.kind in "fciub":
         other = array.ravel()[: rng.randrange(array.size + 1)] if rng.random() < 0.5 else array.astype(rng.choice(("f4", "f8", "i8", "?", "c16")))
         memory = io.BytesIO()
         np.save(memory, other)

@@ -105,7 +105,7 @@ def corpus(folder):
          + rebuilt(reference(key="1", kind="torch.LongStorage", count=2), shape=(2,)) + b"u", **{"data/1": np.arange(2).tobytes(), "byteorder": b"little"})  # fmt: skip
     whole(path)
     pack(path, b"}(" + text("k") + many(number(1), rebuilt(start=1, shape=(2, 2), strides=(1, 1)), b"\x88") + text("b")
-         + rebuilt(reference("torch.BoolStorage")) + b"u", b"\0\1\2\xff", **{"data/1": b""})  # fmt: skip
+         + rebuilt(reference("torch.BoolStorage", key="1")) + b"u", **{"data/1": b"\0\1\2\xff"})  # fmt: skip
     whole(path)
     return found
 
