@@ -91,17 +91,17 @@ class Recording:
     def __init__(self, reader: Reader, found: dict[str, Any], where: str, needs: list[bool]) -> None:
         self.refusal, self.where = reader.refusal, where
         self.taken = reader.recording(found, needs, where)
+        self.written = {line.target.memory for line in self.taken.lines if line.target is not None}
         self.program: Program | None = None
 
     def unfit(self, arrays: list[np.ndarray]) -> str:
         """How the arrays of a call lie otherwise than those that were recorded; empty if they do not."""
-        written = {line.target.memory for line in (*self.taken.lines, *self.taken.backward) if line.target is not None}
         for number, (array, value) in enumerate(zip(arrays, self.taken.inputs)):
             if array.dtype != value.dtype or array.shape != value.shape or not array.flags.aligned:
                 return f"array {number} was {value.type}"
             if array.size and any(a != b for a, b, size in zip(array.strides, value.strides, array.shape) if size > 1):
                 return f"array {number} lay in memory with the strides {list(value.strides)}"
-            if value.memory in written and not array.flags.writeable:
+            if value.memory in self.written and not array.flags.writeable:
                 return f"array {number} is written to, and this one is read-only"
         return ""
 
