@@ -39,7 +39,7 @@ def read_safetensors(data: bytes, path: str) -> dict[str, Tensor]:
         found = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
         raise ValueError(f"load: {path!r} is damaged: {error}") from error
-    wanted = json_from(header.get("__metadata__", {}).get("requires_grad", "[]"), "requires_grad of the header")
+    wanted = json_from((header.get("__metadata__") or {}).get("requires_grad", "[]"), "requires_grad of the header")
     state = {}
     for name, value in found:
         kind = value["dtype"]

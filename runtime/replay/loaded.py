@@ -18,7 +18,7 @@ from ..core.tensor import TensorBase
 from .holdings import Unfit, array_held
 from .playing import Missed
 from .programs import Program
-from .proven import prove
+from .proven import prove, start_of
 from .saving import Reader, Writer, laid_out, together
 
 
@@ -96,7 +96,11 @@ class Recording:
 
     def unfit(self, arrays: list[np.ndarray]) -> str:
         """How the arrays of a call lie otherwise than those that were recorded; empty if they do not."""
+        first: dict[Any, tuple[np.ndarray, Any]] = {}
         for number, (array, value) in enumerate(zip(arrays, self.taken.inputs)):
+            other, there = first.setdefault(value.memory, (array, value))
+            if start_of(array) - start_of(other) != value.address - there.address:
+                return f"array {number} shared memory with another one"
             if array.dtype != value.dtype or array.shape != value.shape or not array.flags.aligned:
                 return f"array {number} was {value.type}"
             if array.size and any(a != b for a, b, size in zip(array.strides, value.strides, array.shape) if size > 1):

@@ -41,7 +41,7 @@ class Proof:
     ----------
     taken : Captured
     arrays : list of ndarray
-        What a call is given, laid out as the file says.
+        What a call is given, laid out as the file says, also where some share memory.
     """
 
     def __init__(self, taken: Captured, arrays: list[np.ndarray]) -> None:
@@ -76,7 +76,8 @@ class Proof:
         for number, line in enumerate(lines):
             if number == len(taken.lines):
                 for value in taken.cotangents:
-                    self.found.setdefault(value.memory, []).append((value, laid(np.ones(value.shape, value.dtype), value)))
+                    ones = laid(np.ones(value.shape, value.dtype), value, "a pass")
+                    self.found.setdefault(value.memory, []).append((value, ones))
             self.step(line)
             for memory in dying.get(number, ()):
                 self.found.pop(memory, None)
@@ -129,9 +130,7 @@ class Proof:
             return
         steps = [(a, b) for a, b, size in zip(array.strides, value.strides, array.shape) if size > 1]
         if any(a != b for a, b in steps):
-            if array.base is not None:
-                raise Damaged(f"{name} gives the strides {array.strides}, and the file says {value.strides}")
-            array = laid(array, value)
+            array = laid(array, value, name)
         for other, whole in there:
             if is_within(value, other):
                 if start_of(array) - start_of(whole) != value.address - other.address:
@@ -150,9 +149,11 @@ def start_of(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def laid(array: np.ndarray, value: Value) -> np.ndarray:
-    """An array at the strides of a value."""
+def laid(array: np.ndarray, value: Value, name: str) -> np.ndarray:
+    """An array at the strides of a value, which fill one block of memory: of others an operator makes no new array."""
     low, high = ends(value.shape, value.strides, value.dtype.itemsize)
+    if array.size and (array.base is not None or not value.layout.dense):
+        raise Damaged(f"{name} gives the strides {array.strides}, and the file says {value.strides}")
     found = np.ndarray(value.shape, value.dtype, np.zeros(high - low, np.uint8), -low, value.strides)
     found[...] = array
     return found

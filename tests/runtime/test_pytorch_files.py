@@ -299,6 +299,9 @@ def test_safetensors(tmp_path):
         path.write_bytes(struct.pack("<Q", len(twice)) + twice + bytes(4))
         with pytest.raises(ValueError, match=f"model.safetensors.*{words}"):
             gs.load(path)
+    nothing = header[:-1] + b',"__metadata__":null}'
+    path.write_bytes(struct.pack("<Q", len(nothing)) + nothing + struct.pack("<f", 1.5)[2:] * 2)
+    assert gs.load(path)["x"].tolist() == [1.5, 1.5]
     header = b'{"x":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}}'
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\2\0")
     assert gs.load(path)["x"].numpy().view("u1").tolist() == [1, 0]  # NumPy counts the bytes of booleans
