@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .archives import DEEPEST
+
 
 class Name:
     """A name that a pickle would import; here it is a name."""
@@ -25,6 +27,8 @@ class Refused(ValueError):
     """A pickle that holds something else than data."""
 
 
+MOST = 10**7  # parts of a nest, each as often as it stands there
+BRANCHES = (dict, list, tuple, set)
 LARGEST_KEY = 1000  # parts of a tuple that may be a key: Python's hash asks all of them, each as often as it stands there
 
 
@@ -37,6 +41,38 @@ def keyed(item: Any) -> Any:
         if len(parts) > LARGEST_KEY:
             raise Refused("it has a key that is a tuple of too many parts")
     return item
+
+
+def check_nest(value: Any) -> None:
+    """Refuse a nest that those who walk through it would not come back from: too deep, one that holds itself, or with parts that
+    stand in so many places that they are too many."""
+    counts: dict[int, tuple[int, int]] = {}  # of each branch that is done: how many parts it has, and how deep it is
+    way: list[tuple[Any, Any]] = []  # the branches that are open, with what is left of them
+    inside: set[int] = set()
+    left: Any = iter((value,))
+    while True:
+        branch = next((part for part in left if isinstance(part, BRANCHES) and id(part) not in counts), None)
+        if branch is not None:
+            if id(branch) in inside or len(way) >= DEEPEST:
+                raise Refused("it holds itself" if id(branch) in inside else f"it is nested more than {DEEPEST} times")
+            way.append((branch, left))
+            inside.add(id(branch))
+            left = iter(parts_of(branch))
+            continue
+        if not way:
+            return
+        branch, left = way.pop()
+        inside.discard(id(branch))
+        found = [counts[id(part)] for part in parts_of(branch) if isinstance(part, BRANCHES)]
+        count, depth = 1 + len(branch) + sum(count for count, _ in found), 1 + max((depth for _, depth in found), default=0)
+        if count > MOST or depth > DEEPEST:
+            raise Refused(f"it has more than {MOST} parts, or is nested more than {DEEPEST} times")
+        counts[id(branch)] = count, depth
+
+
+def parts_of(branch: Any) -> list[Any]:
+    """What a nest holds, keys as well."""
+    return [*branch, *branch.values(), getattr(branch, "_metadata", None)] if isinstance(branch, dict) else list(branch)
 
 
 _MARK = object()
@@ -75,6 +111,7 @@ class Machine:
             for opcode, argument, _ in pickletools.genops(data):
                 if opcode.name == "STOP":
                     (value,) = self.stack
+                    check_nest(value)
                     return value
                 self.step(opcode.name, argument)
         except Refused:
