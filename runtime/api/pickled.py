@@ -43,9 +43,9 @@ def keyed(item: Any) -> Any:
     return item
 
 
-def check_nest(value: Any) -> None:
+def check_nest(value: Any, tools: tuple[type, ...]) -> None:
     """Refuse a nest that those who walk through it would not come back from: too deep, one that holds itself, or with parts that
-    stand in so many places that they are too many."""
+    stand in so many places that they are too many; and one with the tools that a pickle makes values with."""
     counts: dict[int, tuple[int, int]] = {}  # of each branch that is done: how many parts it has, and how deep it is
     way: list[tuple[Any, Any]] = []  # the branches that are open, with what is left of them
     inside: set[int] = set()
@@ -63,6 +63,8 @@ def check_nest(value: Any) -> None:
             return
         branch, left = way.pop()
         inside.discard(id(branch))
+        if any(isinstance(part, tools) or part is _MARK for part in parts_of(branch)):
+            raise Refused("it holds a name where a value should be")
         found = [counts[id(part)] for part in parts_of(branch) if isinstance(part, BRANCHES)]
         count, depth = 1 + len(branch) + sum(count for count, _ in found), 1 + max((depth for _, depth in found), default=0)
         if count > MOST or depth > DEEPEST:
@@ -92,10 +94,12 @@ class Machine:
         What names stand for: a function is called where the pickle calls the name, anything else is a value.
     referred : callable
         Makes a value of a reference (`BINPERSID`).
+    tools : tuple of type
+        Of what it makes that is no value yet.
     """
 
-    def __init__(self, known: Mapping[str, Any], referred: Callable[[Any], Any]) -> None:
-        self.known, self.referred = known, referred
+    def __init__(self, known: Mapping[str, Any], referred: Callable[[Any], Any], tools: tuple[type, ...]) -> None:
+        self.known, self.referred, self.tools = known, referred, (Name, *tools)
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
 
@@ -111,7 +115,7 @@ class Machine:
             for opcode, argument, _ in pickletools.genops(data):
                 if opcode.name == "STOP":
                     (value,) = self.stack
-                    check_nest(value)
+                    check_nest([value], self.tools)
                     return value
                 self.step(opcode.name, argument)
         except Refused:

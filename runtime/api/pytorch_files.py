@@ -103,7 +103,7 @@ class _File:
             **{f"{module}.set": keyed_set for module in ("builtins", "__builtin__")},
             **{f"{module}.complex": complex for module in ("builtins", "__builtin__")},
         }  # fmt: skip
-        return Machine(known, self.storage).run(self.member("data.pkl"))
+        return Machine(known, self.storage, (Storage,)).run(self.member("data.pkl"))
 
     def storage(self, reference: Any) -> Storage:
         if type(reference) is not tuple or len(reference) != 5:

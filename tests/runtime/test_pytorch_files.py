@@ -196,6 +196,8 @@ HOSTILE = {
     "a key in a set": (b"\x8f()" + b"\x85" * 10**6 + b"\x90", "key that is a tuple of too many parts"),
     "a key of pairs": (name("collections.OrderedDict") + b"]()" + b"\x85" * 10**6 + b"N\x86e\x85R", "key that is a tuple of too many"),
     "a wide key": (b"})" + b"q\x01h\x01\x86" * 40 + b"Ns", "key that is a tuple of too many parts"),  # 2 ** 40 parts, in 200 bytes
+    "a function as a value": (b"]" + name("torch._utils._rebuild_parameter") + b"a", "holds a name where a value should be"),
+    "a storage as a value": (reference(), "holds a name where a value should be"),
     "a deep nest": (b")" + b"\x85" * 10**5, "nested more than 200 times"),
     "a deep metadata": (name("collections.OrderedDict") + b")R}" + text("_metadata") + b")" + b"\x85" * 10**5 + b"sb", "nested more than 200 times"),
     "a list in itself": (b"]q\x00h\x00a", "holds itself"),
