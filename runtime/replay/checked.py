@@ -362,5 +362,5 @@ def check_operator(name: str, count: int, where: str) -> None:
     if form and FORMS.get(form) not in entry.variants:
         raise Damaged(f"program.json: {where} calls {shortened(name)}, which {entry.name} has not")
     wanted = len(entry.arguments) + name.endswith(".out")
-    if count > wanted or count < (1 if name.endswith(("_", ".out")) else 0):
+    if count != wanted or not count and name.endswith("_"):
         raise Damaged(f"program.json: {where} calls {name} with {count} arguments, and it takes {wanted}")

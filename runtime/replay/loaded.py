@@ -122,9 +122,12 @@ class Recording:
         if self.program is None:
             try:
                 prove(self.taken, arrays)
-                self.program = Program(self.taken)
-            except (Damaged, Unfit) as error:
+            except Damaged as error:
                 raise self.refusal(Damaged(f"{self.where}: {error}")) from error
+            try:
+                self.program = Program(self.taken)
+            except Exception as error:  # each operator may be right, and what is made of them no program that was ever recorded
+                raise self.refusal(Damaged(f"{self.where} is no recording ({type(error).__name__}: {error})")) from error
         return self.program.run(given, arrays)
 
     def __str__(self) -> str:
