@@ -1,0 +1,62 @@
+"""Every operator of the spec in a program file: what a recording says of it is what it does, and the file gives the bits of the call."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+import gradspec as gs
+from gradspec.generated.op_info import OPS
+from gradspec.tracing.traced import same_bits
+from gradspec.tracing.values import held
+
+from . import questions
+from .calls import DOUBLE, flat, samples_of
+from .test_replays import Opaque, others
+from .test_traces import backward, plain
+
+SAMPLES = 1  # of each operator; more change layouts, of which replays ask
+
+
+def wrong_of(function, case, path):
+    """What is wrong with a sample that is saved and loaded; None where nothing is, or where it cannot be saved."""
+    arrays = case.leaves(requires_grad=False)
+    try:
+        wanted = function(*others(arrays))
+    except Exception:  # no such call
+        return "not saved"
+    compiled = gs.compile(Opaque(lambda *given: flat(function(*given))))
+    compiled(*arrays), compiled(*others(arrays))
+    try:
+        compiled.save(path)
+    except RuntimeError:  # draws of a generator of their own, results that are no arrays
+        return "not saved"
+    gs.manual_seed(1)
+    found = gs.load_program(path)(*others(arrays))
+    gs.manual_seed(1)
+    wanted = function(*others(arrays))
+    same = [held(b) is None or same_bits(held(a), held(b)) for a, b in zip(flat(found), flat(wanted), strict=True)]
+    return None if all(same) else "other bits"
+
+
+def test_every_operator_is_proved(tmp_path):
+    wrong, counts = [], {"asked": 0, "not saved": 0}
+    for op in OPS:
+        if questions.chosen and op.name not in questions.chosen:
+            continue
+        for case in list(samples_of(op, DOUBLE))[:SAMPLES]:
+            for make in (plain, backward) if case.places else (plain,):
+                counts["asked"] += 1
+                try:
+                    with np.errstate(all="ignore"), warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        outcome = wrong_of(make(case), case, tmp_path / "f.gsp")
+                except Exception as error:
+                    outcome = f"{type(error).__name__}: {error} {getattr(error, '__notes__', '')}"
+                if outcome == "not saved":
+                    counts["not saved"] += 1
+                elif outcome is not None:
+                    wrong.append(f"{op.name} {case.source} {make.__name__}: {outcome}")
+    assert wrong == []
+    assert questions.chosen or counts["asked"] > 1000 and counts["not saved"] < counts["asked"] / 10, counts
