@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .archives import DEEPEST
+
 
 class Name:
     """A name that a pickle would import; here it is a name."""
@@ -23,6 +25,56 @@ class Name:
 
 class Refused(ValueError):
     """A pickle that holds something else than data."""
+
+
+MOST = 10**7  # parts of a nest, each as often as it stands there
+BRANCHES = (dict, list, tuple, set)
+LARGEST_KEY = 1000  # parts of a tuple that may be a key: Python's hash asks all of them, each as often as it stands there
+
+
+def keyed(item: Any) -> Any:
+    """A key of a dictionary or an element of a set, if it is one that can be asked for its hash."""
+    parts = [item]
+    for part in parts:
+        if type(part) is tuple:
+            parts += part[: LARGEST_KEY + 1]
+        if len(parts) > LARGEST_KEY:
+            raise Refused("it has a key that is a tuple of too many parts")
+    return item
+
+
+def check_nest(value: Any, tools: tuple[type, ...]) -> None:
+    """Refuse a nest that those who walk through it would not come back from: too deep, one that holds itself, or with parts that
+    stand in so many places that they are too many; and one with the tools that a pickle makes values with."""
+    counts: dict[int, tuple[int, int]] = {}  # of each branch that is done: how many parts it has, and how deep it is
+    way: list[tuple[Any, Any]] = []  # the branches that are open, with what is left of them
+    inside: set[int] = set()
+    left: Any = iter((value,))
+    while True:
+        branch = next((part for part in left if isinstance(part, BRANCHES) and id(part) not in counts), None)
+        if branch is not None:
+            if id(branch) in inside or len(way) >= DEEPEST:
+                raise Refused("it holds itself" if id(branch) in inside else f"it is nested more than {DEEPEST} times")
+            way.append((branch, left))
+            inside.add(id(branch))
+            left = iter(parts_of(branch))
+            continue
+        if not way:
+            return
+        branch, left = way.pop()
+        inside.discard(id(branch))
+        if any(isinstance(part, tools) or part is _MARK for part in parts_of(branch)):
+            raise Refused("it holds a name where a value should be")
+        found = [counts[id(part)] for part in parts_of(branch) if isinstance(part, BRANCHES)]
+        count, depth = 1 + len(branch) + sum(count for count, _ in found), 1 + max((depth for _, depth in found), default=0)
+        if count > MOST or depth > DEEPEST:
+            raise Refused(f"it has more than {MOST} parts, or is nested more than {DEEPEST} times")
+        counts[id(branch)] = count, depth
+
+
+def parts_of(branch: Any) -> list[Any]:
+    """What a nest holds, keys as well."""
+    return [*branch, *branch.values(), getattr(branch, "_metadata", None)] if isinstance(branch, dict) else list(branch)
 
 
 _MARK = object()
@@ -42,10 +94,12 @@ class Machine:
         What names stand for: a function is called where the pickle calls the name, anything else is a value.
     referred : callable
         Makes a value of a reference (`BINPERSID`).
+    tools : tuple of type
+        Of what it makes that is no value yet.
     """
 
-    def __init__(self, known: Mapping[str, Any], referred: Callable[[Any], Any]) -> None:
-        self.known, self.referred = known, referred
+    def __init__(self, known: Mapping[str, Any], referred: Callable[[Any], Any], tools: tuple[type, ...]) -> None:
+        self.known, self.referred, self.tools = known, referred, (Name, *tools)
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
 
@@ -61,11 +115,12 @@ class Machine:
             for opcode, argument, _ in pickletools.genops(data):
                 if opcode.name == "STOP":
                     (value,) = self.stack
+                    check_nest([value], self.tools)
                     return value
                 self.step(opcode.name, argument)
         except Refused:
             raise
-        except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError, MemoryError) as error:
             raise Refused(f"its pickle is damaged ({type(error).__name__}: {error})") from error
         raise Refused("its pickle has no end")
 
@@ -91,20 +146,24 @@ class Machine:
             stack.append(tuple(self.marked()))
         elif name in _TUPLES:
             count = _TUPLES[name]
+            if len(stack) < count:
+                raise Refused("its pickle is damaged (nothing to make a tuple of)")
             stack[-count:] = [tuple(stack[-count:])]
         elif name in ("APPEND", "APPENDS"):
             values = [stack.pop()] if name == "APPEND" else self.marked()
             self.top(list).extend(values)
         elif name == "ADDITEMS":
             values = self.marked()
-            self.top(set).update(values)
+            self.top(set).update(map(keyed, values))
         elif name in ("SETITEM", "SETITEMS"):
             values = [stack.pop(-2), stack.pop()] if name == "SETITEM" else self.marked()
-            self.top(dict).update(zip(values[::2], values[1::2], strict=True))
+            self.top(dict).update(zip(map(keyed, values[::2]), values[1::2], strict=True))
         elif name == "GLOBAL":
             stack.append(self.found(argument.replace(" ", ".", 1)))
         elif name == "STACK_GLOBAL":
             last, first = stack.pop(), stack.pop()
+            if type(first) is not str or type(last) is not str:
+                raise Refused("it names what is no name")
             stack.append(self.found(f"{first}.{last}"))
         elif name == "REDUCE":
             arguments, function = stack.pop(), stack.pop()
@@ -113,7 +172,7 @@ class Machine:
             stack.append(self.known[function.path](*arguments))
         elif name == "BUILD":
             state = stack.pop()
-            if set(state) != {"_metadata"} or type(stack[-1]) is not OrderedDict:
+            if type(state) is not dict or set(state) != {"_metadata"} or type(stack[-1]) is not OrderedDict:
                 raise Refused(f"it sets attributes of a {type(stack[-1]).__name__}")
             stack[-1]._metadata = state["_metadata"]  # type: ignore[attr-defined]  # of a module's state: the versions of its layout
         elif name == "BINPERSID":

@@ -5,17 +5,16 @@ Owns the layout of such a zip file, and the checks of what it says of its storag
 
 from __future__ import annotations
 
-import os
-import zipfile
 from collections import OrderedDict
 from math import prod
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.operand import tensor
 from ..generated.tensor import Tensor
-from .pickled import Machine, Refused
+from .archives import AXES, Archive, shortened
+from .pickled import Machine, Refused, keyed
 
 BRAIN = "bfloat16"
 STORAGES = {
@@ -42,12 +41,16 @@ class Storage(NamedTuple):
     data: bytes
 
 
-def read_pytorch(file: BinaryIO, path: str) -> Any:
+def read_pytorch(archive: Archive, root: str, size: int, path: str) -> Any:
     """What `torch.save` has written.
 
     Parameters
     ----------
-    file : file
+    archive : Archive
+    root : str
+        Before the names of its members.
+    size : int
+        Bytes of the file.
     path : str
         For messages.
 
@@ -62,42 +65,31 @@ def read_pytorch(file: BinaryIO, path: str) -> Any:
         Where the file is damaged, or holds something else than tensors, numbers, text and nests of them.
     """
     try:
-        with zipfile.ZipFile(file) as archive:
-            return _File(archive, file.seek(0, os.SEEK_END)).value()
+        return _File(archive, root, size).value()
     except Refused as error:
         raise ValueError(f"load: {path!r} cannot be read as data: {error}; save a state_dict() of tensors") from error
-    except (zipfile.BadZipFile, KeyError, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"load: {path!r} is damaged: {error}") from error
 
 
-def is_pytorch(file: BinaryIO) -> bool:
-    """Whether a file is a zip file that `torch.save` has written."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            return any(name.count("/") == 1 and name.endswith("/data.pkl") for name in archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError):
-        return False
-    finally:
-        file.seek(0)
+def root_of(archive: Archive) -> str | None:
+    """How the names of the members begin in a file that `torch.save` has written; None of another file."""
+    found = (name for name in archive.names if name.count("/") == 1 and name.endswith("/data.pkl"))
+    return next((name.removesuffix("data.pkl") for name in found), None)
 
 
 class _File:
     """One open file."""
 
-    def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
-        self.archive, self.room = archive, 4 * size + ROOM
-        (pickled,) = [name for name in archive.namelist() if name.count("/") == 1 and name.endswith("/data.pkl")][:1]
-        self.root = pickled.removesuffix("data.pkl")
-        self.order = "<"
-        if f"{self.root}byteorder" in archive.namelist():
-            self.order = {b"little": "<", b"big": ">"}[self.member("byteorder")]
+    def __init__(self, archive: Archive, root: str, size: int) -> None:
+        self.archive, self.root, self.room, self.order = archive, root, 4 * size + ROOM, "<"
+        if f"{root}byteorder" in archive.names:
+            order = self.member("byteorder")
+            if order not in (b"little", b"big"):
+                raise Refused(f"its byte order is {shortened(order)}")
+            self.order = "<" if order == b"little" else ">"
         self.storages: dict[str, bytes] = {}
 
     def member(self, name: str) -> bytes:
-        info = self.archive.getinfo(self.root + name)
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise Refused(f"{name} is compressed, which PyTorch's files are not")
-        return self.archive.read(info)
+        return self.archive.bytes(self.root + name)
 
     def value(self) -> Any:
         known: dict[str, Any] = {f"torch.{name}": Kind(code) for name, code in (STORAGES | DTYPES).items()}
@@ -107,14 +99,17 @@ class _File:
             "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
             "torch._utils._rebuild_parameter": parameter,
             "torch.Size": tuple,
-            "collections.OrderedDict": OrderedDict,
-            **{f"{module}.{kind.__name__}": kind for module in ("builtins", "__builtin__") for kind in (set, complex)},
+            "collections.OrderedDict": ordered,
+            **{f"{module}.set": keyed_set for module in ("builtins", "__builtin__")},
+            **{f"{module}.complex": complex for module in ("builtins", "__builtin__")},
         }  # fmt: skip
-        return Machine(known, self.storage).run(self.member("data.pkl"))
+        return Machine(known, self.storage, (Storage,)).run(self.member("data.pkl"))
 
     def storage(self, reference: Any) -> Storage:
+        if type(reference) is not tuple or len(reference) != 5:
+            raise Refused("it refers to something that is no storage")
         what, kind, key, _, count = reference
-        if what != "storage" or not isinstance(kind, Kind) or not isinstance(key, str) or not isinstance(count, int):
+        if what != "storage" or not isinstance(kind, Kind) or not isinstance(key, str) or type(count) is not int:
             raise Refused("it refers to something that is no storage")
         if key not in self.storages:
             self.storages[key] = self.member(f"data/{key}")
@@ -131,20 +126,26 @@ class _File:
                kind: Any = None) -> Tensor:  # fmt: skip
         """A tensor of what lies in a storage at `start` and in steps of `strides`."""
         kind = kind or getattr(storage, "kind", None)
+        if type(shape) is not tuple or type(strides) is not tuple or len(shape) > AXES:
+            raise Refused(f"a tensor has shape {shortened(shape)} and strides {shortened(strides)}")
         numbers = [start, *shape, *strides]
         if not isinstance(storage, Storage) or not isinstance(kind, Kind) or kind.code is None:
             raise Refused("it makes a tensor of what is no storage")
         if len(shape) != len(strides) or any(type(number) is not int or number < 0 for number in numbers):
-            raise Refused(f"a tensor has shape {shape!r}, strides {strides!r} and offset {start!r}")
+            raise Refused(f"a tensor has shape {shortened(shape)}, strides {shortened(strides)} and offset {shortened(start)}")
         dtype = np.dtype("u2" if kind.code == BRAIN else "u1" if kind.code == "?" else kind.code)
         count, last = prod(shape), start + sum((n - 1) * step for n, step in zip(shape, strides))
         if count and (last + 1) * dtype.itemsize > len(storage.data):
-            raise Refused(f"a tensor of shape {shape!r} and strides {strides!r} reaches beyond its storage")
+            raise Refused(f"a tensor of shape {shortened(shape)} and strides {shortened(strides)} reaches beyond its storage")
         self.room -= max(count, 1) * dtype.itemsize * (2 if kind.code == BRAIN else 1)
         if self.room < 0:
             raise Refused("its tensors overlap, and have far more numbers than the file")
-        if metadata and (set(metadata) - {"conj", "neg"}):
+        if metadata and type(metadata) is not dict:
+            raise Refused(f"a tensor is told {shortened(metadata)}")
+        if metadata and set(metadata) - {"conj", "neg"}:
             raise Refused(f"a tensor has {', '.join(map(str, metadata))}")
+        if needs_grad and kind.code != BRAIN and dtype.kind not in "fc":
+            raise Refused("a tensor of whole numbers requires grad")
         flat = np.frombuffer(storage.data, dtype.newbyteorder(self.order), len(storage.data) // dtype.itemsize)
         if count:
             steps = [step * dtype.itemsize for step in strides]
@@ -158,7 +159,21 @@ def parameter(value: Any, needs_grad: Any, hooks: Any) -> Tensor:
     """A tensor that was a Parameter."""
     if not isinstance(value, Tensor):
         raise Refused("it makes a parameter of what is no tensor")
+    if needs_grad and value.dtype.kind not in "fc":
+        raise Refused("a tensor of whole numbers requires grad")
     return value.requires_grad_(bool(needs_grad))
+
+
+def ordered(*pairs: Any) -> OrderedDict:
+    """A dictionary in a pickle: of pairs, in older ones."""
+    found: OrderedDict = OrderedDict()
+    for key, value in pairs[0] if pairs else ():
+        found[keyed(key)] = value
+    return found
+
+
+def keyed_set(items: Any) -> set:
+    return {keyed(item) for item in items}
 
 
 def _numbers(array: np.ndarray, code: str, metadata: dict[str, Any]) -> np.ndarray:

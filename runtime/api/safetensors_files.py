@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.operand import tensor
 from ..generated.tensor import Tensor
+from .archives import check_size, json_from, native, with_grad
 
 DTYPES = {
     "F64": "f8", "F32": "f4", "F16": "f2", "BF16": "u2", "I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1", "U64": "u8",
@@ -33,24 +33,22 @@ def is_safetensors(start: bytes) -> bool:
 
 def read_safetensors(data: bytes, path: str) -> dict[str, Tensor]:
     """Named tensors; those that were saved as requiring grad do so again."""
-    import json
-
     safetensors = _package("load")
+    header = json_from(data[8 : 8 + int.from_bytes(data[:8], "little")], "the header")
     try:
         found = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
         raise ValueError(f"load: {path!r} is damaged: {error}") from error
-    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    wanted = json.loads(header.get("__metadata__", {}).get("requires_grad", "[]"))
+    wanted = json_from((header.get("__metadata__") or {}).get("requires_grad", "[]"), "requires_grad of the header")
     state = {}
     for name, value in found:
         kind = value["dtype"]
         if kind not in DTYPES:
             raise ValueError(f"load: {path!r} holds {name!r} in {kind}, which NumPy has not")
+        check_size(value["shape"], np.dtype(DTYPES[kind]).itemsize, name)
         array = np.frombuffer(value["data"], np.dtype(DTYPES[kind]).newbyteorder("<")).reshape(value["shape"])
-        array = (array.astype("u4") << 16).view("f4") if kind == "BF16" else array.astype(array.dtype.newbyteorder("="))
-        state[name] = tensor(array, requires_grad=name in wanted)
-    return {name: state[name] for name in header if name != "__metadata__"}
+        state[name] = (array.astype("u4") << 16).view("f4") if kind == "BF16" else native(array)
+    return with_grad({name: state[name] for name in header if name != "__metadata__"}, wanted)
 
 
 def write_safetensors(arrays: dict[str, np.ndarray], wanted: list[str]) -> bytes:

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..core.operand import tensor
 from ..generated.tensor import Tensor
 from ..support.devices import device
 from .nested_states import Taken, put_together
@@ -123,39 +122,59 @@ def load(path: str | os.PathLike | BinaryIO, map_location: Any = None, *, weight
         Where the file is damaged, or is not one that `save` wrote; where PyTorch's holds something else than tensors, numbers,
         text and nests of them.
     """
-    import json
-    import zipfile
     from urllib.parse import unquote
 
-    from .pytorch_files import is_pytorch, read_pytorch
+    from .archives import Archive, Damaged, with_grad
+    from .pytorch_files import read_pytorch, root_of
     from .safetensors_files import is_safetensors, read_safetensors
 
     if map_location is not None:
         device(map_location)
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else getattr(path, "name", type(path).__name__)
     with open(path, "rb") if isinstance(path, (str, os.PathLike)) else nullcontext(path) as file:
-        if is_safetensors(file.read(9)):
-            file.seek(0)
-            return read_safetensors(file.read(), name)
-        file.seek(0)
-        if is_pytorch(file):
-            return read_pytorch(file, name)
         try:
-            with np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            index = json.loads(arrays.pop(INDEX).item())
-            version, wanted = index["version"], set(index["requires_grad"])
-        # np.load returns an array for .npy files: those have no `files`.
-        except (zipfile.BadZipFile, AttributeError, KeyError, TypeError, ValueError, EOFError, OSError) as error:
-            raise ValueError(f"load: {name!r} is damaged or was not written by gradspec.save") from error
-    if version > VERSION:
-        raise ValueError(f"load: {name!r} was written by a later gradspec (file version {version})")
-    state = {unquote(name, errors="surrogatepass"): array for name, array in arrays.items()}
-    tensors = {name: tensor(array, requires_grad=name in wanted) for name, array in state.items()}
+            if is_safetensors(file.read(9)):
+                file.seek(0)
+                return read_safetensors(file.read(), name)
+            file.seek(0)
+            with Archive(file) as archive:
+                root = root_of(archive)
+                if root is not None:
+                    return read_pytorch(archive, root, file.seek(0, os.SEEK_END), name)
+                arrays, index = members_of(archive)
+        except Damaged as error:
+            raise ValueError(f"load: {name!r} is damaged or was not written by gradspec.save: {error}") from error
+    if index["version"] > VERSION:
+        raise ValueError(f"load: {name!r} was written by a later gradspec (file version {index['version']})")
     try:
+        state = {unquote(name, errors="surrogatepass"): array for name, array in arrays.items()}
+        tensors = with_grad(state, index["requires_grad"])
         return put_together(index["form"], tensors) if "form" in index else tensors
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"load: {name!r} is damaged") from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"load: {name!r} is damaged: {INDEX} does not fit its arrays ({error})") from error
+
+
+def members_of(archive: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays of a file that `save` wrote, and what it says of them."""
+    from .archives import NUMBERS, Damaged, json_from, shortened
+
+    if f"{INDEX}.npy" not in archive.names:
+        raise Damaged(f"{INDEX}.npy is missing")
+    text = archive.array(f"{INDEX}.npy", "U")
+    try:
+        words = text.item()
+    except ValueError as error:
+        raise Damaged(f"{INDEX}.npy is no text ({error})") from error
+    index = json_from(words, INDEX, constants=True)
+    if not isinstance(index, dict) or type(index.get("version")) is not int or not isinstance(index.get("requires_grad"), list):
+        raise Damaged(f"{INDEX}.npy says {shortened(index)}")
+    arrays = {}
+    for name in archive.names:
+        if not name.endswith(".npy"):
+            raise Damaged(f"{name} is no array")
+        if name != f"{INDEX}.npy":
+            arrays[name.removesuffix(".npy")] = archive.array(name, NUMBERS)
+    return arrays, index
 
 
 def encode(name: str) -> str:

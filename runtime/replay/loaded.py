@@ -10,14 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from ..api.archives import Damaged
 from ..autograd.nest import flatten
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
+from ..tracing.values import Value
+from .checked import ends
 from .holdings import Unfit, array_held
+from .layouts import laid_out
 from .playing import Missed
 from .programs import Program
-from .saving import Reader, Writer, laid_out, together
+from .proven import prove, start_of
+from .saving import Reader, Writer, together
 
 
 class LoadedProgram:
@@ -35,24 +40,19 @@ class LoadedProgram:
         document = reader.document
         self.version: str = document["gradspec"]
         self.weights: dict[str, Any] = {}
-        self.kinds = [{**kind, "form": reader.tree(kind["form"]),
-                       "programs": [Program(reader.recording(one)) for one in kind["programs"]]}
-                      for kind in document["kinds"]]  # fmt: skip
-        arrays = [reader.strided(one["data"]) for one in document["held"]]
-        groups: dict[int, list[int]] = {}
-        for number, one in enumerate(document["held"]):
-            groups.setdefault(one["memory"], []).append(number)
-        held: list[Any] = [None] * len(arrays)
-        for numbers in groups.values():
-            addresses = [document["held"][n]["address"] for n in numbers]
-            for n, array in zip(numbers, together([arrays[n] for n in numbers], addresses)):
-                held[n] = asarray(array)
-        self.held = held
-        for item, one in zip(held, document["held"]):
+        self.held = held_of(reader)
+        for item, one in zip(self.held, document["held"]):
             item.requires_grad_(one["requires_grad"])
             if one["grad"] is not None:
                 item.grad = asarray(reader.strided(one["grad"]))
             self.weights[one["way"]] = item
+        held = [item.requires_grad for item in self.held] + [False for item in self.held if item.grad is not None]
+        self.kinds = []
+        for number, kind in enumerate(document["kinds"]):
+            needs = [one["requires_grad"] for one in kind["leaves"] if one["text"] is None] + held
+            places = [f"kinds[{number}].programs[{n}]" for n in range(len(kind["programs"]))]
+            recordings = [Recording(reader, *each, needs) for each in zip(kind["programs"], places)]
+            self.kinds.append({**kind, "form": reader.tree(kind["form"]), "programs": recordings})
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         leaves, form = flatten((args, keywords))
@@ -62,15 +62,112 @@ class LoadedProgram:
             if mismatch:
                 wrong = mismatch
                 continue
-            for program in kind["programs"]:
+            arrays = [array_held(item) for item in given]
+            for recording in kind["programs"]:
+                wrong = recording.unfit(given, arrays)
+                if wrong:
+                    continue
                 try:
-                    return program.run(given, [array_held(item) for item in given])
+                    return recording.run(given, arrays)
                 except Missed:
                     wrong = "values send the call another way than those that were recorded"
         raise Unfit(f"load_program: a call that was not recorded: {wrong}; call the compiled function so, and save it again")
 
     def __str__(self) -> str:
-        return "\n\n".join(str(program) for kind in self.kinds for program in kind["programs"])
+        return "\n\n".join(str(recording) for kind in self.kinds for recording in kind["programs"])
+
+
+class Recording:
+    """One recording of a file.  Its first call runs it operator by operator; if they do what the file says, it is made a program.
+
+    Parameters
+    ----------
+    reader : Reader
+    found : dict
+        As it stands in the file.
+    where : str
+        It stands there.
+    needs : list of bool
+        Which of the arrays that it is given require grad.
+    """
+
+    def __init__(self, reader: Reader, found: dict[str, Any], where: str, needs: list[bool]) -> None:
+        self.refusal, self.where = reader.refusal, where
+        self.taken = reader.recording(found, needs, where)
+        targets = [line.target for line in self.taken.lines if line.target is not None]
+        self.written = {target.memory for target in targets}
+        counted = {number for number, _ in self.taken.versions}
+        for number, value in enumerate(self.taken.inputs):  # an array that the function held is a tensor now, which counts writes
+            if number not in counted and any(overlap(value, target) for target in targets):
+                self.taken.versions.append((number, 1))
+        self.program: Program | None = None
+
+    def unfit(self, given: list[Any], arrays: list[np.ndarray]) -> str:
+        """How the arrays of a call lie otherwise than those that were recorded; empty if they do not."""
+        for number, _ in self.taken.gradients:
+            if not isinstance(given[number], TensorBase):
+                return f"array {number} is left a .grad, and this one is no tensor"
+        first: dict[Any, tuple[np.ndarray, Any]] = {}
+        for number, (array, value) in enumerate(zip(arrays, self.taken.inputs)):
+            other, there = first.setdefault(value.memory, (array, value))
+            if start_of(array) - start_of(other) != value.address - there.address:
+                return f"array {number} shared memory with another one"
+            if array.dtype != value.dtype or array.shape != value.shape or not array.flags.aligned:
+                return f"array {number} was {value.type}"
+            if array.size and any(a != b for a, b, size in zip(array.strides, value.strides, array.shape) if size > 1):
+                return f"array {number} lay in memory with the strides {list(value.strides)}"
+            if value.memory in self.written and not array.flags.writeable:
+                return f"array {number} is written to, and this one is read-only"
+        return ""
+
+    def run(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
+        """Run of what is given.
+
+        Raises
+        ------
+        Missed
+            The recording is of another call; nothing has changed.
+        ValueError
+            The file says something else than what its operators do.
+        """
+        if self.program is None:
+            try:
+                prove(self.taken, arrays)
+            except Damaged as error:
+                raise self.refusal(Damaged(f"{self.where}: {error}")) from error
+            try:
+                self.program = Program(self.taken)
+            except Exception as error:  # each operator may be right, and what is made of them no program that was ever recorded
+                raise self.refusal(Damaged(f"{self.where} is no recording ({type(error).__name__}: {error})")) from error
+        return self.program.run(given, arrays)
+
+    def __str__(self) -> str:
+        if self.program is not None:
+            return str(self.program)
+        return "\n".join(["program that has not run yet:", *(f"    {line.name}" for line in self.taken.lines)])
+
+
+def held_of(reader: Reader) -> list[Any]:
+    """What the function held, as it lay in memory."""
+    described = reader.document["held"]
+    arrays = [reader.strided(one["data"]) for one in described]
+    groups: dict[int, list[int]] = {}
+    for number, one in enumerate(described):
+        groups.setdefault(one["memory"], []).append(number)
+    held: list[Any] = [None] * len(arrays)
+    for numbers in groups.values():
+        pieces = together([arrays[n] for n in numbers], [described[n]["address"] for n in numbers])
+        for n, array in zip(numbers, pieces):
+            held[n] = asarray(array)
+    return held
+
+
+def overlap(a: Value, b: Value) -> bool:
+    """Whether some bytes may be of both values."""
+    if a.memory is not b.memory or not a.layout.count or not b.layout.count:
+        return False
+    (low, high), (first, last) = (ends(value.shape, value.strides, value.dtype.itemsize) for value in (a, b))
+    return a.address + low < b.address + last and b.address + first < a.address + high
 
 
 def described(form: Any) -> Any:
@@ -158,7 +255,8 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     Raises
     ------
     ValueError
-        The file is none, or of a newer version.
+        The file is damaged, no program, or of a newer version; the message names the member and the field.  A call raises it
+        where the program says something else than what its operators do.
     RuntimeError
         A call is of a kind that was not recorded.
 
@@ -173,4 +271,8 @@ def load_program(path: str | os.PathLike) -> LoadedProgram:
     >>> gs.load_program(path)(gs.ones(2)).tolist() == y.tolist()
     True
     """
-    return LoadedProgram(Reader(path))
+    reader = Reader(path)
+    try:
+        return LoadedProgram(reader)
+    except (Damaged, MemoryError) as error:  # held arrays may lie so far from each other that no memory has room for them
+        raise reader.refusal(error) from error

@@ -138,6 +138,10 @@ cdef class Look:
         finally:
             put_back(state, flags)
 
+    def taken(self, source):
+        """`take` for Python."""
+        return self.take(source)
+
 
 cdef TensorBase around(object owner, TensorBase item, int version):
     """A new tensor of the same array, which counts writes with `owner`; where there is none, as often written to as it says."""

@@ -18,6 +18,7 @@ from ..tracing.instructions import Instruction
 from ..tracing.values import Value
 from .again import Inputs
 from .holdings import array_held
+from .layouts import laid_out
 from .looks import counted_together, kept
 from .passes import lowered
 from .playing import play_tape
@@ -139,5 +140,5 @@ def total(gradients: tuple) -> Any:
 
 
 def in_order(array: np.ndarray, value: Value) -> np.ndarray:
-    """An array in the layout that the tape was made for, which is C's where it is another."""
-    return array if array.strides == value.strides else array.copy(order="C")
+    """An array in the layout that the tape was made for."""
+    return array if array.strides == value.strides or not array.size else laid_out(array, value.strides)

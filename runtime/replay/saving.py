@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ..api.archives import Archive, Damaged, json_from, shortened
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, bounds
 from .capture import GUARD, Captured
+from .checked import PLAIN, ROOM, TYPES, check_array, check_document, check_instruction
+from .consistent import check_recording
 from .holdings import Unfit
+from .layouts import laid_out
 
 FORMAT = 2  # of the file; another one is refused
 LITERALS = {"int": int, "str": str, "float": float.fromhex, "dtype": np.dtype}
-TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
-PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned", "roots", "looks", "versions",
-         "freeing")  # fmt: skip
+PROGRAM = "program.json"
+UNWRITTEN = {"empty": "zeros", "empty_like": "zeros_like"}
 
 
 class Writer:
@@ -103,7 +107,7 @@ class Writer:
     def write(self, path: Any, document: dict[str, Any], version: str) -> None:
         head = {"format": FORMAT, "gradspec": version, "values": self.described, **document}
         with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("program.json", json.dumps(head))
+            archive.writestr(PROGRAM, json.dumps(head))
             for number, array in enumerate(self.arrays):
                 memory = io.BytesIO()
                 np.lib.format.write_array(memory, array, allow_pickle=False)
@@ -111,26 +115,55 @@ class Writer:
 
 
 class Reader:
-    """What reads one file."""
+    """What reads one file, which is checked before.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Raises
+    ------
+    ValueError
+        The file is damaged, no program, or of a newer version.
+    """
 
     def __init__(self, path: Any) -> None:
-        with zipfile.ZipFile(path) as archive:
-            if "program.json" not in archive.namelist():
-                raise ValueError(f"load_program: {path} has no program; write one with save() of a compiled function")
-            self.document = json.loads(archive.read("program.json"))
-            if self.document["format"] != FORMAT:
-                raise ValueError(f"load_program: {path} was written by gradspec {self.document['gradspec']} in format "
-                                 f"{self.document['format']}, and this version reads {FORMAT}; use that version")  # fmt: skip
-            count = sum(name.endswith(".npy") for name in archive.namelist())
-            files = [io.BytesIO(archive.read(f"{n}.npy")) for n in range(count)]
-            self.arrays = [np.lib.format.read_array(file, allow_pickle=False) for file in files]
+        self.path = os.fspath(path)
         self.values: list[Value] = []
+        with open(path, "rb") as file:
+            size = self.room = os.fstat(file.fileno()).st_size
+            try:
+                with Archive(file) as archive:
+                    self.document, self.arrays = self.members(archive)
+                check_document(self.document, self.arrays, size)
+                self.enter_values()
+            except (ValueError, MemoryError) as error:
+                raise self.refusal(error) from error
+
+    def enter_values(self) -> None:
         for kind, shape, dtype, strides, memory, address, data in self.document["values"]:
             like = as_strided(np.empty(1, dtype), tuple(shape), tuple(strides))  # nobody reads it
             value = Value(kind, like, None if memory is None else self.values[memory])
             value.address = address
             value.data = None if data is None else self.strided(data)
             self.values.append(value)
+
+    def members(self, archive: Archive) -> tuple[Any, list[np.ndarray]]:
+        if PROGRAM not in archive.names:
+            raise Damaged("it has no program; write one with save() of a compiled function")
+        document = json_from(archive.bytes(PROGRAM), PROGRAM)
+        version = document.get("format") if isinstance(document, dict) else None
+        if type(version) is int and version != FORMAT:
+            raise Damaged(f"it was written by gradspec {str(document.get('gradspec'))[:40]} in format {version}, and this version reads "
+                          f"{FORMAT}; use that version")  # fmt: skip
+        wanted = [f"{number}.npy" for number in range(len(archive.names) - 1)]
+        for name in archive.names:
+            if name != PROGRAM and name not in wanted:
+                raise Damaged(f"{shortened(name)} is no member of a program")
+        return document, [archive.array(name) for name in wanted]
+
+    def refusal(self, error: Exception) -> ValueError:
+        return ValueError(f"load_program: {self.path!r}: {error}")
 
     def strided(self, described: list[Any]) -> np.ndarray:
         number, strides = described
@@ -146,6 +179,8 @@ class Reader:
             return [self.tree(part) for part in item]
         kind, content = next(iter(item.items()))
         if kind == "value":
+            if content >= len(self.values):
+                raise Damaged(f"program.json: there is no value {content}")
             return self.values[content]
         if kind in LITERALS:
             return LITERALS[kind](content)
@@ -160,36 +195,35 @@ class Reader:
         if kind == "type":
             return TYPES[content]
         if kind == "numpy":
-            return np.dtype(content).type
+            return getattr(np, content)
         if kind == "array":
+            self.room -= check_array(content, self.arrays, "an argument")
+            if self.room + ROOM < 0:
+                raise Damaged("program.json: the numbers among arguments reach over far more memory than the file has")
             array = self.strided(content)
             return array[()] if item["scalar"] else array
         return Ellipsis
 
-    def recording(self, found: dict[str, Any]) -> Captured:
+    def recording(self, found: dict[str, Any], needs: list[bool], where: str) -> Captured:
+        """One recording, given arrays of which these require grad."""
         taken = Captured()
         for name in PLAIN:
             setattr(taken, name, self.tree(found[name]))
         taken.passed = {place: number for place, number in found["passed"]}
         taken.spent = {place: text for place, text in found["spent"]}
-        taken.lines, *taken.passes = [[Instruction(op, self.arguments(op, arguments), self.tree(outputs), line and tuple(line))
-                                       for op, arguments, outputs, line in part] for part in found["lines"]]  # fmt: skip
+        if len(taken.passed) < len(found["passed"]) or len(taken.spent) < len(found["spent"]):
+            raise Damaged(f"program.json: {where} names a result twice in passed or spent")
+        taken.lines, *taken.passes = [[self.instruction(*parts, f"{where}.lines[{place}][{n}]") for n, parts in enumerate(part)]
+                                      for place, part in enumerate(found["lines"])]  # fmt: skip
+        check_recording(taken, needs, where)
         return taken
 
-    def arguments(self, op: str, arguments: Any) -> tuple:
-        if op == GUARD:
-            return self.tree(arguments[0]), bytes.fromhex(arguments[1])
-        return self.tree(arguments)
-
-
-def laid_out(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """The numbers of an array at other strides, in memory of their own."""
-    ends = [(size - 1) * stride for size, stride in zip(array.shape, strides)]
-    first = -sum(min(end, 0) for end in ends)
-    memory = np.zeros(first + sum(max(end, 0) for end in ends) + array.itemsize, np.uint8)
-    found = np.ndarray(array.shape, array.dtype, memory, first, strides)
-    found[...] = array
-    return found
+    def instruction(self, op: str, arguments: Any, outputs: Any, line: Any, where: str) -> Instruction:
+        """One instruction.  Memory that nobody has written to holds what others left there: a stranger gets zeros."""
+        given = (self.tree(arguments[0]), bytes.fromhex(arguments[1])) if op == GUARD else self.tree(arguments)
+        made = self.tree(outputs)
+        check_instruction(op, given, made, where)
+        return Instruction(UNWRITTEN.get(op, op), given, made, line and tuple(line))
 
 
 def together(arrays: list[np.ndarray], addresses: list[int]) -> list[np.ndarray]:

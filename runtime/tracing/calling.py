@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from .entries import entry_of
 
@@ -19,8 +20,8 @@ def by_entry(name: str, count: int) -> Callable[..., Any] | None:
 
 
 def by_keyword(name: str, entry: Any, count: int) -> Callable[..., Any]:
-    """An operator as a function of its arguments in order; `out=` is the last one."""
-    function = getattr(ops, name.removesuffix(".out"))
+    """An operator as a function of its arguments in order; `out=` is the last one.  One that writes in place is a method."""
+    function = getattr(Tensor if name == f"{entry.name}_" else ops, name.removesuffix(".out"))
     out = name.endswith(".out")
 
     def call(*arguments: Any) -> Any:

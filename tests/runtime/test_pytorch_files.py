@@ -192,6 +192,21 @@ HOSTILE = {
     "nothing": (b"", "damaged"),
     "two values": (b"]]", "damaged"),
     "a list as a key": (b"}]Ns", "damaged"),
+    "a deep key": (b"})" + b"\x85" * 10**6 + b"Ns", "key that is a tuple of too many parts"),  # Python's hash would end the process
+    "a key in a set": (b"\x8f()" + b"\x85" * 10**6 + b"\x90", "key that is a tuple of too many parts"),
+    "a key of pairs": (name("collections.OrderedDict") + b"]()" + b"\x85" * 10**6 + b"N\x86e\x85R", "key that is a tuple of too many"),
+    "a wide key": (b"})" + b"q\x01h\x01\x86" * 40 + b"Ns", "key that is a tuple of too many parts"),  # 2 ** 40 parts, in 200 bytes
+    "a function as a value": (b"]" + name("torch._utils._rebuild_parameter") + b"a", "holds a name where a value should be"),
+    "a storage as a value": (reference(), "holds a name where a value should be"),
+    "a deep nest": (b")" + b"\x85" * 10**5, "nested more than 200 times"),
+    "a deep metadata": (name("collections.OrderedDict") + b")R}" + text("_metadata") + b")" + b"\x85" * 10**5 + b"sb", "nested more than 200 times"),
+    "a list in itself": (b"]q\x00h\x00a", "holds itself"),
+    "many parts": (b")" + b"q\x01h\x01\x86" * 40, "more than 10000000 parts"),
+    "whole numbers that require grad": (name("torch._utils._rebuild_parameter") + many(rebuilt(reference("torch.IntStorage")), b"\x88", b"}") + b"R",
+                                        "a tensor of whole numbers requires grad"),
+    "a shape that is text": (name("torch._utils._rebuild_tensor_v2") + many(reference(), number(0), text("4"), many(number(1)), b"\x89", b"}") + b"R", "shape '4'"),
+    "a name that is a number": (number(1) + text("x") + b"\x93", "names what is no name"),
+    "a byte order": (rebuilt(), "its byte order is b'middle'"),
     "a list that is no list": (b"}Na", "puts values into a dict"),
 }  # fmt: skip
 
@@ -200,7 +215,7 @@ HOSTILE = {
 def test_a_hostile_file_is_refused(case):
     value, message = HOSTILE[case]
     path = os.path.join(FOLDER[0], "hostile.pt")
-    pack(path, value)
+    pack(path, value, **{"byteorder": b"middle"} if case == "a byte order" else {})
     with pytest.raises(ValueError, match=message):
         gs.load(path)
     assert not os.path.exists("owned")
@@ -283,6 +298,20 @@ def test_safetensors(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match="is damaged"):
             gs.load(path)
+    for twice, words in ((header.replace(b"{\"x\"", header[:-1] + b",\"x\"", 1), "a name twice"),
+                         (header[:-1] + b',"__metadata__":{"requires_grad":"[1"}}', "requires_grad of the header is no JSON"),
+                         (header[:-1] + b',"__metadata__":{"requires_grad":"{}"}}', "what requires grad are {}"),
+                         (header[:-1] + b',"__metadata__":{"requires_grad":"[\\"y\\"]"}}', "'y' cannot require grad")):  # fmt: skip
+        path.write_bytes(struct.pack("<Q", len(twice)) + twice + bytes(4))
+        with pytest.raises(ValueError, match=f"model.safetensors.*{words}"):
+            gs.load(path)
+    nothing = header[:-1] + b',"__metadata__":null}'
+    path.write_bytes(struct.pack("<Q", len(nothing)) + nothing + struct.pack("<f", 1.5)[2:] * 2)
+    assert gs.load(path)["x"].tolist() == [1.5, 1.5]
+    header = b'{"x":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}}'
+    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\2\0")
+    assert gs.load(path)["x"].numpy().view("u1").tolist() == [1, 0]  # NumPy counts the bytes of booleans
+    header = header.replace(b"BOOL", b"BF16").replace(b"[0,2]", b"[0,4]")
     header = header.replace(b"BF16", b"F8_E5M2").replace(b"[0,4]", b"[0,2]")
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
     with pytest.raises(ValueError, match="holds 'x' in F8_E5M2, which NumPy has not"):

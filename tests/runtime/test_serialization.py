@@ -173,7 +173,7 @@ def test_never_unpickles(path):
     np.savez(path, **{"%gradspec": np.array('{"version": 1, "requires_grad": []}'), "x": np.array([object()])})
     with pytest.raises(ValueError, match="damaged or was not written by gradspec") as caught:
         load(path)
-    assert "allow_pickle=False" in str(caught.value.__cause__)
+    assert "x.npy is an array of object" in str(caught.value)
 
 
 def test_later_version(path):
