@@ -299,10 +299,13 @@ def test_random_programs(mode):
 
 
 def test_random_programs_of_memory_with_many_names():
-    outcomes = [run_aliased(seed) for seed in (*range(80), 2624, 2679, 5148, 6690, 20889, 30478)]
-    refused = set(outcomes) - {"equal", "nothing"}
-    assert outcomes.count("equal") >= 40
+    outcomes = [run_aliased(seed) for seed in (*range(130), 2624, 2679, 5148, 6690, 20889, 30478)]
+    refused = {one.split(" of ")[0] if one.startswith("as it is: an error of") else one for one in outcomes} - {"equal", "nothing"}
+    assert outcomes.count("equal") >= 60
     assert refused <= {
+        "as it is: an error",  # of an operator, caught at each call
+        "as it is: it may catch an error of an operator, behind a callback or a write to arrays of one memory that a replay could not "
+        "take back",
         "as it is: a write to memory of which the program was given a part, before a guard",
         "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
         "as it is: the call writes to an array that it was given, or holds, as a read-only one as well",
