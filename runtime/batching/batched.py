@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.events import current_mapping
 from ..core.operand import asarray
-from ..core.told import array_of, set_array, shell
+from ..core.told import array_of, set_array, shell, turn
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
@@ -58,10 +58,21 @@ class Level:
             self.starts[generator] = generator.bit_generator.state
 
 
-class Batched(Tensor):
-    """One row of a batch, whichever it is."""
+class Row(Tensor):
+    """One row of a batch, whichever it is.
 
-    __slots__ = ("inside", "level", "taken_along")  # the last where it is not 0: the axis of the batch in what vmap was given
+    Attributes
+    ----------
+    inside : Tensor
+        The batch.
+    level : Level
+    taken_along : int
+        Where it is not 0: the axis of the batch in what vmap was given.
+    """
+
+    __slots__ = ()
+    inside: Any
+    level: Level
 
     def __del__(self) -> None:
         self.level.alive -= 1
@@ -74,7 +85,7 @@ class Batched(Tensor):
     def requires_grad(self, value: bool) -> None:
         self.inside.requires_grad = value
 
-    def requires_grad_(self, requires_grad: bool = True) -> "Batched":
+    def requires_grad_(self, requires_grad: bool = True) -> "Row":
         self.inside.requires_grad_(requires_grad)
         return self
 
@@ -101,13 +112,13 @@ class Batched(Tensor):
     def retain_grad(self) -> None:
         self.inside.retain_grad()
 
-    def detach(self) -> "Batched":
+    def detach(self) -> "Row":
         return batched(self.inside.detach(), self.level)
 
-    def without_graph(self) -> "Batched":
+    def without_graph(self) -> "Row":
         return batched(without_graph(self.inside), self.level)
 
-    def detach_(self) -> "Batched":
+    def detach_(self) -> "Row":
         self.inside.detach_()
         return self
 
@@ -125,7 +136,7 @@ class Batched(Tensor):
     def is_contiguous(self) -> bool:
         return ops.getitem(self.inside, 0).is_contiguous()
 
-    def become(self, view: "Batched") -> None:
+    def become(self, view: "Row") -> None:
         """Take the place of a view of what it was, as in-place operators on shapes make it."""
         set_array(self, array_of(view))
         self.inside = view.inside
@@ -189,23 +200,47 @@ class Batched(Tensor):
         _hidden("__dlpack__")
 
 
-STANDS.add(Batched)
+class Batched(Row):
+    """A row that is one from the beginning."""
+
+    __slots__ = ("inside", "level", "taken_along")
 
 
-def batched(inside: Tensor, level: Level) -> Batched:
-    """What stands for the rows of `inside` along its first axis."""
+class Turned(Row):
+    """A row that was a tensor like any other until a row was written to it; its fields are attributes, as a user sets them."""
+
+    __slots__ = ()
+
+
+ROWS = frozenset({Batched, Turned})
+STANDS.update(ROWS)
+
+
+def _unknown(inside: Tensor) -> np.ndarray:
+    """The array of what stands for the rows of `inside`."""
     shape, dtype = inside.shape[1:], inside.dtype
     unknown = _UNKNOWN.get(dtype)
     if unknown is None:
         unknown = _UNKNOWN[dtype] = np.array(np.nan if dtype.kind in "fc" else 0, dtype)
         unknown.flags.writeable = False
-    found = shell(Batched, np.ndarray(shape, dtype, unknown, 0, (0,) * len(shape)))
+    return np.ndarray(shape, dtype, unknown, 0, (0,) * len(shape))
+
+
+def turned(tensor: Tensor, inside: Tensor, level: Level) -> None:
+    """Let a tensor that is the same for all rows stand for those of `inside` from now on."""
+    turn(tensor, Turned, _unknown(inside), {"inside": inside, "level": level})
+    level.alive += 1
+
+
+def batched(inside: Tensor, level: Level) -> Batched:
+    """What stands for the rows of `inside` along its first axis."""
+    found = shell(Batched, _unknown(inside))
     found.inside, found.level = inside, level
     level.alive += 1
     return found
 
 
-def spread(value: Any, level: Level) -> Batched:
+def spread(value: Any, level: Level) -> Row:
     """A tensor as a batch at a level: itself, or as many times itself as there are rows."""
     if is_row(value, level):
         return value
@@ -213,7 +248,7 @@ def spread(value: Any, level: Level) -> Batched:
     return batched(ops.broadcast_to(value, (level.size, *value.shape)), level)
 
 
-def as_batch(value: Any, level: Level, operands: Any) -> Batched:
+def as_batch(value: Any, level: Level, operands: Any) -> Row:
     """What an operator made of batches, also where its numbers are the same for all rows: each row may write to its own."""
     if is_row(value, level):
         return value
@@ -226,7 +261,7 @@ def as_batch(value: Any, level: Level, operands: Any) -> Batched:
 
 def stands_as(value: Any, operand: Any) -> Any:
     """What an operator made of an operand, in the levels that the operand stands in."""
-    if type(operand) is Batched:
+    if type(operand) in ROWS:
         return as_batch(value, operand.level, (operand,))
     return operand.level.made(value, (operand,)) if type(operand) in STANDS else value
 
@@ -245,16 +280,16 @@ def looks_at(value: Any, target: Any) -> bool:
 def whole_of(value: Any) -> Any:
     """The tensor behind the batches, and the first coefficients, of all levels; any other value as it is."""
     while type(value) in STANDS:
-        value = value.inside if type(value) is Batched else value.known(0)
+        value = value.inside if type(value) in ROWS else value.known(0)
     return value
 
 
 def is_row(value: Any, level: Level) -> bool:
     """Whether a value stands for the rows of a batch at a level; any other one is the same for all of them."""
-    return type(value) is Batched and value.level is level
+    return type(value) in ROWS and value.level is level
 
 
-def as_given(row: Batched) -> tuple[Tensor, int]:
+def as_given(row: Row) -> tuple[Tensor, int]:
     """The batch of a row, and along which of its axes it lies: where that was in the argument of vmap that the row is of."""
     axis = getattr(row, "taken_along", 0)
     if not 0 < axis < row.inside.ndim:
@@ -313,6 +348,15 @@ def refuse_write(name: str) -> NoReturn:
     raise RuntimeError(f"vmap: {name} is not possible, because a tensor that is the same for all rows of the batch would get "
                        "another value for each of them: it has fewer elements than what is written to it. Use the operator that "
                        "is not in place, or begin with a batch: zeros_like(x) of an x that vmap maps")  # fmt: skip
+
+
+def refuse_shared(name: str) -> NoReturn:
+    """A row is written to memory that something else looks at."""
+    raise RuntimeError(f"vmap: {name} is not possible: the tensor was made inside of the function, and would now get another "
+                       "value for each row of the batch, but something else looks at its memory as it is the same for all of them:"
+                       " a NumPy array, a detached tensor, one of a list of views, a view of another dtype or order, a graph, "
+                       "the recording of gs.compile or gs.trace; or it is a leaf that requires grad. Begin with a batch, "
+                       "zeros_like(x) of an x that vmap maps, or use gs.where, gs.stack, gs.index_put or b = b + v")  # fmt: skip
 
 
 def refuse_left(method: str) -> NoReturn:

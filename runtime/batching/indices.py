@@ -10,7 +10,7 @@ import numpy as np
 
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, innermost, inside_of, is_row, spread, together
+from .batched import Level, Row, innermost, inside_of, is_row, spread, together
 from .ways import WAYS, Record, Unfit, along
 
 
@@ -109,10 +109,10 @@ def index(level: Level, op: Record, call: Any, args: tuple) -> Any:
         return together(found, level)
     if not with_rows:
         x, with_rows = spread(x, level), True
-    return together(call(x.inside, parts.on(True), _put(parts, x, args[2], level)), level)
+    return together(call(x.inside, parts.on(True), _put(parts, x, args[2], level), *args[3:]), level)
 
 
-def _put(parts: _Index, x: Batched, value: Any, level: Level) -> Any:
+def _put(parts: _Index, x: Row, value: Any, level: Level) -> Any:
     """What is written to the places of a batch: its axes in their order."""
     if innermost((value,)) is not level and not parts.leads(True) and not parts.batch_at(True):
         return value

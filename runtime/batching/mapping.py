@@ -19,12 +19,12 @@ from .batched import (
     is_row,
     looks_at,
     refuse_left,
-    refuse_write,
     spread,
     together,
 )
 from .indices import WAYS
-from .passes import Passes, ReadsRow
+from .fresh import Fresh
+from .passes import ReadsRow
 from .ways import Record, Unfit, row_of, rows
 
 RECORDS: dict[str, Record] = {}
@@ -39,7 +39,7 @@ def record_of(name: str) -> Record:
     return found
 
 
-class Mapping(Passes):
+class Mapping(Fresh):
     """The open levels of one thread, outermost first, and what they make of what is done with batches."""
 
     def call(self, name: str, wrapper: Any, inputs: tuple) -> Any:
@@ -65,10 +65,13 @@ class Mapping(Passes):
         return self.way(level, record_of(name), wrapper, inputs)
 
     def way(self, level: Level, op: Record, wrapper: Any, inputs: tuple) -> Any:
+        self.deep += 1  # what is made there is part of the call
         try:
             return WAYS[op.way](level, op, wrapper, inputs)
         except Unfit:
             return rows(level, op, wrapper, inputs)
+        finally:
+            self.deep -= 1
 
     def note(self, kind: str, name: str, inputs: tuple) -> None:
         """Refuse what needs the numbers of a row."""
@@ -85,10 +88,10 @@ class Mapping(Passes):
         target = inputs[0]
         op = record_of(name if name in BATCHING else name[:-1])
         if not is_row(target, level):
-            refuse_write(name)
+            level = self.turn(target, level, name)
         if op.way == "elements" and all(getattr(arg, "ndim", 0) <= target.ndim for arg in inputs):
             self.way(level, op, wrapper, inputs)
-        elif op.way == "index" and len(inputs) == 3:
+        elif op.way == "index" and len(inputs) > 2:
             self.way(level, op, wrapper, inputs)
         elif name in BATCHING:
             for i in range(level.size):
@@ -118,7 +121,7 @@ class Mapping(Passes):
                                "'same' or 'different' randomness flags on vmap or perform the randomness operation out of "
                                "vmap")  # fmt: skip
         if name.endswith("_") and level.randomness == "different" and not is_row(inputs[0], level):
-            refuse_write(name)
+            level = self.turn(inputs[0], level, name)
         place = record_of(name).roles.index("g")
         generator = as_generator(inputs[place], name, "generator")
         inputs = (*inputs[:place], generator, *inputs[place + 1 :])

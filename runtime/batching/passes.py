@@ -17,7 +17,7 @@ from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..methods.dual_level import make_dual, unpack_dual
 from ..support.dispatch import ops
-from .batched import STANDS, Batched, Level, batched, innermost, is_other, is_row, spread
+from .batched import ROWS, STANDS, Level, batched, innermost, is_other, is_row, spread
 from .functions import called
 
 
@@ -64,7 +64,7 @@ class Passes:
         return found
 
     def gradient_edge(self, tensor: Any) -> Any:
-        if type(tensor) is not Batched:
+        if type(tensor) not in ROWS:
             level = deciding((tensor,))
             return NotImplemented if level is None else level.gradient_edge(tensor)
         inside = get_gradient_edge(bottom(tensor))
@@ -170,7 +170,7 @@ class Passes:
         deciding_level = deciding((tensor,))
         if is_other(deciding_level):
             return deciding_level.unpack_dual(tensor, level)
-        if type(tensor) is not Batched:
+        if type(tensor) not in ROWS:
             return NotImplemented
         own = levels_of(tensor)
         primal, tangent = unpack_dual(bottom(tensor), level=level)
@@ -191,7 +191,7 @@ class Passes:
         deciding_level = deciding((tensor,))
         if is_other(deciding_level):
             return deciding_level.pushed(dual_level, tensor)
-        if type(tensor) is not Batched:
+        if type(tensor) not in ROWS:
             return NotImplemented
         own = levels_of(tensor)
         primal, tangents = dual_level.pushed(bottom(tensor))
@@ -325,7 +325,7 @@ def outside(function: Callable[..., Any], leaves: list) -> tuple[Callable[[list]
 
 def bottom(value: Any) -> Any:
     """The tensor that all batches are axes of."""
-    while type(value) is Batched:
+    while type(value) in ROWS:
         value = value.inside
     return value
 
@@ -338,7 +338,7 @@ def behind(value: Any) -> Any:
 def levels_of(value: Any) -> list[Level]:
     """The levels whose rows a tensor stands for, outermost first: the first axes of `bottom`."""
     found = []
-    while type(value) is Batched:
+    while type(value) in ROWS:
         found.append(value.level)
         value = value.inside
     return found[::-1]
@@ -392,7 +392,7 @@ def _needs_grad(value: Any) -> bool:
 
 
 def _any_batched(*groups: Sequence[Any]) -> bool:
-    return any(type(value) in (Batched, MappedEdge) for group in groups for value in group)
+    return any(type(value) in ROWS or type(value) is MappedEdge for group in groups for value in group)
 
 
 def _number(level: Level) -> int:

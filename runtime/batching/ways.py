@@ -12,7 +12,7 @@ import numpy as np
 from ..core.operand import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Batched, Level, as_batch, each, innermost, inside_of, is_row, spread, together
+from .batched import ROWS, Level, as_batch, each, innermost, inside_of, is_row, spread, together
 
 
 class Unfit(Exception):
@@ -36,7 +36,7 @@ class Record:
 
 def parts(level: Level, op: Record, call: Any, args: tuple) -> Any:
     """What the operator is made of, on rows; numbers beside the arrays are the same for all."""
-    if any([role == "." and type(arg) is Batched for role, arg in zip(op.roles, args)]):
+    if any([role == "." and type(arg) in ROWS for role, arg in zip(op.roles, args)]):
         raise Unfit
     if op.formula is None:
         return each(call.parts(*args), lambda tensor: as_batch(tensor, level, args))
@@ -103,7 +103,7 @@ def leading(level: Level, op: Record, call: Any, args: tuple) -> Any:
                 if len(core) < len(whole):  # an axis that the operator may do without has length 1
                     index = [slice(None)] * (arg.ndim - len(core)) + [None if dim in dropped else slice(None) for dim in whole]
                     arg = ops.getitem(arg, tuple(index))
-        elif type(arg) is Batched:
+        elif type(arg) in ROWS:
             raise Unfit
         found.append(arg)
     result = call(*found)
@@ -147,7 +147,7 @@ def along(level: Level, op: Record, call: Any, args: tuple, extra: int = 0) -> A
             arg = _from_the_end(arg, rank, op, role)
         elif role == "s":
             arg = (level.size, *arg)
-        elif type(arg) is Batched:
+        elif type(arg) in ROWS:
             raise Unfit
         found.append(arg)
     return together(call(*found), level)
@@ -186,7 +186,7 @@ def shaped(level: Level, op: Record, call: Any, args: tuple, broadcast: bool = F
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     rank, found = len(shape), list(args)
     for i, (role, arg) in enumerate(zip(op.roles, args)):
-        if type(arg) is Batched and (i or role != "a"):
+        if type(arg) in ROWS and (i or role != "a"):
             raise Unfit
         if role in "xX":
             if arg is None:

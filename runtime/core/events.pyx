@@ -10,6 +10,7 @@ operator on batches is what listeners hear of.  Knows neither operators nor what
 import sys
 import warnings
 
+from cpython.object cimport Py_TYPE
 from libc.stdint cimport int64_t, uint64_t
 
 from .grad_mode cimport (
@@ -19,6 +20,8 @@ from .grad_mode cimport (
 from . cimport grad_mode as modes
 from .node cimport Node
 from .provenance cimport current_line, line_of
+from ..support.capi cimport Py_REFCNT
+from .tensor cimport tensor_type
 
 cdef extern from "gradspec/core/wrapper_call.h":
     object gradspec_call_wrapper(void*, tuple)
@@ -189,7 +192,8 @@ def set_mapping(mapping):
     ----------
     mapping : object or None
         Has `call(name, wrapper, inputs)`, which gives what an operator gives for batches, or NotImplemented where no operand is
-        one, and `note(kind, name, inputs)`, which refuses what cannot be done with a batch.
+        one, `note(kind, name, inputs)`, which refuses what cannot be done with a batch, and `gave(tensor)`, which hears of each
+        new tensor that is none.
 
     Returns
     -------
@@ -322,6 +326,8 @@ cdef int note_event(ThreadState* state, str kind, str name, tuple inputs, object
     cdef Event event
     if objects.mapping is not None:
         objects.mapping.note(kind, name, inputs)
+        if kind == "made" and is_plain(outputs):
+            objects.mapping.gave(outputs)
         if not objects.listeners:
             return 0
     event = new_event(state, kind, name, inputs, None)
@@ -337,6 +343,11 @@ cdef object call_wrapper(void* wrapper, tuple arguments):
     return gradspec_call_wrapper(wrapper, arguments)
 
 
+cdef inline bint is_plain(object value) noexcept:
+    """Whether a value is a tensor, of no subclass; who asks for one that is new asks for its only reference as well."""
+    return Py_TYPE(value) == tensor_type
+
+
 cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
     """Call a wrapper between the two halves of its event; or what stands for it where an operand is a batch."""
     cdef ThreadObjects objects = thread_objects()
@@ -348,7 +359,10 @@ cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
             return outputs
         if not objects.listeners:
             state.told = state.flags & LISTENING != 0
-            return gradspec_call_wrapper(wrapper, inputs)
+            outputs = gradspec_call_wrapper(wrapper, inputs)
+            if objects.mapping is not None and is_plain(outputs) and Py_REFCNT(outputs) == 1:
+                objects.mapping.gave(outputs)
+            return outputs
     event = begin_event(state, "operator", name, inputs, None)
     state.told = state.flags & LISTENING != 0  # nothing stands between here and the wrapper's question
     try:
@@ -357,6 +371,8 @@ cdef object listened(ThreadState* state, str name, void* wrapper, tuple inputs):
         state.told = False
         end_event(state, event, None, error)
         raise
+    if objects.mapping is not None and is_plain(outputs) and Py_REFCNT(outputs) == 1:
+        objects.mapping.gave(outputs)
     end_event(state, event, outputs, None)
     return outputs
 

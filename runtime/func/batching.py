@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd.nest import Attribute, flatten, paired, parts, rebuild
-from ..batching.batched import Batched, Level, batched
+from ..batching.batched import ROWS, Level, batched
 from ..batching.mapping import Mapping
 from ..core.events import current_mapping, set_mapping
 from ..core.operand import asarray
@@ -227,7 +227,7 @@ def _results(func: Any, value: Any, level: Level, out_dims: Any) -> Any:
         if dim is not None and not isinstance(leaf, (*_ARRAYS, np.generic, int, float, complex)):
             raise CallValueError(head + f"`{_name(func)}` must only return Tensors, got type {type(leaf)}. Did you mean to "
                                         "set out_dims= to None for output?")  # fmt: skip
-        is_batch = type(leaf) is Batched and leaf.level is level
+        is_batch = type(leaf) in ROWS and leaf.level is level
         if dim is None:
             if is_batch:
                 raise CallValueError(head + f"`{_name(func)}` can not return a BatchedTensor when out_dim is None: the "

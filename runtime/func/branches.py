@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd.nest import alike, rebuild
-from ..batching.batched import Batched
+from ..batching.batched import ROWS
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from .nests import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
@@ -51,7 +51,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         got = f"shape {tuple(pred.shape)}" if hasattr(pred, "shape") else type(pred).__name__
         raise CallTypeError(f"cond: pred must be a single bool or number, got {got}; write gs.where(pred, a, b) for a choice "
                             "element by element")  # fmt: skip
-    if type(pred) is Batched:
+    if type(pred) in ROWS:
         return chosen_by_row("cond", [pred != 0], [true_fun, false_fun], operands)
     return chosen_one("cond", true_fun if pred else false_fun, operands)
 
@@ -85,7 +85,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     """
     if not branches:
         raise CallValueError("switch: branches is empty: there is no function to call")
-    if type(index) is Batched and index.dtype.kind in "iu" and index.shape == ():
+    if type(index) in ROWS and index.dtype.kind in "iu" and index.shape == ():
         last = len(branches) - 1
         places = [index <= 0, *[index == i for i in range(1, last)]][:last]
         return chosen_by_row("switch", places, branches, operands)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.batched import STANDS, Batched, is_row
+from ..batching.batched import ROWS, STANDS, is_row
 from ..generated.tensor import Tensor
 from ..methods.dual_level import formula_level
 from ..support.dispatch import ops
@@ -260,7 +260,7 @@ def _plain(value: Any) -> Any:
         return type(value)([_plain(item) for item in value])
     rows = 0
     while type(value) in STANDS:
-        if type(value) is Batched:
+        if type(value) in ROWS:
             value, rows = value.inside, rows + 1
         else:
             value = value.known(0)

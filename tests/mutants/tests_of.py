@@ -81,6 +81,7 @@ ELSEWHERE = {
     "runtime/autograd/profiler_util.py": ["tests/runtime/test_event_list.py"],
     "runtime/autograd/variable.py": ["tests/runtime/test_functional.py"],
     "runtime/batching/batched.py": ["tests/runtime/test_vmap.py"],
+    "runtime/batching/fresh.py": ["tests/runtime/test_fresh.py"],
     "runtime/batching/functions.py": ["tests/runtime/test_vmap.py", "tests/runtime/test_asked_of_transforms.py"],
     "runtime/batching/indices.py": ["tests/runtime/test_vmap.py", "tests/ops/test_vmaps.py"],
     "runtime/batching/mapping.py": ["tests/runtime/test_vmap.py", "tests/runtime/test_mapping.py"],

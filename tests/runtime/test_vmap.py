@@ -10,7 +10,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import Function
-from gradspec.batching.batched import Batched
+from gradspec.batching.batched import Row
 from gradspec.core.tensor import TensorBase
 from gradspec.utils.checkpoint import checkpoint
 
@@ -44,7 +44,7 @@ def is_the_loop(function, *batches):
 def test_random_functions_under_random_nests_of_transforms():
     refused, wrong = run(500, 100_000)
     assert wrong == []
-    assert refused < 10  # for what docs/taylor.md lists, and nests that the loop refuses
+    assert refused < 30  # for what docs/taylor.md lists, as writes of series into tensors made inside, and nests that the loop refuses
 
 
 TRANSFORMS = {
@@ -291,7 +291,7 @@ SAFE = {"__new__", "__getattribute__", "__setattr__", "__getattr__", "__array_pr
 
 def test_all_that_a_tensor_has_of_the_graph_is_that_of_the_batch():
     own = {name for name in vars(TensorBase) if not name.startswith("__pyx")}
-    assert own - set(vars(Batched)) == SAFE
+    assert own - set(vars(Row)) == SAFE
 
 
 # The axes of arguments and of results.
