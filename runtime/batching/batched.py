@@ -353,8 +353,8 @@ def refuse_write(name: str) -> NoReturn:
 def refuse_shared(name: str) -> NoReturn:
     """A row is written to memory that something else looks at."""
     raise RuntimeError(f"vmap: {name} is not possible: the tensor was made inside of the function, and would now get another "
-                       "value for each row of the batch, but something else looks at its memory as it is the same for all of them:"
-                       " a NumPy array, a detached tensor, one of a list of views, a view of another dtype or order, a graph, "
+                       "value for each row of the batch, but something else looks at its memory, the same for all of them: "
+                       "a NumPy array, a detached tensor, one of a list of views, a view of another dtype or order, a graph, "
                        "the recording of gs.compile or gs.trace; or it is a leaf that requires grad. Begin with a batch, "
                        "zeros_like(x) of an x that vmap maps, or use gs.where, gs.stack, gs.index_put or b = b + v")  # fmt: skip
 

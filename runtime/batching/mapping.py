@@ -22,8 +22,8 @@ from .batched import (
     spread,
     together,
 )
-from .indices import WAYS
 from .fresh import Fresh
+from .indices import WAYS
 from .passes import ReadsRow
 from .ways import Record, Unfit, row_of, rows
 
