@@ -91,10 +91,12 @@ def test_a_branch_is_one_of_the_program():
     compiled = gs.compile(lambda x: gs.exp(x) if gs.sum(x) > 0 else gs.sin(x), strict=True)
     x = values((4,))
     x[0] = 5
-    wanted = compiled(x)
+    wanted = compiled(x).numpy()
     names = {}
     exec(compiled.python(numpy=True), names)
-    assert bits(names["program"](x)) == bits(wanted)
+    found = names["program"](x)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    assert (np.abs(found - wanted) <= 2 * np.spacing(np.abs(wanted))).all()  # NumPy's exp and ours: each within an ulp, in the loops of any processor
     with pytest.raises(ValueError, match="another way"):
         names["program"](-x)
 
