@@ -163,7 +163,7 @@ def _check(package: Package, names: Sequence[str] = (), anew: bool = False) -> t
         # Whoever checks wants an answer now: importing the kernels must not start a build.
         build.no_build_on_import(package.root)
         with Progress("check") as progress:
-            unproved = check(spec, package, progress, passed=passed, errors=errors, names=pending)
+            unproved = check(spec, package, progress, passed=passed, errors=errors, names=pending, shown=package.is_library)
     errors.raise_if_any()
     now = f", {len(pending)} of them now" if 0 < len(pending) < len(wanted) else ""
     left = f", {len(unproved)} of them unproved" if unproved else ""

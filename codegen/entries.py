@@ -42,6 +42,10 @@ def of_text(text: str, kernels: ModuleType) -> Written:
         spec = read_text(source, FILE, offered=table(), errors=errors)
         spec = analyze(spec, package, Library({}, frozenset(vars(kernels)), other_spec=FILE), errors)
         check_guest(spec, table(), {}, errors)
+        first = next(iter(spec.ops.values()), None)
+        if first is not None and first.private:
+            message = f"'{first.name}' is private: formulas alone could call it; name it '{first.name.lstrip('_')}'"
+            errors.add(message, first.location, first.name, "op")
         errors.raise_if_any()
         check(spec, package, kernels=kernels, errors=errors)
         errors.raise_if_any()

@@ -42,6 +42,7 @@ class SpecError(Exception):
         else:
             self.file, self.line, self.column = at.file, at.line, at.column
         self.op = self.key = self.source_line = ""
+        self.rank = 0  # how many wrong operators the entry's formulas call, which may be why it is wrong
 
     def __str__(self) -> str:
         parts = [f"{self.file}:{self.line}:{self.column}", "error", self.op, self.key, self.message]
@@ -49,10 +50,10 @@ class SpecError(Exception):
 
 
 class SpecErrors(Exception):
-    """Every refusal of one run, in the order of the file."""
+    """Every refusal of one run, those of an operator before those of its callers, else in the order of the file."""
 
     def __init__(self, errors: Iterable[SpecError]):
-        self.errors = tuple(sorted(errors, key=lambda e: (e.file, e.line, e.column)))
+        self.errors = tuple(sorted(errors, key=lambda e: (e.rank, e.file, e.line, e.column)))
         super().__init__("\n".join(str(error) for error in self.errors))
 
 

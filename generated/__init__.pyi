@@ -585,7 +585,7 @@ class Tensor(ArrayTensor):
         """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
     def index_fill(self, axis: _int, indices: Index, value: Operand) -> Tensor:
         """A copy of `x` with `value` in the slices of the given indices along `axis`."""
-    def index_put(self, index: Index, value: Operand) -> Tensor:
+    def index_put(self, index: Index, value: Operand, accumulate: _bool = False) -> Tensor:
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
     def index_reduce(self, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
         """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""
@@ -913,7 +913,7 @@ class Tensor(ArrayTensor):
         """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays. In place."""
     def index_fill_(self, axis: _int, indices: Index, value: Operand) -> Tensor:
         """A copy of `x` with `value` in the slices of the given indices along `axis`. In place."""
-    def index_put_(self, index: Index, value: Operand) -> Tensor:
+    def index_put_(self, index: Index, value: Operand, accumulate: _bool = False) -> Tensor:
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
     def index_reduce_(self, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
         """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]. In place."""
@@ -1405,7 +1405,7 @@ def cov(x: Operand, y: Operand | None = None, rowvar: _bool = True, bias: _bool 
     """Covariance matrix of the variables in the rows of `x` and `y`, a number where there is one variable."""
 def histc(x: Operand, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
     """How many elements each of so many bins of one width between `min` and `max` holds, or between the least and the greatest element where these are equal."""
-def histogram(x: Operand, bins: _int = 10, range: Sequence[_float] | None = None, weights: Operand | None = None, density: _bool = False) -> _results.HistogramResult:
+def histogram(x: Operand, bins: _int = 10, range: _float | Sequence[_float] | None = None, weights: Operand | None = None, density: _bool = False) -> _results.HistogramResult:
     """How many elements, or what weights, each of so many bins of one width holds, and the edges of the bins."""
 def median(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False, *, out: Any = None, overwrite_input: Any = None) -> Tensor:
     """The middle one of the elements in order, the mean of both where there are two; NaN if there is one. Of equal elements the one that a stable sort puts there has the gradient."""
@@ -1633,7 +1633,7 @@ def index_copy(x: Operand, axis: _int, indices: Index, source: Operand) -> Tenso
     """A copy of `x` with slice i of `source` in the place of slice indices[i] along `axis`; of equal indices the last one stays."""
 def index_fill(x: Operand, axis: _int, indices: Index, value: Operand) -> Tensor:
     """A copy of `x` with `value` in the slices of the given indices along `axis`."""
-def index_put(x: Operand, index: Index, value: Operand) -> Tensor:
+def index_put(x: Operand, index: Index, value: Operand, accumulate: _bool = False) -> Tensor:
     """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
 def index_reduce(x: Operand, axis: _int, indices: Index, source: Operand, reduce: str, *, include_self: _bool = True) -> Tensor:
     """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""

@@ -1831,14 +1831,14 @@ def index_copy(x, axis, indices, source):
 def index_fill(x, axis, indices, value):
     return index_put(x, formulas.along_axis(indices, axis, np.ndim(x)), value)
 
-def index_put(x, index, value):
-    return kernels.index_put(x, index, value)
+def index_put(x, index, value, accumulate=False):
+    return kernels.index_put(x, index, value, accumulate)
 
-def index_put_(x, index, value):
-    return kernels.index_put_(x, index, value)
+def index_put_(x, index, value, accumulate=False):
+    return kernels.index_put_(x, index, value, accumulate)
 
-def _index_put_backward(x, index, shape):
-    return kernels.index_put_backward(x, index, shape)
+def _index_put_backward(x, index, shape, accumulate=False):
+    return kernels.index_put_backward(x, index, shape, accumulate)
 
 def index_reduce(x, axis, indices, source, reduce, *, include_self=True):
     return scatter_reduce(x, axis, _spread_index(indices, np.shape(source), axis), source, reduce, include_self=include_self)
@@ -2302,7 +2302,7 @@ def softplus(x, beta=1.0, threshold=20.0):
     return kernels.where(beta * x > threshold, x, kernels.logaddexp(0, beta * x) / beta)
 
 def softshrink(x, lambd=0.5):
-    return x - clip(x, -lambd, lambd)
+    return x - clip(x, -lambd, formulas.checked_number(lambd, 'lambd', 0))
 
 def softsign(x):
     if formulas.is_complex(np.result_type(x)):
@@ -2345,14 +2345,14 @@ def conv_tbc(x, weight, bias, pad=0):
 
 def conv_transpose1d(x, weight, bias=None, stride=(1,), padding=(0,), output_padding=(0,), groups=1, dilation=(1,)):
     shape = formulas.transposed_shape(np.shape(x), np.shape(weight), stride, padding, output_padding, dilation, groups)
-    plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    plain = _convolve_input(_longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
     return plain + expand_dims(bias, formulas.last_axes(1))
 
 def conv_transpose2d(x, weight, bias=None, stride=(1, 1), padding=(0, 0), output_padding=(0, 0), groups=1, dilation=(1, 1)):
     shape = formulas.transposed_shape(np.shape(x), np.shape(weight), stride, padding, output_padding, dilation, groups)
-    plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    plain = _convolve_input(_longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
     return plain + expand_dims(bias, formulas.last_axes(2))
@@ -2361,7 +2361,7 @@ def conv_transpose3d(
     x, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0), output_padding=(0, 0, 0), groups=1, dilation=(1, 1, 1)
 ):
     shape = formulas.transposed_shape(np.shape(x), np.shape(weight), stride, padding, output_padding, dilation, groups)
-    plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    plain = _convolve_input(_longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
     return plain + expand_dims(bias, formulas.last_axes(3))
@@ -2374,7 +2374,9 @@ def convolution(x, weight, bias, stride, padding, dilation, transposed, output_p
         shape = formulas.transposed_shape(
             np.shape(x), np.shape(weight), steps, widths, formulas.each_axis(output_padding, np.ndim(weight)), gaps, groups
         )
-        plain = _convolve_input(x, weight, shape, steps, widths, gaps, groups)
+        plain = _convolve_input(
+            _longer(x, formulas.each_axis(output_padding, np.ndim(weight)), steps), weight, shape, steps, widths, gaps, groups
+        )
         if bias is None:
             return plain
         return plain + expand_dims(bias, formulas.last_axes(np.ndim(weight) - 2))
@@ -2391,6 +2393,11 @@ def _convolve_weight(cotangent, x, shape, stride, padding, dilation, groups):
 
 def fold(x, output_size, kernel_size, dilation=(1, 1), padding=(0, 0), stride=(1, 1)):
     return kernels.fold(x, output_size, kernel_size, dilation, padding, stride)
+
+def _longer(x, output_padding, stride):
+    if formulas.no_stride_long(output_padding, stride):
+        return x
+    return pad(x, formulas.strides_behind(output_padding, stride, np.ndim(x)))
 
 def pixel_shuffle(x, upscale_factor):
     plan = formulas.shuffle_plan(np.shape(x), upscale_factor)
@@ -2461,7 +2468,8 @@ def avg_pool2d(x, kernel_size, stride=None, padding=(0, 0), ceil_mode=False, cou
         steps = kernel_size
     if divisor_override is None:
         return _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
-    return _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+    divisor = formulas.checked_number(divisor_override, 'divisor_override', -math.inf, math.inf, False)
+    return _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor
 
 def avg_pool3d(x, kernel_size, stride=None, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True, divisor_override=None):
     if stride is not None:
@@ -2470,7 +2478,8 @@ def avg_pool3d(x, kernel_size, stride=None, padding=(0, 0, 0), ceil_mode=False, 
         steps = kernel_size
     if divisor_override is None:
         return _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
-    return _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+    divisor = formulas.checked_number(divisor_override, 'divisor_override', -math.inf, math.inf, False)
+    return _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor
 
 def grid_sample(x, grid, mode='bilinear', padding_mode='zeros', align_corners=False):
     taps = formulas.sampled_taps(mode, padding_mode, np.shape(x), np.shape(grid))
@@ -2507,43 +2516,69 @@ def _grid_taps(pixels, lengths, taps, padding, aligned):
     return kernels.grid_taps(pixels, lengths, taps, padding, aligned)
 
 def interpolate(
-    x, size=None, scale_factor=None, mode='nearest', align_corners=False, recompute_scale_factor=False, antialias=False
+    x, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False
 ):
-    if recompute_scale_factor:
-        scale = None
-    else:
-        scale = scale_factor
+    sizes = formulas.resized(np.shape(x), size, scale_factor, recompute_scale_factor)
+    kind = formulas.resized_kind(mode, align_corners, np.ndim(x), antialias)
     return _resize(
-        x, formulas.resized(np.shape(x), size, scale_factor), formulas.resized_kind(mode, align_corners, np.ndim(x), antialias),
-        scale
+        x, sizes, kind, formulas.resized_steps(np.shape(x), sizes, kind, None if recompute_scale_factor else scale_factor)
     )
 
-def _resize(x, sizes, kind, scale=None):
+def _resize(x, sizes, kind, steps):
     if not sizes:
         return x
-    step = formulas.resized_step(np.shape(x), -formulas.len_of(sizes), sizes[0], kind, scale)
-    return _resize(_resample(x, -formulas.len_of(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
+    return _resize(_resample(x, -formulas.len_of(sizes), sizes[0], kind, (), steps[0]), sizes[1:], kind, steps[1:])
 
 def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True) ** (1 / norm_type)
+    if norm_type == math.inf:
+        size = astype(absolute(x), formulas.float_dtype(np.result_type(x)))
+        return max_pool1d(size, kernel_size, steps, (0,), (1,), ceil_mode)
+    if norm_type == -math.inf:
+        size = astype(absolute(x), formulas.float_dtype(np.result_type(x)))
+        return -max_pool1d(-size, kernel_size, steps, (0,), (1,), ceil_mode)
+    total = _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
+    if norm_type > 1:
+        empty = total == 0
+        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+    return total ** (1 / norm_type)
 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True) ** (1 / norm_type)
+    if norm_type == math.inf:
+        size = astype(absolute(x), formulas.float_dtype(np.result_type(x)))
+        return max_pool2d(size, kernel_size, steps, (0, 0), (1, 1), ceil_mode)
+    if norm_type == -math.inf:
+        size = astype(absolute(x), formulas.float_dtype(np.result_type(x)))
+        return -max_pool2d(-size, kernel_size, steps, (0, 0), (1, 1), ceil_mode)
+    total = _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
+    if norm_type > 1:
+        empty = total == 0
+        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+    return total ** (1 / norm_type)
 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True) ** (1 / norm_type)
+    if norm_type == math.inf:
+        size = astype(absolute(x), formulas.float_dtype(np.result_type(x)))
+        return max_pool3d(size, kernel_size, steps, (0, 0, 0), (1, 1, 1), ceil_mode)
+    if norm_type == -math.inf:
+        size = astype(absolute(x), formulas.float_dtype(np.result_type(x)))
+        return -max_pool3d(-size, kernel_size, steps, (0, 0, 0), (1, 1, 1), ceil_mode)
+    total = _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
+    if norm_type > 1:
+        empty = total == 0
+        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+    return total ** (1 / norm_type)
 
 def _max_pool(x, kernel, stride, padding, dilation, ceil_mode=False):
     size = formulas.pooled_lengths(np.shape(x), kernel, stride, padding, dilation, ceil_mode)
@@ -2832,7 +2867,8 @@ def cross_entropy(x, target, weight=None, reduction='mean', *, ignore_index=-100
         axis = 1
     else:
         axis = 0
-    spread = formulas.has_probabilities(np.shape(x), np.shape(target), np.result_type(target))
+    spread = formulas.has_probabilities(np.shape(x), np.shape(target), np.result_type(target), ignore_index)
+    smoothing = formulas.checked_number(label_smoothing, 'label_smoothing', 0, 1)
     if spread:
         if weight is None:
             factors = 1
@@ -2841,12 +2877,10 @@ def cross_entropy(x, target, weight=None, reduction='mean', *, ignore_index=-100
                 astype(weight, formulas.float_dtype(np.result_type(x))), formulas.last_axes(np.ndim(x) - 1 - axis)
             )
         logs = log_softmax(x, axis)
-        share = (
-            astype(target, formulas.float_dtype(np.result_type(x))) * (1 - label_smoothing) + label_smoothing / np.shape(x)[axis]
-        )
+        share = astype(target, formulas.float_dtype(np.result_type(x))) * (1 - smoothing) + smoothing / np.shape(x)[axis]
         soft = -sum(share * factors * logs, axis)
         return _mean_of(soft, np.size(x) // np.shape(x)[axis], reduction)
-    direct = weight is None and label_smoothing == 0
+    direct = weight is None and smoothing == 0
     classes = _as_index(target)
     if direct and reduction == 'mean':
         plain = _cross_entropies(x, classes, axis, ignore_index)[0]
@@ -2859,16 +2893,14 @@ def cross_entropy(x, target, weight=None, reduction='mean', *, ignore_index=-100
     else:
         factors = expand_dims(astype(weight, formulas.float_dtype(np.result_type(x))), formulas.last_axes(np.ndim(x) - 1 - axis))
     logs = log_softmax(x, axis)
-    known = astype(_is_class(classes, ignore_index), formulas.float_dtype(np.result_type(x)))
     safe = _class_or_zero(classes, ignore_index)
+    known = astype(_is_class(classes, ignore_index), formulas.float_dtype(np.result_type(x)))
     if weight is None:
         rate = known
     else:
         rate = known * astype(take(weight, safe), formulas.float_dtype(np.result_type(x)))
-    smooth = (
-        (label_smoothing - 1) * _pick(logs, safe, axis) * rate
-        - label_smoothing / np.shape(x)[axis] * sum(factors * logs, axis) * known
-    )
+    spreading = smoothing / np.shape(x)[axis] * sum(factors * logs, axis)
+    smooth = where(_is_class(classes, ignore_index), (smoothing - 1) * _pick(logs, safe, axis) * rate - spreading, 0)
     if formulas.checked_reduction(reduction) == 'mean':
         return sum(smooth) / sum(rate)
     return _reduce_loss(smooth, reduction)
@@ -2893,7 +2925,7 @@ def hinge_embedding_loss(x, target, margin=1.0, reduction='mean'):
     return _reduce_loss(where(target > 0, x, clip(margin - x, 0 * target)), reduction)
 
 def huber_loss(x, target, reduction='mean', delta=1.0, weight=None):
-    loss = _huber(x - target, delta)
+    loss = _huber(x - target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
     return _reduce_loss(loss if weight is None else weight * loss, reduction)
 
 def _huber(x, delta):
@@ -3000,7 +3032,7 @@ def smooth_l1_loss(x, target, reduction='mean', beta=1.0):
     if beta == 0:
         return l1_loss(x, target, reduction)
     error = x - target
-    near = minimum(maximum(error, -beta), beta)
+    near = minimum(maximum(error, -beta), formulas.checked_number(beta, 'beta', 0))
     return _reduce_loss(near / beta * (error - near / 2), reduction)
 
 def soft_margin_loss(x, target, reduction='mean'):

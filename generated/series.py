@@ -560,6 +560,7 @@ SERIES = {
     "_convolve_input": ('products', (0, 1)),
     "_convolve_weight": ('products', (0, 1)),
     "fold": ('terms', (0,)),
+    "_longer": ('parts', (0,)),
     "pixel_shuffle": ('parts', (0,)),
     "pixel_unshuffle": ('parts', (0,)),
     "unfold": ('terms', (0,)),

@@ -1643,16 +1643,16 @@ cdef class Tensor(ArrayTensor):
         """A copy of `x` with `value` in the slices of the given indices along `axis`. In place."""
         return op_index_fill_(self, axis, indices, value)
 
-    def index_put(self, index, value):
+    def index_put(self, index, value, accumulate=False):
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
-        return op_index_put(self, index, value)
+        return op_index_put(self, index, value, accumulate)
 
-    def index_put_(self, index, value):
+    def index_put_(self, index, value, accumulate=False):
         """A copy of `x` after x[index] = value; where an index is repeated the last value stays. In place."""
-        return op_index_put_(self, index, value)
+        return op_index_put_(self, index, value, accumulate)
 
     def __setitem__(self, index, value):
-        op_index_put_(self, index, assigned(self, value))
+        op_index_put_(self, index, assigned(self, value), False)
 
     def index_reduce(self, axis, indices, source, reduce, *, include_self=True):
         """scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i]."""

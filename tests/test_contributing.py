@@ -11,7 +11,9 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -25,6 +27,8 @@ from codegen.spec.reader import FAMILY_KEYS  # noqa: E402
 from codegen.spec.samples import MAKERS  # noqa: E402
 from codegen.verify.check import check_op, quiet  # noqa: E402
 from codegen.verify.evaluate import Evaluator  # noqa: E402
+from codegen.verify.reference import Reference, number  # noqa: E402
+from tests.ops import test_hard_points as hard  # noqa: E402
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 GRAMMAR = (ROOT / "docs/grammar.md").read_text()
@@ -97,7 +101,7 @@ def checkout(folder, kernel):
     return root
 
 
-def refusals(entries, family, root):
+def refusals(entries, family, root, finished=False):
     """What the reader, analysis and the numeric check say of some entries, without line numbers."""
     names = re.findall(r"^- op: (\w+)", entries, re.MULTILINE)
     (root / "derivatives.yaml").write_text(placed(entries, family))
@@ -108,11 +112,27 @@ def refusals(entries, family, root):
         with quiet():
             for name in names:
                 assert not evaluator.deferred(spec.ops[name])
-                check_op(spec.ops[name], evaluator, errors)
+                check_op(spec.ops[name], evaluator, errors, shown=finished)
         errors.raise_if_any()
     except SpecErrors as found:
         return [MESSAGE.sub(r"derivatives.yaml:LINE:\1: error: \2: ", str(error)) for error in found.errors]
     return []
+
+
+def hard_points(entries, root):
+    """What tests/ops would say of the values at hard points, for mpmath, of the elementwise operators of one array."""
+    spec, wrongs = analysed(Package(root)), []
+    for name in re.findall(r"^- op: (\w+)", entries, re.MULTILINE):
+        op = spec.ops[name]
+        if op.form != "partial":
+            continue
+        for x in [*hard.points(np.float64), *hard.edges(op, np.float64)]:
+            with np.errstate(all="ignore"), mp.workdps(50):
+                exact = Reference(spec).value(op, {op.signature.arrays[0].name: mpf(x)})
+                found, = Evaluator(spec, root).forward(op, {op.signature.arrays[0].name: np.array(x)})
+            if hard.wrong(float(found), number(exact), np.float64, 0):
+                wrongs.append(f"{name}: value at {x!r}: {float(found)!r}, exact {number(exact)!r}")
+    return wrongs
 
 
 def messages(block):
@@ -153,7 +173,9 @@ def test_entries_and_messages(lesson, checkouts):
                     f"the page says\n{wanted}\nand what came is\n" + "\n".join(came)
                 )
                 compared += 1
-    assert refusals(entry, family, checkout(checkouts / str(len(kernel)), kernel)) == []
+    root = checkout(checkouts / str(len(kernel)), kernel)
+    assert refusals(entry, family, root, finished=True) == []
+    assert hard_points(entry, root) == []
     assert compared >= 3
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import ErrorList, SpecError, did_you_mean
 from ..package import Package
+from ..spec.claims import claims, is_function
 from ..spec.constants import CONSTANTS
 from ..spec.expression import ARRAY, STATIC, Call, Constant, Expression, lets_in
 from ..spec.formula import bind_call, called_by, calls_in, declared_kind, formulas_of, grad_names
@@ -153,16 +154,15 @@ class _OpAnalysis:
         self.errors.add(message, at, self.op.name, key, suggestion=suggestion)
 
     def check_taken(self) -> None:
-        """A function or method must not stand in the place of what is written by hand."""
-        op = self.op
-        functions = {op.name, *op.aliases}
-        methods = functions if {"method", "property"} & {*op.variants} else set()
-        if "inplace" in op.variants:
-            methods = methods | {f"{name}_" for name in functions}
-        is_global = "function" in op.variants and not op.namespace
-        found = [f"gradspec.{name}" for name in functions & self.library.public] if is_global else []
-        for what in sorted(found + [f"a tensor's .{name}" for name in methods & self.library.attributes]):
-            self.errors.add(f"{what} is something else already", op.location, op.name, "op")
+        """A function or method must not stand in the place of what is written by hand, but for a function around it."""
+        op, held = self.op, self.library.attributes
+        spellings = {op.name, *op.aliases} if {"method", "property"} & {*op.variants} else set()
+        public = self.library.public - {name for name in self.library.around if name.rpartition(".")[2] == op.name}
+        for claim in claims(op):
+            is_method = claim.name in spellings or claim.key == "variants"
+            found = [f"gradspec.{claim.name}"] if claim.name in public and is_function(op, claim.name) else []
+            for what in found + [f"a tensor's .{claim.name}"] * (is_method and claim.name in held):
+                self.errors.add(f"{what} is something else already", claim.at, op.name, claim.key)
 
     def _check_forward(self) -> None:
         op = self.op

@@ -5,10 +5,11 @@ Owns the walk from an entry to all that its value and its rules rest on.  Knows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from ..errors import ErrorList
 from ..spec.expression import Call, Expression, Foreign, Helper, walk
 from ..spec.formula import formulas_of
 from ..spec.model import Op, Spec
@@ -50,6 +51,15 @@ def reached(start: T, called: Callable[[T], Iterable[T]]) -> set[T]:
         found |= more
         pending += more
     return found
+
+
+def rank(errors: ErrorList, ops: Mapping[str, Op]) -> None:
+    """Puts what is wrong with an operator before what is wrong with its callers; two in a circle stand as in the file."""
+    wrong = {error.op for error in errors.errors} & ops.keys()
+    calls = {name: reached(name, lambda other: ops_of(ops[other]) & ops.keys()) for name in wrong}
+    for error in errors.errors:
+        if error.op in wrong:
+            error.rank = sum(error.op not in calls[other] for other in calls[error.op] & wrong)
 
 
 def without(spec: Spec, refused: set[str]) -> Spec:

@@ -38,11 +38,6 @@ from ..spec.model import Argument, Location, Op, Signature, Span
 _KIND_WORDS = {ARRAY: "an array", ARRAYS: "several arrays", STATIC: "static"}
 _METHODS = {(symbol, 2): method for symbol, method in (*BINARY.values(), *COMPARISON.values())}
 _METHODS |= {(symbol, 1): method for symbol, method in UNARY.values()}
-# What NumPy offers beside functions of arrays: files, code, and what its modules are built with.
-_NO_FORMULA = frozenset(
-    "DataSource ctypeslib distutils dump dumps f2py fromfile frompyfunc fromregex genfromtxt load loadtxt memmap open_memmap "
-    "save savetxt savez savez_compressed test testing tofile vectorize".split()
-)
 _SYMBOLS = {(method, count): symbol for (symbol, count), method in _METHODS.items() if method}
 
 
@@ -160,17 +155,19 @@ class Resolver:
     def _attribute(self, node: ast.Attribute, at: Location) -> Expression:
         import numpy as np  # which takes longer than a command that resolves nothing
 
+        from .pure import METHODS
+
         root, path = _dotted(node)
         if root in ROOTS and self.numpy:
             return self._below_root(root, path, at)
         if root in ROOTS:
             return self.report(f"'{root}' stands in forward and inplace only; formulas call ops", node)
-        if node.attr.startswith("_") or node.attr in _NO_FORMULA:
+        if node.attr.startswith("_") or self.numpy and node.attr not in METHODS and hasattr(np.ndarray, node.attr):
             return self.report(f".{node.attr} is not for formulas: they compute, of arrays", _at_attribute(node))
-        if self.numpy and (node.attr in METADATA or hasattr(np.ndarray, node.attr)):
+        if self.numpy and node.attr in {*METADATA, *METHODS}:
             return self._foreign_attribute(node, at)
         if node.attr not in METADATA:
-            known = [a for a in dir(np.ndarray) if not a.startswith("_")] if self.numpy else METADATA
+            known = METHODS if self.numpy else METADATA
             what = "arrays have no" if self.numpy else "only .shape .ndim .dtype .size can be read, not"
             return self.report(f"{what} .{node.attr}", _at_attribute(node), known, node.attr)
         if not isinstance(node.value, ast.Name):
@@ -191,6 +188,8 @@ class Resolver:
     def _below_root(self, root: str, path: list[ast.Attribute], at: Location) -> Expression:
         import numpy as np
 
+        from .pure import is_pure
+
         if root == "kernels":
             name, known = path[0].attr, self.library.kernels
             if name in self.library.unexported:
@@ -203,11 +202,13 @@ class Resolver:
         else:
             value: object = np
             for part in path:
-                if part.attr in _NO_FORMULA or part.attr.startswith("_") or not _is_numpy(getattr(value, part.attr, None)):
-                    return self.report(f"{ast.unparse(part)} is not for formulas: they compute, of arrays", _at_attribute(part))
-                if not hasattr(value, part.attr):
+                if not hasattr(value, part.attr) and not part.attr.startswith("_"):
                     return self.report(f"NumPy has no {ast.unparse(part)}", _at_attribute(part), dir(value), part.attr)
+                if not is_pure(value, part.attr):
+                    return self.report(f"{ast.unparse(part)} is not for formulas: they compute, of arrays", _at_attribute(part))
                 value = getattr(value, part.attr)
+            if isinstance(value, ModuleType):
+                return self.report(f"{ast.unparse(path[-1])} is a module", _at_attribute(path[-1]))
             pointwise = isinstance(value, np.ufunc) and value.nout == 1 and value.signature is None
         return Foreign(root, tuple(part.attr for part in path), pointwise=pointwise, at=at)
 
@@ -349,11 +350,6 @@ class Resolver:
             return self.vocabulary.call(name, value, index, at=at)
         kind = ARRAY if value.kind == ARRAYS and not isinstance(index, Slice) else value.kind
         return Item(value, index, kind=kind, at=at)
-
-
-def _is_numpy(value: object) -> bool:
-    """Whether something is NumPy's own: a module of others, which NumPy imports, is not."""
-    return not isinstance(value, ModuleType) or value.__name__.partition(".")[0] == "numpy"
 
 
 def _operated(symbol: str, operands: list[ast.expr]) -> str:

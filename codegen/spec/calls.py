@@ -45,8 +45,12 @@ class CallReader(Pairs):
             return op.samples[1:]
         given = fitting(self.given.get(alike(op.shape or "_"), ()), op)
         for call in repeated(op.samples, given, op):
-            message = f"{call.source} is there already, by the shape or by another line: leave it out"
             at = call.location if call.is_of(op) else op.places["samples"]
+            message = f"{call.source} is there already, by the shape or by another line: leave it out"
+            if not call.is_of(op) and at.line < op.location.line:  # the family's samples, which other entries need
+                at = max(op.location, op.places["shape"], key=lambda place: place.line)
+                own = "write the entry's own, samples: [only, ...]"
+                message = f"{call.source} comes by the shape and by the samples of the family: {own}"
             self.errors.add(message, at, op.name, "samples")
         return (*given, *op.samples)
 

@@ -16,6 +16,7 @@ import yaml
 from ..errors import ErrorList, SpecError, did_you_mean
 from .calls import FURTHER_KEYS, CallReader
 from .cases import ELSE, by_cases
+from .claims import Claims
 from .constants import folded
 from .formula import names_in, parse_formula
 from .model import LAWS, NAMESPACES, VARIANTS, VMAPS, Formula, Location, Op, Signature, Text
@@ -49,8 +50,7 @@ class EntryReader(CallReader):
     def __init__(self, errors: ErrorList):
         super().__init__(errors)
         self.further: dict[str, Items] = {}  # family -> operator -> its further samples and examples
-        self.spellings: dict[str, str] = {}  # every name and alias -> the op that has it
-        self.operators: dict[str, str] = {}
+        self.claims = Claims()
         self.names: set[str] = set()  # what means something of its own in the entry that is being read
 
     def entry(self, family: str, node: yaml.Node, defaults: Items, further: Items) -> Op:
@@ -64,7 +64,6 @@ class EntryReader(CallReader):
             raise
         name = signature.name
         own = self.items(node, ENTRY_KEYS, op=name, what="an entry")
-        self._claim(name, signature.location, name, "op")
         self.names = {item.name for item in (*signature.arguments, *signature.outputs)}
         if "let" in own and isinstance(own["let"][1], yaml.MappingNode):
             self.names |= {name.value for name, _ in own["let"][1].value}
@@ -98,9 +97,9 @@ class EntryReader(CallReader):
                 fields[key] = (*fields.get(key, ()), *self._further(op, key, value, fields.get(key, ())))
         op = replace(op, **fields)
         op = replace(op, numpy=numpy_names(op, stated="numpy" in own), samples=self._all_samples(op))
-        if "inplace" in op.variants:
-            for spelling in (op.name, *op.aliases):
-                self._claim(f"{spelling}_", op.location, op.name, "variants")
+        for claim, owner in self.claims.taken(op):
+            what = "has an entry already" if owner.key == "op" and owner.op == owner.name else f"is a name of {owner.op} already"
+            self.errors.add(f"'{claim.name}' {what}: {owner.at}", claim.at, op.name, claim.key)
         return op
 
     def _form(self, own: Items, keys: list[str], defaults: Items, signature: Signature) -> str:
@@ -260,10 +259,11 @@ class EntryReader(CallReader):
                 near = did_you_mean(namespace, NAMESPACES)
                 raise SpecError(f"unknown namespace '{namespace}'", text.location, suggestion=near)
             check_name(name, text.location)
+            if f"alias {text.value}" in op.places:
+                raise SpecError(f"'{text.value}' stands there twice", text.location)
+            op.places[f"alias {text.value}"] = text.location
             if dot:
                 elsewhere.append((namespace, name))
-            if not dot or name != op.name:  # gs.nn.tanh beside gs.tanh
-                self._claim(text.value.removeprefix("."), text.location, op.name, "alias")
         return {"aliases": tuple(t.value for t in words if "." not in t.value), "elsewhere": tuple(elsewhere)}
 
     def _formulas(self, op: Op, node: yaml.Node, key: str) -> dict[str, Formula]:
@@ -317,9 +317,6 @@ class EntryReader(CallReader):
         if text.value not in OPERATOR_METHODS:
             near = did_you_mean(text.value, OPERATOR_METHODS)
             raise SpecError(f"'{text.value}' is not an operator method", text.location, suggestion=near)
-        if text.value in self.operators:
-            raise SpecError(f"{text.value} is already {self.operators[text.value]}", text.location)
-        self.operators[text.value] = op.name
         return text.value
 
     def _choice(self, text: Text, known: tuple[str, ...], what: str) -> str:
@@ -349,13 +346,6 @@ class EntryReader(CallReader):
             near = did_you_mean(text.value, names)
             raise SpecError(f"'{text.value}' is not an array input", text.location, suggestion=near)
         return text.value
-
-    def _claim(self, spelling: str, at: Location, op: str, key: str) -> None:
-        if spelling in self.spellings:
-            owner = self.spellings[spelling]
-            what = "has an entry already" if owner == spelling else f"is another spelling of {owner} already"
-            self.errors.add(f"'{spelling}' {what}", at, op, key)
-        self.spellings.setdefault(spelling, op)
 
 
 def _partials(items: Items) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import SpecError, SpecErrors
 from ..package import Package
-from .model import Argument, Location, Op, Signature, Type
+from .model import NAMESPACES, Argument, Location, Op, Signature, Type
 from .table import table
 
 _CYTHON_DEF = re.compile(r"^(?:def|cpdef)\s+(?:[^(\n]*[\s*])?(\w+)\s*\(", re.MULTILINE)
@@ -32,7 +32,8 @@ class Library:
     pointwise: frozenset[str] = frozenset()  # kernels that run by inner loops, element by element
     unexported: frozenset[str] = frozenset()  # functions of kernels that their package does not hand on
     where_to_export: str = ""
-    public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec
+    public: frozenset[str] = frozenset()  # what the package holds besides functions of the spec, "tensor", "nn.Linear"
+    around: frozenset[str] = frozenset()  # of these the functions that stand around the operator of their name
     attributes: frozenset[str] = frozenset()  # what a tensor has besides methods of the spec
     other_spec: str = ""  # the spec of a package that is not gradspec
 
@@ -64,7 +65,14 @@ def read_library(place: Package | Path) -> Library:
     if by_table:
         exported = set().union(*offered_kernels(package).values())
     top = _parsed(runtime / "__init__.py", root)
-    names = _imported(top) - _around(top) | _listed(top) | _listed(_parsed(runtime / "support" / "constants.py", root))
+    names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "support" / "constants.py", root))
+    names |= {path.stem for path in runtime.glob("*") if path.is_dir() or path.suffix.startswith(".py")}
+    around = _around(top)
+    for namespace in NAMESPACES[1:]:
+        for path in (runtime / f"{namespace}.py", runtime / namespace / "__init__.py"):
+            module = _parsed(path, root)
+            names |= {f"{namespace}.{name}" for name in _imported(module) | _listed(module)}
+            around |= {f"{namespace}.{name}" for name in _around(module)}
     return Library(
         {f.name: _signature(f, path.relative_to(root).as_posix()) for path in package.formulas_files
          for f in _parsed(path, root).body if isinstance(f, ast.FunctionDef) and not f.name.startswith("_")},
@@ -73,7 +81,8 @@ def read_library(place: Package | Path) -> Library:
         pointwise=frozenset(pointwise),
         unexported=frozenset(kernels - exported if exported else ()),
         where_to_export="`__all__` of its module" if by_table else f"{package.kernels}/__init__.py",
-        public=frozenset(names | {path.stem for path in runtime.glob("*") if path.is_dir() or path.suffix.startswith(".py")}),
+        public=frozenset(names),
+        around=frozenset(around & names),
         attributes=frozenset(
             name for stem in ("tensor", "pytorch_tensor", "array_tensor") for path in runtime.rglob(f"{stem}.p*x*")
             for name in _METHOD.findall(_text(path))),

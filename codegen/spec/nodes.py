@@ -33,13 +33,13 @@ class Nodes:
         for part in ('"""', "\\"):
             if part in text.value:
                 raise SpecError(f"{part} ends or changes a docstring", text.at(text.value.index(part)))
+        if not text.value.strip():
+            raise SpecError("empty: one line is expected", text.location)
         return text.value
 
     def _line(self, node: yaml.Node) -> str:
         """Text of docstrings that fits into one line of the file."""
         value, text = self._doc(node), self._text(node)
-        if not value.strip():
-            raise SpecError("empty: one line is expected", text.location)
         lines = {line for line, _ in text.places[:-1]}
         if len(lines) > 1 or "\n" in value:
             raise SpecError("more than one line", text.location)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -118,11 +118,8 @@ class _Reader(EntryReader):
         if any(family.name == other.name for other in others):
             raise Stale(family.name)
         for op in family.ops:
-            spellings = set(_spellings(op))
-            if taken := spellings & self.spellings.keys() or {op.operator} & self.operators.keys():
+            if taken := [*self.claims.taken(op)]:
                 raise Stale(*taken)
-            self.spellings |= dict.fromkeys(spellings, op.name)
-            self.operators |= {op.operator: op.name} if op.operator else {}
         return family
 
     def _file(self, source: str, file: str) -> Items:
@@ -233,14 +230,3 @@ class _Reader(EntryReader):
             owner = owners.setdefault(op.node, op)
             if owner.name != op.name:
                 self.errors.add(f"its node is {op.node}, which is that of {owner.name}", op.location, op.name, "op")
-
-
-def _spellings(op: Op) -> Iterator[str]:
-    """The names that an entry takes."""
-    for name in (op.name, *op.aliases):
-        yield name
-        if "inplace" in op.variants:
-            yield f"{name}_"
-    for namespace, name in op.elsewhere:
-        if name != op.name:
-            yield f"{namespace}.{name}".lstrip(".")

@@ -6,7 +6,9 @@ Owns what a sample becomes, how a rule is run at it and where an exception is re
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,7 @@ import numpy.random
 from ..errors import ErrorList
 from ..spec.cases import case_at, named
 from ..spec.formula import formulas_of, grad_names
+from ..spec.limits import memory
 from ..spec.model import Formula, Location, Op
 from ..spec.samples import evaluate_sample, seed_of
 from . import numeric
@@ -34,6 +37,14 @@ class BoundCall:
 
     def __str__(self) -> str:
         return f"{self.source} in {self.dtype}"
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """What NumPy warns of is either refused or meant."""
+    with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def make_sample(op: Op, index: int, dtype: Any) -> BoundCall:

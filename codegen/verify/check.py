@@ -7,8 +7,7 @@ before anything is compiled; what needs kernels that are not built is left for l
 from __future__ import annotations
 
 import contextlib
-import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,34 +16,35 @@ import numpy as np
 
 from ..errors import ErrorList
 from ..package import Package
+from ..rules.calls import rank
 from ..spec.formula import calls_in
-from ..spec.limits import memory
 from ..spec.model import WITHOUT_RULE, Formula, Op, Spec
 from ..spec.shapes import Mismatch, Pattern, Unknown, partial_results, shape_of, shaped, show
 from . import numeric
 from .batched import check_batched, check_parts, check_rows
 from .beside import check_inplace, check_placed
-from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, what
+from .case import BoundCall, Case, Report, Stop, dtypes_of, make_sample, quiet, what
 from .composites import check_composite, holds_together
 from .evaluate import Evaluator
 from .forms import one_rank, other_axes, other_ranks, other_shapes
 from .laws import MOST, check_laws, kind_of
 from .numeric import TOLERANCE, Value
 from .passed import Passed
+from .points import check_points
 from .promises import check_generators, check_integers, check_promises
 from .stated import check_stated
-from .tried import check_tried
+from .tried import check_shown, check_tried
 
 Progress = Callable[[int, int, str], None]
 
 
 def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | None = None, kernels: ModuleType | None = None,
           integers: bool = True, passed: Passed | None = None, errors: ErrorList | None = None,
-          names: Collection[str] | None = None) -> list[str]:  # fmt: skip
+          names: Collection[str] | None = None, shown: bool = False) -> list[str]:  # fmt: skip
     """Checks an analysed spec, or some of its entries; returns those that are unproved, for want of kernels as they are written.
 
     Refusals are raised together, or added to `errors`.  `integers` says whether an entry for floats is held to what it makes of
-    integers too; what holds in `passed` is left out.
+    integers too, `shown` whether each function needs an example; what holds in `passed` is left out.
     """
     evaluator = Evaluator(spec, Package.at(place), kernels)
     given, errors = errors, ErrorList(spec.file, spec.source, spec.further) if errors is None else errors
@@ -55,26 +55,19 @@ def check(spec: Spec, place: Package | Path | str = ".", progress: Progress | No
                 progress(done, len(ops), op.name)
             before, deferred = len(errors.errors), evaluator.deferred(op)
             if not deferred and (passed is None or not passed.holds(op)):
-                check_op(op, evaluator, errors, integers)
+                check_op(op, evaluator, errors, integers, shown)
                 if len(errors.errors) == before:
                     deferred = evaluator.defers_rules(op) or passed is not None and passed.unbuilt(op)
                     if passed is not None and not deferred:
                         passed.note(op)
             unproved += [op.name] * deferred
+    rank(errors, evaluator.ops)
     if given is None:
         errors.raise_if_any()
     return unproved
 
 
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """What NumPy warns of is either refused or meant."""
-    with np.errstate(all="ignore"), warnings.catch_warnings(), memory():
-        warnings.simplefilter("ignore")
-        yield
-
-
-def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False) -> None:
+def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = False, shown: bool = False) -> None:
     """Adds to `errors` what is wrong with one op."""
     report = Report(op, errors, evaluator.record)
     evaluator.record.clear()
@@ -87,6 +80,10 @@ def check_op(op: Op, evaluator: Evaluator, errors: ErrorList, integers: bool = F
         if integers:
             check_integers(op, evaluator, report)
         check_laws(op, evaluator, report, calls)
+        with contextlib.suppress(Stop):
+            check_points(op, evaluator, report, calls)
+        if shown:
+            check_shown(op, evaluator, errors, calls)
 
 
 def check_calls(op: Op, evaluator: Evaluator, report: Report) -> list[BoundCall]:

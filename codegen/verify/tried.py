@@ -5,6 +5,10 @@ Owns the refusals of what samples leave out.  `coverage` lists what there is to 
 
 from __future__ import annotations
 
+import ast
+
+import numpy as np
+
 from ..errors import ErrorList
 from ..spec.expression import Expression, Foreign, Name, walk
 from ..spec.formula import formulas_of
@@ -33,6 +37,16 @@ def check_tried(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[Bou
             errors.add(message, node, op.name, key)
     for name in coverage.string_arguments(op):
         check_words(op, name, evaluator, errors, calls)
+
+
+def check_shown(op: Op, evaluator: Evaluator, errors: ErrorList, calls: list[BoundCall]) -> None:
+    """Every function has an example that help() can show, unless it draws, or gives nothing that could be stated."""
+    if op.private or "function" not in op.variants or op.signature.generators:
+        return
+    typed = [example for example in op.examples if sum(isinstance(node, ast.Call) for node in ast.walk(example.call.tree)) == 1]
+    if not typed and any(np.size(y) for call in calls for y in evaluator.forward(op, call.arguments)):
+        message = "no example of literals: one call and its value, which help() shows, such as f([1.0, 2.0]): [...]"
+        errors.add(message, op.location, op.name, "examples")
 
 
 def arguments_of_kernels(op: Op) -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from ..rules.statements import jvp_statements, vjp_statements
-from ..spec.expression import ARRAY, Call, Foreign, Name, substituted, values_in
+from ..spec.expression import ARRAY, Call, Constant, Expression, Foreign, Name, substituted, values_in
 from ..spec.formula import grad_names
 from ..spec.model import Argument, Op, Saved, Signature
 from .batches import Batches
@@ -128,13 +128,12 @@ class NodeText(Bindings):
         for name, rule in self.derived.vjp.items() if len(grad_names(self.op)) == 1 and not self.list_output else ():
             callee = self.ops.get(rule.op) if isinstance(rule, Call) else None
             if callee and callee.placed and len(self.arrays) == 1:
-                given = zip(callee.signature.arguments, rule.arguments)
-                spell.spent[id(rule)] = substituted(callee.placed.expression, {a.name: value for a, value in given})
+                spell.spent[id(rule)] = substituted(callee.placed.expression, _given(callee.signature, rule.arguments))
                 return name
             if callee and callee.inplace and not callee.inplace_only and rule.arguments[0] == Name("grad", kind=ARRAY):
                 spare = Foreign("spare", (), (Name("self"), Name("grad")), kind=ARRAY)
-                given = zip(callee.signature.arguments, (spare, *rule.arguments[1:]))
-                spell.spent[id(rule)] = substituted(callee.inplace.expression, {a.name: value for a, value in given})
+                given = _given(callee.signature, (spare, *rule.arguments[1:]))
+                spell.spent[id(rule)] = substituted(callee.inplace.expression, given)
                 return name
         return ""
 
@@ -223,3 +222,9 @@ class NodeText(Bindings):
         if self.derived.joint_linear:
             return {a.name for a in self.arguments if a.name not in self.derived.joint_linear}
         return {name for rule in self.derived.jvp.values() for name, attribute in values_in(rule, self.op.let_expressions)}
+
+
+def _given(signature: Signature, arguments: Iterable[Expression | None]) -> dict[str, Expression]:
+    """Argument name -> what a call gives it, its default where the call leaves it out."""
+    given = zip(signature.arguments, arguments)
+    return {a.name: Constant(a.given) if value is None else value for a, value in given}

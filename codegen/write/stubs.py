@@ -23,7 +23,7 @@ def argument_type(type_: Type) -> str:
     base = _ARGUMENT[type_.base]
     if type_.is_list:
         # One int may stand for a sequence of one.
-        base = "_int | Sequence[_int]" if type_.base == "int" else f"Sequence[{base}]"
+        base = f"{base} | Sequence[{base}]" if type_.base in ("int", "float") else f"Sequence[{base}]"
     base += " | str" if type_.or_word else ""
     return f"{base} | None" if type_.optional else base
 

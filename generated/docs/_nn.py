@@ -111,8 +111,9 @@ describe({
         'conv_transpose1d(x, weight, Array? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int\n'
         '  groups=1, int[1] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(1))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
-        'where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)',
-        examples='>>> gs.nn.conv_transpose1d([[1.0, 2.0]], [[[1.0, 10.0]]], [0.5])\n' 'tensor([[ 1.5, 12.5, 20.5]])'),
+        'where plain = _convolve_input(_longer(x, output_padding, stride), weight, shape, stride, padding, dilation,\n'
+        '  groups)', examples='>>> gs.nn.conv_transpose1d([[1.0, 2.0]], [[[1.0, 10.0]]], [0.5])\n'
+        'tensor([[ 1.5, 12.5, 20.5]])'),
     "conv_transpose2d": docstring('The adjoint of conv2d with the same weight.', 'x : array_like\n'
         '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
         'weight : array_like\n' '    Kernels, (channels in, channels out / groups, ...).\n'
@@ -126,8 +127,9 @@ describe({
         'conv_transpose2d(x, weight, Array? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int\n'
         '  groups=1, int[2] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(2))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
-        'where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)',
-        examples='>>> gs.nn.conv_transpose2d([[[1.0, 2.0]]], [[[[1.0, 10.0]]]], [0.5])\n' 'tensor([[[ 1.5, 12.5, 20.5]]])'),
+        'where plain = _convolve_input(_longer(x, output_padding, stride), weight, shape, stride, padding, dilation,\n'
+        '  groups)', examples='>>> gs.nn.conv_transpose2d([[[1.0, 2.0]]], [[[[1.0, 10.0]]]], [0.5])\n'
+        'tensor([[[ 1.5, 12.5, 20.5]]])'),
     "conv_transpose3d": docstring('The adjoint of conv3d with the same weight.', 'x : array_like\n'
         '    The array, of one batch axis or none, a channel axis, and the axes over which the kernel moves.\n'
         'weight : array_like\n' '    Kernels, (channels in, channels out / groups, ...).\n'
@@ -141,8 +143,9 @@ describe({
         'conv_transpose3d(x, weight, Array? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int\n'
         '  groups=1, int[3] dilation=1) -> y\n' 'composite: plain if bias is None else plain + expand_dims(bias, last_axes(3))\n'
         'where shape = transposed_shape(x.shape, weight.shape, stride, padding, output_padding, dilation, groups)\n'
-        'where plain = _convolve_input(x, weight, shape, stride, padding, dilation, groups)',
-        examples='>>> gs.nn.conv_transpose3d([[[[1.0, 2.0]]]], [[[[[1.0, 10.0]]]]], [0.5])\n' 'tensor([[[[ 1.5, 12.5, 20.5]]]])'),
+        'where plain = _convolve_input(_longer(x, output_padding, stride), weight, shape, stride, padding, dilation,\n'
+        '  groups)', examples='>>> gs.nn.conv_transpose3d([[[[1.0, 2.0]]]], [[[[[1.0, 10.0]]]]], [0.5])\n'
+        'tensor([[[[ 1.5, 12.5, 20.5]]]])'),
     "fold": docstring('Each column added to the places of an image that unfold would take it from; the adjoint of unfold.',
         'x : array_like\n' '    Columns, (batch, channels * elements of the kernel, places) or without the batch.\n'
         'output_size : int or sequence of 2\n' '    Length of the last two axes of the result.\n'
@@ -265,7 +268,8 @@ describe({
         'avg_pool2d(x, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, bool\n'
         '  count_include_pad=True, int? divisor_override=None) -> y\n'
         'composite: _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad) if divisor_override is None\n'
-        '  else _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override\n'
+        '  else _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor\n'
+        "where divisor = checked_number(divisor_override, 'divisor_override', -inf, inf, False)\n"
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.avg_pool2d([[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]], 2)\n' 'tensor([[[2.5]]])'),
     "avg_pool3d": docstring('Means under windows along the last three axes.', 'x : array_like\n'
@@ -280,7 +284,8 @@ describe({
         'avg_pool3d(x, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool\n'
         '  count_include_pad=True, int? divisor_override=None) -> y\n'
         'composite: _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad) if divisor_override is None\n'
-        '  else _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override\n'
+        '  else _average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor\n'
+        "where divisor = checked_number(divisor_override, 'divisor_override', -inf, inf, False)\n"
         'where steps = stride if stride is not None else kernel_size',
         examples='>>> gs.nn.avg_pool3d([[[[1.0, 2.0, 6.0], [3.0, 4.0, 8.0]]]], (1, 2, 2))\n' 'tensor([[[[2.5]]]])'),
     "grid_sample": docstring('Images at the places that a grid of coordinates names.', 'x : array_like\n'
@@ -314,53 +319,72 @@ describe({
         'The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no whole\n'
         'length; PyTorch copies then if the length stays.', 'x : array_like\n'
         'size : int or sequence of int or None, default None\n'
-        '    Length of these axes in the result, one number or one for each.\n' 'scale_factor : float or None, default None\n'
-        '    How much longer they become, in place of `size`.\n' "mode : str, default 'nearest'\n"
+        '    Length of these axes in the result, one number or one for each.\n'
+        'scale_factor : float or sequence of float or None, default None\n'
+        '    How much longer they become, in place of `size`, one number or one for each.\n' "mode : str, default 'nearest'\n"
         "    'nearest', 'nearest-exact', 'area', 'linear', 'bilinear', 'trilinear' or 'bicubic'.\n"
-        'align_corners : bool, default False\n'
-        '    Whether the middles of the outermost elements stay where they are, or their edges.\n'
-        'recompute_scale_factor : bool, default False\n'
-        '    Whether places are as far apart as the lengths say, not as `scale_factor` does.\n'
+        'align_corners : bool or None, default None\n'
+        '    Whether the middles of the outermost elements stay where they are, or their edges; these when it is None.\n'
+        'recompute_scale_factor : bool or None, default None\n'
+        '    Whether places are as far apart as the lengths say, not as `scale_factor` does; not when it is None.\n'
         'antialias : bool, default False\n'
         "    Whether the filter of 'bilinear' or 'bicubic' is as wide as what becomes one element, where that is more.",
-        "interpolate(x, int[]? size=None, float? scale_factor=None, str mode='nearest', bool align_corners=False, bool\n"
-        '  recompute_scale_factor=False, bool antialias=False) -> y\n'
-        'composite: _resize(x, resized(x.shape, size, scale_factor), resized_kind(mode, align_corners, x.ndim,\n'
-        '  antialias), scale)\n' 'where scale = None if recompute_scale_factor else scale_factor',
-        examples='>>> gs.nn.interpolate([[[1.0, 3.0]]], 4)\n' 'tensor([[[1., 1., 3., 3.]]])',
-        references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
+        "interpolate(x, int[]? size=None, float[]? scale_factor=None, str mode='nearest', bool? align_corners=None, bool?\n"
+        '  recompute_scale_factor=None, bool antialias=False) -> y\n'
+        'composite: _resize(x, sizes, kind, resized_steps(x.shape, sizes, kind, None if recompute_scale_factor else\n'
+        '  scale_factor))\n' 'where sizes = resized(x.shape, size, scale_factor, recompute_scale_factor)\n'
+        'where kind = resized_kind(mode, align_corners, x.ndim, antialias)', examples='>>> gs.nn.interpolate([[[1.0, 3.0]]], 4)\n'
+        'tensor([[[1., 1., 3., 3.]]])', references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
     "lp_pool1d": docstring(
         'Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one.', 'x : array_like\n' 'norm_type : float\n' '    Exponent of the norm.\n'
+        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone.',
+        'x : array_like\n' 'norm_type : float\n'
+        '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool1d(x, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> y\n'
-        'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True) ** (1 / norm_type)\n'
-        'where steps = stride if stride is not None else kernel_size',
+        'composite: max_pool1d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool1d(-size,\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
+        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)\n'
+        'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
         examples='>>> gs.nn.lp_pool1d([[3.0, 4.0, 12.0]], 2.0, 2)\n' 'tensor([[5.]])'),
     "lp_pool2d": docstring(
         'Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one.', 'x : array_like\n' 'norm_type : float\n' '    Exponent of the norm.\n'
+        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone.',
+        'x : array_like\n' 'norm_type : float\n'
+        '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool2d(x, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> y\n'
-        'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True) ** (1 / norm_type)\n'
-        'where steps = stride if stride is not None else kernel_size',
+        'composite: max_pool2d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool2d(-size,\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
+        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)\n'
+        'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
         examples='>>> gs.nn.lp_pool2d([[[3.0, 4.0, 12.0]]], 2.0, (1, 2))\n' 'tensor([[[5.]]])'),
     "lp_pool3d": docstring(
         'Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what\n'
-        'it holds, where PyTorch scales it up to a full one.', 'x : array_like\n' 'norm_type : float\n'
-        '    Exponent of the norm.\n' 'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
+        'it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros\n'
+        'alone.', 'x : array_like\n' 'norm_type : float\n'
+        '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
+        'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
         '    How far apart the windows are, the length of the window when it is None.\n' 'ceil_mode : bool, default False\n'
         '    Whether a window may reach beyond the end.',
         'lp_pool3d(x, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> y\n'
-        'composite: _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True) ** (1 / norm_type)\n'
-        'where steps = stride if stride is not None else kernel_size',
+        'composite: max_pool3d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool3d(-size,\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
+        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        'where steps = stride if stride is not None else kernel_size\n'
+        'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)\n'
+        'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
         examples='>>> gs.nn.lp_pool3d([[[[3.0, 4.0, 12.0]]]], 2.0, (1, 1, 2))\n' 'tensor([[[[5.]]]])'),
     "max_pool1d": docstring('Maxima under windows along the last axis.', 'x : array_like\n' 'kernel_size : int or sequence of 1\n'
         '    Length of the window along each axis.\n' 'stride : int or sequence of 1 or None, default None\n'
@@ -704,19 +728,22 @@ describe({
         'composite: _mean_of(soft, x.size // x.shape[axis], reduction) if spread else _kept_mean(plain, classes,\n'
         "  ignore_index) if direct and reduction == 'mean' else _reduce_loss(plain, reduction) if direct else sum(smooth)\n"
         "  / sum(rate) if checked_reduction(reduction) == 'mean' else _reduce_loss(smooth, reduction)\n"
-        'where axis = 1 if x.ndim > 1 else 0\n' 'where spread = has_probabilities(x.shape, target.shape, target.dtype)\n'
-        'where direct = weight is None and label_smoothing == 0\n'
+        'where axis = 1 if x.ndim > 1 else 0\n'
+        'where spread = has_probabilities(x.shape, target.shape, target.dtype, ignore_index)\n'
+        "where smoothing = checked_number(label_smoothing, 'label_smoothing', 0, 1)\n"
+        'where direct = weight is None and smoothing == 0\n'
         'where factors = 1 if weight is None else expand_dims(astype(weight, float_dtype(x.dtype)), last_axes(x.ndim - 1\n'
         '  - axis))\n' 'where logs = log_softmax(x, axis)\n'
-        'where share = astype(target, float_dtype(x.dtype)) * (1 - label_smoothing) + label_smoothing / x.shape[axis]\n'
+        'where share = astype(target, float_dtype(x.dtype)) * (1 - smoothing) + smoothing / x.shape[axis]\n'
         'where soft = -sum(share * factors * logs, axis)\n' 'where classes = _as_index(target)\n'
         'where plain = _cross_entropies(x, classes, axis, ignore_index)[0]\n'
         'where known = astype(_is_class(classes, ignore_index), float_dtype(x.dtype))\n'
         'where safe = _class_or_zero(classes, ignore_index)\n'
         'where rate = known if weight is None else known * astype(take(weight, safe), float_dtype(x.dtype))\n'
-        'where smooth = (label_smoothing - 1) * _pick(logs, safe, axis) * rate - label_smoothing / x.shape[axis] *\n'
-        '  sum(factors * logs, axis) * known', examples='>>> gs.nn.cross_entropy([[0.0, 1.0], [0.0, 1.0]], [0, 1])\n'
-        'tensor(0.81326169)', references='Szegedy et al. (2016), Rethinking the inception architecture for computer vision.'),
+        'where spreading = smoothing / x.shape[axis] * sum(factors * logs, axis)\n'
+        'where smooth = where(_is_class(classes, ignore_index), (smoothing - 1) * _pick(logs, safe, axis) * rate -\n'
+        '  spreading, 0)', examples='>>> gs.nn.cross_entropy([[0.0, 1.0], [0.0, 1.0]], [0, 1])\n' 'tensor(0.81326169)',
+        references='Szegedy et al. (2016), Rethinking the inception architecture for computer vision.'),
     "gaussian_nll_loss": docstring('Half of log(var) + (x - target)^2 / var.', 'x : array_like\n' '    Predictions.\n'
         'target : array_like\n' '    What is to be predicted.\n' 'var : array_like\n' '    Variance of each prediction.\n'
         'full : bool, default False\n' '    Whether half of log(2 pi) is added.\n' 'eps : float, default 1e-06\n'
@@ -740,8 +767,9 @@ describe({
         '    Factor of each loss; none when it is None.',
         "huber_loss(x, target, str reduction='mean', float delta=1.0, Array? weight=None) -> y\n"
         'composite: _reduce_loss(loss if weight is None else weight * loss, reduction)\n'
-        'where loss = _huber(x - target, delta)', examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n"
-        'tensor([0.125, 1.5  ])', references='Huber (1964), Robust estimation of a location parameter.'),
+        "where loss = _huber(x - target, checked_number(delta, 'delta', 0, inf, False))",
+        examples=">>> gs.nn.huber_loss([0.5, 3.0], [0.0, 1.0], 'none')\n" 'tensor([0.125, 1.5  ])',
+        references='Huber (1964), Robust estimation of a location parameter.'),
     "kl_div": docstring('target * (log(target) - x) of log-probabilities x.', 'x : array_like\n' '    Log-probabilities.\n'
         'target : array_like\n' '    Probabilities, or their logarithms where `log_target`.\n' "reduction : str, default 'mean'\n"
         "    'mean', 'sum', 'none', or 'batchmean': the sum over the length of axis 0.\n" 'log_target : bool, default False\n'
@@ -831,7 +859,8 @@ describe({
         "    'mean', 'sum', or 'none' for one loss an element.\n" 'beta : float, default 1.0\n'
         '    Error from which the loss is linear.', "smooth_l1_loss(x, target, str reduction='mean', float beta=1.0) -> y\n"
         'composite: l1_loss(x, target, reduction) if beta == 0 else _reduce_loss(near / beta * (error - near / 2),\n'
-        '  reduction)\n' 'where error = x - target\n' 'where near = minimum(maximum(error, -beta), beta)',
+        '  reduction)\n' 'where error = x - target\n'
+        "where near = minimum(maximum(error, -beta), checked_number(beta, 'beta', 0))",
         examples='>>> gs.nn.smooth_l1_loss([0.5, 3.0], [0.0, 1.0])\n' 'tensor(0.8125)',
         references='Girshick (2015), Fast R-CNN.'),
     "soft_margin_loss": docstring('log(1 + exp(-target * x)) without overflow.', 'x : array_like\n' '    Predictions.\n'

@@ -1122,8 +1122,8 @@ describe({
         'rollaxis(x, int axis, int start=0) -> y\n' 'composite: moveaxis(x, axis, rolled_place(axis, start, x.ndim))',
         examples='>>> gs.rollaxis([[[1.0, 2.0]], [[3.0, 4.0]]], 0, 3)\n' 'tensor([[[1., 3.],\n' '         [2., 4.]]])'),
     "rot90": docstring('Rotation by `k` quarter turns from the first of `axes` towards the second.', 'x : array_like\n'
-        'k : int, default 1\n' '    Number of quarter turns.\n' 'axes : int or sequence of 2, default (0, 1)\n'
-        '    The plane of the rotation.', 'rot90(x, int k=1, int[2] axes=(0, 1)) -> y\n' 'linear in x\n'
+        'k : int, default 1\n' '    Number of quarter turns.\n' 'axes : int or sequence of int, default (0, 1)\n'
+        '    The plane of the rotation.', 'rot90(x, int k=1, int[] axes=(0, 1)) -> y\n' 'linear in x\n'
         'grad_x = rot90(grad, -k, axes)', examples='>>> gs.rot90([[1.0, 2.0], [3.0, 4.0]])\n' 'tensor([[2., 4.],\n'
         '        [1., 3.]])'),
     "squeeze": docstring('Without the given axes of length 1, or without all of them when `axis` is None.', 'x : array_like\n'
@@ -1205,8 +1205,11 @@ describe({
         examples='>>> gs.index_fill([1.0, 2.0, 3.0], 0, [2, 0], 7.0)\n' 'tensor([7., 2., 7.])'),
     "index_put": docstring('A copy of `x` after x[index] = value; where an index is repeated the last value stays.',
         'x : array_like\n' 'index : index\n' '    What stands between the brackets.\n' 'value : array_like\n'
-        '    What is written, broadcast to the place.', 'index_put(x, Index index, value) -> y\n' 'linear in x, value\n'
-        'grad_x = index_put(grad, index, 0)\n' 'grad_value = _index_put_backward(grad, index, value.shape)',
+        '    What is written, broadcast to the place.\n' 'accumulate : bool, default False\n'
+        '    Whether it is added to what is there, once for each time that an index is repeated.',
+        'index_put(x, Index index, value, bool accumulate=False) -> y\n' 'linear in x, value\n'
+        'grad_x = index_put(grad, index, 0, accumulate)\n'
+        'grad_value = _index_put_backward(grad, index, value.shape, accumulate)',
         examples='>>> gs.index_put([1.0, 2.0, 3.0], [0, 2], 5.0)\n' 'tensor([5., 2., 5.])'),
     "index_reduce": docstring('scatter_reduce of whole slices along `axis`, slice i of `source` to slice indices[i].',
         'x : array_like\n' 'axis : int\n' '    Axis along which the indices count.\n' 'indices : index\n'
@@ -1843,7 +1846,7 @@ describe({
     "softshrink": docstring('x moved towards 0 by `lambd`, 0 where it would pass it.', 'x : array_like\n'
         'lambd : float, default 0.5\n' '    How far towards 0.\n' 'inplace : bool, default False\n'
         '    Whether the result is written into `x`.', 'softshrink(x, float lambd=0.5) -> y\n'
-        'composite: x - clip(x, -lambd, lambd)', examples='>>> gs.nn.softshrink([-1.0, 0.25, 2.0])\n'
+        "composite: x - clip(x, -lambd, checked_number(lambd, 'lambd', 0))", examples='>>> gs.nn.softshrink([-1.0, 0.25, 2.0])\n'
         'tensor([-0.5,  0. ,  1.5])'),
     "softsign": docstring('x / (1 + abs(x)); of a complex number the one of the same phase.', 'x : array_like\n'
         'inplace : bool, default False\n' '    Whether the result is written into `x`.', 'softsign(x) -> y\n'
@@ -1885,7 +1888,9 @@ describe({
         '  _convolve(x, weight, bias, steps, widths, gaps, groups)\n' 'where steps = each_axis(stride, weight.ndim)\n'
         'where widths = each_axis(padding, weight.ndim)\n' 'where gaps = each_axis(dilation, weight.ndim)\n'
         'where shape = transposed_shape(x.shape, weight.shape, steps, widths, each_axis(output_padding, weight.ndim),\n'
-        '  gaps, groups)\n' 'where plain = _convolve_input(x, weight, shape, steps, widths, gaps, groups)',
+        '  gaps, groups)\n'
+        'where plain = _convolve_input(_longer(x, each_axis(output_padding, weight.ndim), steps), weight, shape, steps,\n'
+        '  widths, gaps, groups)',
         examples='>>> gs.nn.convolution([[1.0, 2.0, 4.0]], [[[1.0, 10.0]]], None, 1, 0, 1, False, 0, 1)\n'
         'tensor([[21., 42.]])'),
     "log_softmax": docstring('x - logsumexp(x) along `axis`.', 'x : array_like\n' 'axis : int or sequence of int, default -1\n'

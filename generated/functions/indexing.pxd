@@ -25,12 +25,12 @@ cdef class IndexAddBackward(Node):
 cdef class IndexPutBackward(Node):
     cdef public object saved_index
     cdef readonly uint32_t version_index
-    cdef readonly object saved_value_shape
+    cdef readonly object saved_accumulate, saved_value_shape
 
 cdef class IndexPutBackwardBackward(Node):
     cdef public object saved_index
     cdef readonly uint32_t version_index
-    cdef readonly object saved_x_shape, saved_x_dtype
+    cdef readonly object saved_x_shape, saved_x_dtype, saved_accumulate
 
 cdef class MaskedFillBackward(Node):
     cdef public object saved_mask

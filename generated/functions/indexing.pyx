@@ -21,9 +21,9 @@ cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_gather = <Forward3> load_forward("gradspec.generated.kernels.indexing", "gather", 3)
 cdef Forward2 forward_getitem = <Forward2> load_forward("gradspec.generated.kernels.indexing", "getitem", 2)
-cdef Forward3 forward_index_put = <Forward3> load_forward("gradspec.generated.kernels.indexing", "index_put", 3)
-cdef Forward3 forward__index_put_backward = <Forward3> load_forward(
-    "gradspec.generated.kernels.indexing", "_index_put_backward", 3
+cdef Forward4 forward_index_put = <Forward4> load_forward("gradspec.generated.kernels.indexing", "index_put", 4)
+cdef Forward4 forward__index_put_backward = <Forward4> load_forward(
+    "gradspec.generated.kernels.indexing", "_index_put_backward", 4
 )
 cdef Forward3 forward__last_written = <Forward3> load_forward("gradspec.generated.kernels.indexing", "_last_written", 3)
 cdef Forward4 forward_scatter_add = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter_add", 4)
@@ -146,32 +146,34 @@ cdef class IndexAddBackward(Node):
 
 
 cdef class IndexPutBackward(Node):
-    """index_put(x, Index index, value) -> y
+    """index_put(x, Index index, value, bool accumulate=False) -> y
 
     linear in x, value
-    grad_x = index_put(grad, index, 0)
-    grad_value = _index_put_backward(grad, index, value.shape)
+    grad_x = index_put(grad, index, 0, accumulate)
+    grad_value = _index_put_backward(grad, index, value.shape, accumulate)
     """
-    saves = ("index", "value_shape")
+    saves = ("index", "accumulate", "value_shape")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         index = saved_array(self, self.saved_index, self.version_index, "index")
+        accumulate = self.saved_accumulate
         if wanted_ & 2:
             value_shape = self.saved_value_shape
-            grad_value = forward__index_put_backward(grad, index, value_shape)
+            grad_value = forward__index_put_backward(grad, index, value_shape, accumulate)
         if wanted_ & 1:
-            grad_x = kernels.index_put_(spare(self, grad), index, 0)
+            grad_x = kernels.index_put_(spare(self, grad), index, 0, accumulate)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_x = grad_value = None
         index = saved_tensor(self, self.saved_index, self.version_index, "index")
+        accumulate = self.saved_accumulate
         if wanted_ & 1:
-            grad_x = ops.index_put(grad, index, 0)
+            grad_x = ops.index_put(grad, index, 0, accumulate)
         if wanted_ & 2:
             value_shape = self.saved_value_shape
-            grad_value = ops._index_put_backward(grad, index, value_shape)
+            grad_value = ops._index_put_backward(grad, index, value_shape, accumulate)
         return grad_x, grad_value
 
     cdef void release_variables(self):
@@ -180,24 +182,26 @@ cdef class IndexPutBackward(Node):
 
 
 cdef class IndexPutBackwardBackward(Node):
-    """_index_put_backward(x, Index index, int[] shape) -> y
+    """_index_put_backward(x, Index index, int[] shape, bool accumulate=False) -> y
 
     linear in x
-    grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad)
+    grad_x = index_put(zeros(x.shape, dtype=x.dtype), index, grad, accumulate)
     """
-    saves = ("x_shape", "x_dtype", "index")
+    saves = ("x_shape", "x_dtype", "index", "accumulate")
 
     cdef object apply(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         index = saved_array(self, self.saved_index, self.version_index, "index")
-        return forward_index_put(forward_zeros(x_shape, x_dtype), index, grad)
+        accumulate = self.saved_accumulate
+        return forward_index_put(forward_zeros(x_shape, x_dtype), index, grad, accumulate)
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x_shape = self.saved_x_shape
         x_dtype = self.saved_x_dtype
         index = saved_tensor(self, self.saved_index, self.version_index, "index")
-        return ops.index_put(ops.zeros(x_shape, dtype=x_dtype), index, grad)
+        accumulate = self.saved_accumulate
+        return ops.index_put(ops.zeros(x_shape, dtype=x_dtype), index, grad, accumulate)
 
     cdef void release_variables(self):
         if holds_arrays(self.saved_index):

@@ -157,7 +157,7 @@ cdef class FillDiagonalBackward(Node):
         if wanted_ & 2:
             grad_value = forward_sum(forward_getitem(grad, formulas.diagonal_index(x_shape)), None, False)
         if wanted_ & 1:
-            grad_x = kernels.index_put_(spare(self, grad), formulas.diagonal_index(x_shape), 0)
+            grad_x = kernels.index_put_(spare(self, grad), formulas.diagonal_index(x_shape), 0, False)
         return grad_x, grad_value
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):

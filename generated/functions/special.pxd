@@ -77,8 +77,8 @@ cdef class GammainccBackward(Node):
     cdef readonly uint32_t version_a, version_x
 
 cdef class GammaincinvBackward(Node):
-    cdef public object saved_a, saved_x
-    cdef readonly uint32_t version_a, version_x
+    cdef public object saved_x, saved_a
+    cdef readonly uint32_t version_x, version_a
 
 cdef class I0Backward(Node):
     cdef public object saved_x

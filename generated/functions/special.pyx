@@ -610,24 +610,27 @@ cdef class GammainccBackward(Node):
         self.released, self.saved_a, self.saved_x = True, None, None
 
 
-cdef Program gammaincinv_grad_a = Program("grad, given_1, given_2 -> grad_a", """
-    grad_a = multiply(grad, divide(negative(given_1), given_2))""")
+cdef Program gammaincinv_above = Program("x -> above", "above = where(equal(x, 0), 1, x)")
+cdef Program gammaincinv_grad_a = Program("grad, x, given_2, given_3 -> grad_a", """
+    grad_a = multiply(grad, where(equal(x, 0), 0, divide(negative(given_2), given_3)))""")
 
 cdef class GammaincinvBackward(Node):
     """gammaincinv(a, p) -> x
 
-    dx/da = -_gammainc_derivative(a, x, 1, 0) / _gammainc_derivative(a, x, 0, 1)
+    dx/da = where(x == 0, 0, -_gammainc_derivative(a, above, 1, 0) / _gammainc_derivative(a, above, 0, 1))
     dx/dp = 1 / _gammainc_derivative(a, x, 0, 1)
+    where above = where(x == 0, 1, x)
     """
-    saves = ("a", "x")
+    saves = ("x", "a")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_a = grad_p = None
-        a = saved_array(self, self.saved_a, self.version_a, "a")
         x = saved_array(self, self.saved_x, self.version_x, "x")
+        a = saved_array(self, self.saved_a, self.version_a, "a")
         if wanted_ & 1:
+            above = gammaincinv_above.run((x,))
             grad_a = gammaincinv_grad_a.run(
-                (grad, forward__gammainc_derivative(a, x, 1, 0), forward__gammainc_derivative(a, x, 0, 1))
+                (grad, x, forward__gammainc_derivative(a, above, 1, 0), forward__gammainc_derivative(a, above, 0, 1))
             )
         if wanted_ & 2:
             grad_p = forward_divide(grad, forward__gammainc_derivative(a, x, 0, 1))
@@ -635,10 +638,13 @@ cdef class GammaincinvBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_a = grad_p = None
-        a = saved_tensor(self, self.saved_a, self.version_a, "a")
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        a = saved_tensor(self, self.saved_a, self.version_a, "a")
         if wanted_ & 1:
-            grad_a = grad * (-ops._gammainc_derivative(a, x, 1, 0) / ops._gammainc_derivative(a, x, 0, 1))
+            above = ops.where(x == 0, 1, x)
+            grad_a = (
+                grad * ops.where(x == 0, 0, -ops._gammainc_derivative(a, above, 1, 0) / ops._gammainc_derivative(a, above, 0, 1))
+            )
         if wanted_ & 2:
             grad_p = grad / ops._gammainc_derivative(a, x, 0, 1)
         return grad_a, grad_p
@@ -650,7 +656,7 @@ cdef class GammaincinvBackward(Node):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_a, self.saved_x = True, None, None
+        self.released, self.saved_x, self.saved_a = True, None, None
 
 
 cdef class I0Backward(Node):

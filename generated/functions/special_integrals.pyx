@@ -214,10 +214,10 @@ cdef class ElliprfBackward(Node):
 
 cdef Program expn_grad_x = Program("grad, given_1 -> grad_x", "grad_x = multiply(grad, negative(given_1))")
 cdef Program expn_grad_x_2 = Program("grad, x -> grad_x", """
-    grad_x = multiply(grad, divide(multiply(negative(exp(negative(x))), add(1, x)), multiply(x, x)))""")
+    grad_x = multiply(grad, multiply(negative(exp(negative(x))), add(divide(1, x), divide(divide(1, x), x))))""")
 
 cdef class ExpnBackward(Node):
-    """expn(int n, x) -> y; dy/dx = -expn(n - 1, x) if n else -exp(-x) * (1 + x) / (x * x)"""
+    """expn(int n, x) -> y; dy/dx = -expn(n - 1, x) if n else -exp(-x) * (1 / x + 1 / x / x)"""
     saves = ("n", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -235,7 +235,7 @@ cdef class ExpnBackward(Node):
         if n:
             grad_x = grad * -ops.expn(n - 1, x)
         else:
-            grad_x = grad * (-ops.exp(-x) * (1 + x) / (x * x))
+            grad_x = grad * (-ops.exp(-x) * (1 / x + 1 / x / x))
         return grad_x
 
     cdef bint takes_batch(self):

@@ -289,7 +289,7 @@ cdef class RollBackward(Node):
 
 
 cdef class Rot90Backward(Node):
-    """rot90(x, int k=1, int[2] axes=(0, 1)) -> y; linear in x; grad_x = rot90(grad, -k, axes)"""
+    """rot90(x, int k=1, int[] axes=(0, 1)) -> y; linear in x; grad_x = rot90(grad, -k, axes)"""
     saves = ("k", "axes")
 
     cdef object apply(self, object grad, Wanted wanted_):

@@ -213,7 +213,7 @@ cdef object forward_softplus(object x, object beta, object threshold):
         raise explain(error_, "softplus", x=x, beta=beta, threshold=threshold) from None
 
 cdef object forward_softshrink(object x, object lambd):
-    return forward_subtract(x, forward_clip(x, -lambd, lambd))
+    return forward_subtract(x, forward_clip(x, -lambd, formulas.checked_number(lambd, 'lambd', 0)))
 
 cdef Program softsign_y = Program("x -> y", "y = divide(x, add(1, absolute(x)))")
 cdef object forward_softsign(object x):

@@ -13,6 +13,7 @@ cdef object forward__convolve(object x, object weight, object bias, object strid
 cdef object forward__convolve_input(object x, object weight, object shape, object stride, object padding, object dilation, object groups)
 cdef object forward__convolve_weight(object cotangent, object x, object shape, object stride, object padding, object dilation, object groups)
 cdef object forward_fold(object x, object output_size, object kernel_size, object dilation, object padding, object stride)
+cdef object forward__longer(object x, object output_padding, object stride)
 cdef object forward_pixel_shuffle(object x, object upscale_factor)
 cdef object forward_pixel_unshuffle(object x, object downscale_factor)
 cdef object forward_unfold(object x, object kernel_size, object dilation, object padding, object stride)

@@ -51,7 +51,7 @@ cdef object forward_conv_transpose1d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
 ):
     shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
-    plain = forward__convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    plain = forward__convolve_input(forward__longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
     return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(1)))
@@ -60,7 +60,7 @@ cdef object forward_conv_transpose2d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
 ):
     shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
-    plain = forward__convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    plain = forward__convolve_input(forward__longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
     return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(2)))
@@ -69,7 +69,7 @@ cdef object forward_conv_transpose3d(
     object x, object weight, object bias, object stride, object padding, object output_padding, object groups, object dilation
 ):
     shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
-    plain = forward__convolve_input(x, weight, shape, stride, padding, dilation, groups)
+    plain = forward__convolve_input(forward__longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return plain
     return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(3)))
@@ -85,7 +85,10 @@ cdef object forward_convolution(
         shape = formulas.transposed_shape(
             shape_of(x), shape_of(weight), steps, widths, formulas.each_axis(output_padding, ndim_of(weight)), gaps, groups
         )
-        plain = forward__convolve_input(x, weight, shape, steps, widths, gaps, groups)
+        plain = forward__convolve_input(
+            forward__longer(x, formulas.each_axis(output_padding, ndim_of(weight)), steps), weight, shape, steps, widths, gaps,
+            groups
+        )
         if bias is None:
             return plain
         return forward_add(plain, forward_expand_dims(bias, formulas.last_axes(ndim_of(weight) - 2)))
@@ -131,6 +134,11 @@ cdef object forward_fold(object x, object output_size, object kernel_size, objec
             error_, "fold", x=x, output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
             stride=stride
         ) from None
+
+cdef object forward__longer(object x, object output_padding, object stride):
+    if formulas.no_stride_long(output_padding, stride):
+        return x
+    return forward_pad(x, formulas.strides_behind(output_padding, stride, ndim_of(x)), 'constant', 0)
 
 cdef object forward_pixel_shuffle(object x, object upscale_factor):
     plan = formulas.shuffle_plan(shape_of(x), upscale_factor)

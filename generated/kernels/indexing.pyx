@@ -51,7 +51,7 @@ cdef object forward__kept(object index, object length):
 cdef object forward_diagonal_scatter(object x, object source, object offset, object axis1, object axis2):
     places = formulas.diagonal_places(shape_of(x), offset, axis1, axis2)
     return forward_moveaxis(
-        forward_index_put(forward_moveaxis(x, (axis1, axis2), (0, 1)), places, forward_moveaxis(source, -1, 0)), (0, 1),
+        forward_index_put(forward_moveaxis(x, (axis1, axis2), (0, 1)), places, forward_moveaxis(source, -1, 0), False), (0, 1),
         (axis1, axis2)
     )
 
@@ -92,22 +92,22 @@ cdef object forward_index_add(object x, object axis, object indices, object sour
         raise explain(error_, "index_add", x=x, axis=axis, indices=indices, source=source) from None
 
 cdef object forward_index_copy(object x, object axis, object indices, object source):
-    return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), source)
+    return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), source, False)
 
 cdef object forward_index_fill(object x, object axis, object indices, object value):
-    return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value)
+    return forward_index_put(x, formulas.along_axis(indices, axis, ndim_of(x)), value, False)
 
-cdef object forward_index_put(object x, object index, object value):
+cdef object forward_index_put(object x, object index, object value, object accumulate):
     try:
-        return as_array(kernels.index_put(x, index, value))
+        return as_array(kernels.index_put(x, index, value, accumulate))
     except Exception as error_:
-        raise explain(error_, "index_put", x=x, index=index, value=value) from None
+        raise explain(error_, "index_put", x=x, index=index, value=value, accumulate=accumulate) from None
 
-cdef object forward__index_put_backward(object x, object index, object shape):
+cdef object forward__index_put_backward(object x, object index, object shape, object accumulate):
     try:
-        return as_array(kernels.index_put_backward(x, index, shape))
+        return as_array(kernels.index_put_backward(x, index, shape, accumulate))
     except Exception as error_:
-        raise explain(error_, "_index_put_backward", x=x, index=index, shape=shape) from None
+        raise explain(error_, "_index_put_backward", x=x, index=index, shape=shape, accumulate=accumulate) from None
 
 cdef object forward_index_reduce(object x, object axis, object indices, object source, object reduce, object include_self):
     return forward_scatter_reduce(x, axis, forward__spread_index(indices, shape_of(source), axis), source, reduce, include_self)
@@ -131,7 +131,7 @@ cdef object forward_masked_scatter(object x, object mask, object source):
     shape = formulas.broadcast_shape(shape_of(x), shape_of(mask))
     wide = forward_broadcast_to(mask, shape)
     return forward_index_put(
-        forward_broadcast_to(x, shape), wide, forward_take(forward_ravel(source), forward__first_numbers(wide), None)
+        forward_broadcast_to(x, shape), wide, forward_take(forward_ravel(source), forward__first_numbers(wide), None), False
     )
 
 cdef object forward__first_numbers(object mask):
@@ -161,7 +161,9 @@ cdef object forward_put(object x, object indices, object source, object accumula
                 forward_ravel(forward_astype(source, dtype_of(x))), forward__flat_index(indices), shape_of(x), None
             )
         )
-    return forward_reshape(forward_index_put(forward_ravel(x), forward__flat_index(indices), forward_ravel(source)), shape_of(x))
+    return forward_reshape(
+        forward_index_put(forward_ravel(x), forward__flat_index(indices), forward_ravel(source), False), shape_of(x)
+    )
 
 cdef object forward_scatter(object x, object axis, object indices, object source):
     try:
@@ -250,10 +252,10 @@ cdef object forward_select(object x, object axis, object index):
     return forward_getitem(x, formulas.along_axis(index, axis, ndim_of(x)))
 
 cdef object forward_select_scatter(object x, object source, object axis, object index):
-    return forward_index_put(x, formulas.along_axis(index, axis, ndim_of(x)), source)
+    return forward_index_put(x, formulas.along_axis(index, axis, ndim_of(x)), source, False)
 
 cdef object forward_slice_scatter(object x, object source, object axis, object start, object end, object step):
-    return forward_index_put(x, formulas.along_axis(formulas.stepped(start, end, step), axis, ndim_of(x)), source)
+    return forward_index_put(x, formulas.along_axis(formulas.stepped(start, end, step), axis, ndim_of(x)), source, False)
 
 cdef object forward_take(object x, object indices, object axis):
     try:

@@ -4,6 +4,8 @@
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import math
+
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
@@ -92,8 +94,9 @@ cdef object forward_cosine_embedding_loss(object a, object b, object target, obj
 cdef Program cross_entropy_share = Program("given_0, given_1, given_2 -> share", """
     share = add(multiply(given_0, given_1), given_2)""")
 cdef Program cross_entropy_soft = Program("share, factors, logs -> soft", "soft = multiply(multiply(share, factors), logs)")
-cdef Program cross_entropy_smooth = Program("given_0, given_1, rate, given_3, given_4, known -> smooth", """
-    smooth = subtract(multiply(multiply(given_0, given_1), rate), multiply(multiply(given_3, given_4), known))""")
+cdef Program cross_entropy_smooth = Program("given_0, given_1, given_2, rate, given_4, given_5 -> smooth", """
+    spreading = multiply(given_4, given_5)
+    smooth = where(given_0, subtract(multiply(multiply(given_1, given_2), rate), spreading), 0)""")
 cdef object forward_cross_entropy(
     object x, object target, object weight, object reduction, object ignore_index, object label_smoothing
 ):
@@ -101,7 +104,8 @@ cdef object forward_cross_entropy(
         axis = 1
     else:
         axis = 0
-    spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
+    spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target), ignore_index)
+    smoothing = formulas.checked_number(label_smoothing, 'label_smoothing', 0, 1)
     if spread:
         if weight is None:
             factors = 1
@@ -111,11 +115,11 @@ cdef object forward_cross_entropy(
             )
         logs = forward_log_softmax(x, axis)
         share = cross_entropy_share.run(
-            (forward_astype(target, formulas.float_dtype(dtype_of(x))), 1 - label_smoothing, label_smoothing / shape_of(x)[axis])
+            (forward_astype(target, formulas.float_dtype(dtype_of(x))), 1 - smoothing, smoothing / shape_of(x)[axis])
         )
         soft = forward_negative(forward_sum(cross_entropy_soft.run((share, factors, logs)), axis, False))
         return forward__mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
-    direct = weight is None and label_smoothing == 0
+    direct = weight is None and smoothing == 0
     classes = forward__as_index(target)
     if direct and reduction == 'mean':
         plain = forward__cross_entropies(x, classes, axis, ignore_index)[0]
@@ -130,16 +134,16 @@ cdef object forward_cross_entropy(
             forward_astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
         )
     logs = forward_log_softmax(x, axis)
-    known = forward_astype(forward__is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
     safe = forward__class_or_zero(classes, ignore_index)
+    known = forward_astype(forward__is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
     if weight is None:
         rate = known
     else:
         rate = forward_multiply(known, forward_astype(forward_take(weight, safe, None), formulas.float_dtype(dtype_of(x))))
     smooth = cross_entropy_smooth.run(
         (
-            label_smoothing - 1, forward__pick(logs, safe, axis), rate, label_smoothing / shape_of(x)[axis],
-            forward_sum(forward_multiply(factors, logs), axis, False), known
+            forward__is_class(classes, ignore_index), smoothing - 1, forward__pick(logs, safe, axis), rate,
+            smoothing / shape_of(x)[axis], forward_sum(forward_multiply(factors, logs), axis, False)
         )
     )
     if formulas.checked_reduction(reduction) == 'mean':
@@ -180,7 +184,7 @@ cdef object forward_hinge_embedding_loss(object x, object target, object margin,
     )
 
 cdef object forward_huber_loss(object x, object target, object reduction, object delta, object weight):
-    loss = forward__huber(forward_subtract(x, target), delta)
+    loss = forward__huber(forward_subtract(x, target), formulas.checked_number(delta, 'delta', 0, math.inf, False))
     return forward__reduce_loss(loss if weight is None else forward_multiply(weight, loss), reduction)
 
 cdef Program huber_y = Program("x, given_1, delta -> y", """
@@ -333,14 +337,14 @@ cdef object forward__reduce_weighted(object x, object weight, object reduction):
         return forward_sum(forward_multiply(weight, x), None, False)
     return forward_multiply(weight, x)
 
-cdef Program smooth_l1_loss_near = Program("error, given_1, beta -> near", "near = minimum(maximum(error, given_1), beta)")
+cdef Program smooth_l1_loss_near = Program("error, given_1, given_2 -> near", "near = minimum(maximum(error, given_1), given_2)")
 cdef Program smooth_l1_loss_y = Program("near, beta, error -> y", """
     y = multiply(divide(near, beta), subtract(error, divide(near, 2)))""")
 cdef object forward_smooth_l1_loss(object x, object target, object reduction, object beta):
     if beta == 0:
         return forward_l1_loss(x, target, reduction, None)
     error = forward_subtract(x, target)
-    near = smooth_l1_loss_near.run((error, -beta, beta))
+    near = smooth_l1_loss_near.run((error, -beta, formulas.checked_number(beta, 'beta', 0)))
     return forward__reduce_loss(smooth_l1_loss_y.run((near, beta, error)), reduction)
 
 cdef Program soft_margin_loss_y = Program("target, x -> y", "y = logaddexp(0, multiply(negative(target), x))")

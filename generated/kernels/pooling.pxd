@@ -22,7 +22,7 @@ cdef object forward__grid_pixels(object grid, object lengths, object padding, ob
 cdef object forward__grid_pixels_slope(object grid, object lengths, object padding, object aligned)
 cdef object forward__grid_taps(object pixels, object lengths, object taps, object padding, object aligned)
 cdef object forward_interpolate(object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor, object antialias)
-cdef object forward__resize(object x, object sizes, object kind, object scale)
+cdef object forward__resize(object x, object sizes, object kind, object steps)
 cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode)
 cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, object stride, object ceil_mode)
 cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode)

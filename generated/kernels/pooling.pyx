@@ -5,6 +5,8 @@ these axes.
 Arrays and Python numbers in, arrays out; knows nothing of tensors and graphs.
 """
 
+import math
+
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
@@ -12,6 +14,8 @@ from gradspec.kernels.program.by_name cimport Forward1, Forward2, Forward3, Forw
 from gradspec.kernels.program.program cimport Program
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
+cdef Forward1 forward_absolute = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "absolute", 1)
+cdef Forward1 forward_negative = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "negative", 1)
 cdef Forward2 forward_divide = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "divide", 2)
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_pow = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "pow", 2)
@@ -26,6 +30,7 @@ cdef Forward2 forward_reshape = <Forward2> load_forward("gradspec.generated.kern
 cdef Forward4 forward_scatter = <Forward4> load_forward("gradspec.generated.kernels.indexing", "scatter", 4)
 cdef Forward2 forward_stack = <Forward2> load_forward("gradspec.generated.kernels.joining", "stack", 2)
 cdef Forward2 forward_unstack = <Forward2> load_forward("gradspec.generated.kernels.joining", "unstack", 2)
+cdef Forward2 forward_astype = <Forward2> load_forward("gradspec.generated.kernels.creation", "astype", 2)
 cdef Forward2 forward_zeros = <Forward2> load_forward("gradspec.generated.kernels.creation", "zeros", 2)
 
 
@@ -100,7 +105,8 @@ cdef object forward_avg_pool2d(
         steps = kernel_size
     if divisor_override is None:
         return forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, False)
-    return forward_divide(forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True), divisor_override)
+    divisor = formulas.checked_number(divisor_override, 'divisor_override', -math.inf, math.inf, False)
+    return forward_divide(forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True), divisor)
 
 cdef object forward_avg_pool3d(
     object x, object kernel_size, object stride, object padding, object ceil_mode, object count_include_pad,
@@ -112,7 +118,8 @@ cdef object forward_avg_pool3d(
         steps = kernel_size
     if divisor_override is None:
         return forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, False)
-    return forward_divide(forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True), divisor_override)
+    divisor = formulas.checked_number(divisor_override, 'divisor_override', -math.inf, math.inf, False)
+    return forward_divide(forward__average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True), divisor)
 
 cdef Program grid_sample_part = Program("pixels -> part", "part = subtract(pixels, floor(pixels))")
 cdef Program grid_sample_parts = Program("part -> parts", "parts = add(1, multiply(0, part))")
@@ -182,47 +189,75 @@ cdef object forward__grid_taps(object pixels, object lengths, object taps, objec
 cdef object forward_interpolate(
     object x, object size, object scale_factor, object mode, object align_corners, object recompute_scale_factor, object antialias
 ):
-    if recompute_scale_factor:
-        scale = None
-    else:
-        scale = scale_factor
+    sizes = formulas.resized(shape_of(x), size, scale_factor, recompute_scale_factor)
+    kind = formulas.resized_kind(mode, align_corners, ndim_of(x), antialias)
     return forward__resize(
-        x, formulas.resized(shape_of(x), size, scale_factor), formulas.resized_kind(mode, align_corners, ndim_of(x), antialias),
-        scale
+        x, sizes, kind, formulas.resized_steps(shape_of(x), sizes, kind, None if recompute_scale_factor else scale_factor)
     )
 
-cdef object forward__resize(object x, object sizes, object kind, object scale):
+cdef object forward__resize(object x, object sizes, object kind, object steps):
     if not sizes:
         return x
-    step = formulas.resized_step(shape_of(x), -formulas.len_of(sizes), sizes[0], kind, scale)
-    return forward__resize(forward__resample(x, -formulas.len_of(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
+    return forward__resize(
+        forward__resample(x, -formulas.len_of(sizes), sizes[0], kind, (), steps[0]), sizes[1:], kind, steps[1:]
+    )
 
+cdef Program lp_pool1d_y = Program("total, given_1 -> y", """
+    empty = equal(total, 0)
+    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return forward_pow(
-        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 1, ceil_mode, True, True), 1 / norm_type
-    )
+    if norm_type == math.inf:
+        size = forward_astype(forward_absolute(x), formulas.float_dtype(dtype_of(x)))
+        return forward_max_pool1d(size, kernel_size, steps, (0,), (1,), ceil_mode)
+    if norm_type == -math.inf:
+        size = forward_astype(forward_absolute(x), formulas.float_dtype(dtype_of(x)))
+        return forward_negative(forward_max_pool1d(forward_negative(size), kernel_size, steps, (0,), (1,), ceil_mode))
+    total = forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 1, ceil_mode, True, True)
+    if norm_type > 1:
+        return lp_pool1d_y.run((total, 1 / norm_type))
+    return forward_pow(total, 1 / norm_type)
 
+cdef Program lp_pool2d_y = Program("total, given_1 -> y", """
+    empty = equal(total, 0)
+    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool2d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return forward_pow(
-        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 2, ceil_mode, True, True), 1 / norm_type
-    )
+    if norm_type == math.inf:
+        size = forward_astype(forward_absolute(x), formulas.float_dtype(dtype_of(x)))
+        return forward_max_pool2d(size, kernel_size, steps, (0, 0), (1, 1), ceil_mode)
+    if norm_type == -math.inf:
+        size = forward_astype(forward_absolute(x), formulas.float_dtype(dtype_of(x)))
+        return forward_negative(forward_max_pool2d(forward_negative(size), kernel_size, steps, (0, 0), (1, 1), ceil_mode))
+    total = forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 2, ceil_mode, True, True)
+    if norm_type > 1:
+        return lp_pool2d_y.run((total, 1 / norm_type))
+    return forward_pow(total, 1 / norm_type)
 
+cdef Program lp_pool3d_y = Program("total, given_1 -> y", """
+    empty = equal(total, 0)
+    y = where(empty, 0, pow(where(empty, 1, total), given_1))""")
 cdef object forward_lp_pool3d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     if stride is not None:
         steps = stride
     else:
         steps = kernel_size
-    return forward_pow(
-        forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 3, ceil_mode, True, True), 1 / norm_type
-    )
+    if norm_type == math.inf:
+        size = forward_astype(forward_absolute(x), formulas.float_dtype(dtype_of(x)))
+        return forward_max_pool3d(size, kernel_size, steps, (0, 0, 0), (1, 1, 1), ceil_mode)
+    if norm_type == -math.inf:
+        size = forward_astype(forward_absolute(x), formulas.float_dtype(dtype_of(x)))
+        return forward_negative(forward_max_pool3d(forward_negative(size), kernel_size, steps, (0, 0, 0), (1, 1, 1), ceil_mode))
+    total = forward__average(forward_pow(x, norm_type), kernel_size, steps, (0,) * 3, ceil_mode, True, True)
+    if norm_type > 1:
+        return lp_pool3d_y.run((total, 1 / norm_type))
+    return forward_pow(total, 1 / norm_type)
 
 cdef object forward__max_pool(object x, object kernel, object stride, object padding, object dilation, object ceil_mode):
     try:

@@ -10,11 +10,11 @@ import numpy as np
 from gradspec import formulas, kernels
 from gradspec.support.errors import explain
 
-from gradspec.kernels.program.by_name cimport Forward1, Forward3, as_array, load_forward
+from gradspec.kernels.program.by_name cimport Forward1, Forward4, as_array, load_forward
 from gradspec.core.operand cimport dtype_of, ndim_of, shape_of
 
 cdef Forward1 forward_conj = <Forward1> load_forward("gradspec.generated.kernels.pointwise_unary", "conj", 1)
-cdef Forward3 forward_index_put = <Forward3> load_forward("gradspec.generated.kernels.indexing", "index_put", 3)
+cdef Forward4 forward_index_put = <Forward4> load_forward("gradspec.generated.kernels.indexing", "index_put", 4)
 
 
 cdef object forward_T(object x):
@@ -37,7 +37,7 @@ cdef object forward__layout(object x):
 
 cdef object forward_as_strided_scatter(object x, object source, object shape, object strides, object offset):
     return forward_reshape(
-        forward_index_put(forward_ravel(x), (formulas.strided_places(shape, strides, offset),), source), shape_of(x)
+        forward_index_put(forward_ravel(x), (formulas.strided_places(shape, strides, offset),), source, False), shape_of(x)
     )
 
 cdef object forward_atleast_1d(object x):

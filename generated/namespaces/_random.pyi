@@ -21,7 +21,7 @@ def binomial(n: Index, p: Operand, size: _int | Sequence[_int] | None = None, *,
     """How many of `n` trials succeed."""
 def cauchy(loc: Operand = 0.0, scale: Operand = 1.0, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Cauchy distribution."""
-def choice(x: Operand, size: _int | Sequence[_int] | None = None, replace: _bool = True, p: Sequence[_float] | None = None, axis: _int = 0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
+def choice(x: Operand, size: _int | Sequence[_int] | None = None, replace: _bool = True, p: _float | Sequence[_float] | None = None, axis: _int = 0, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Slices of `x` along `axis`, drawn at random; of a single whole number n, numbers from 0 to n - 1."""
 def dirichlet(alpha: Operand, size: _int | Sequence[_int] | None = None, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Dirichlet distribution, whose numbers along the last axis are positive and sum to 1. Needs SciPy."""

@@ -970,7 +970,7 @@ cdef object op_softshrink(object x, object lambd):
 
     try:
         if needs_grad(state_, x) or state_.flags & (DUAL | MAPPED):
-            return x - ops.clip(x, -lambd, lambd)
+            return x - ops.clip(x, -lambd, formulas.checked_number(lambd, 'lambd', 0))
         return wrap_forward(forward_softshrink(array_of(x), lambd))
     except Exception as error_:
         raise explain(error_, "softshrink", x=x, lambd=lambd) from None

@@ -12,6 +12,7 @@ cdef object op__convolve(object x, object weight, object bias, object stride, ob
 cdef object op__convolve_input(object x, object weight, object shape, object stride, object padding, object dilation, object groups)
 cdef object op__convolve_weight(object cotangent, object x, object shape, object stride, object padding, object dilation, object groups)
 cdef object op_fold(object x, object output_size, object kernel_size, object dilation, object padding, object stride)
+cdef object op__longer(object x, object output_padding, object stride)
 cdef object op_pixel_shuffle(object x, object upscale_factor)
 cdef object op_pixel_unshuffle(object x, object downscale_factor)
 cdef object op_unfold(object x, object kernel_size, object dilation, object padding, object stride)

@@ -170,7 +170,7 @@ cdef object op_conv_transpose1d(
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
-            plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
+            plain = ops._convolve_input(ops._longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
             if bias is None:
                 return plain
             return plain + ops.expand_dims(bias, formulas.last_axes(1))
@@ -211,7 +211,7 @@ cdef object op_conv_transpose2d(
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
-            plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
+            plain = ops._convolve_input(ops._longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
             if bias is None:
                 return plain
             return plain + ops.expand_dims(bias, formulas.last_axes(2))
@@ -252,7 +252,7 @@ cdef object op_conv_transpose3d(
     try:
         if needs_grad(state_, x) or needs_grad(state_, weight) or needs_grad(state_, bias) or state_.flags & (DUAL | MAPPED):
             shape = formulas.transposed_shape(shape_of(x), shape_of(weight), stride, padding, output_padding, dilation, groups)
-            plain = ops._convolve_input(x, weight, shape, stride, padding, dilation, groups)
+            plain = ops._convolve_input(ops._longer(x, output_padding, stride), weight, shape, stride, padding, dilation, groups)
             if bias is None:
                 return plain
             return plain + ops.expand_dims(bias, formulas.last_axes(3))
@@ -302,7 +302,10 @@ cdef object op_convolution(
                     shape_of(x), shape_of(weight), steps, widths, formulas.each_axis(output_padding, ndim_of(weight)), gaps,
                     groups
                 )
-                plain = ops._convolve_input(x, weight, shape, steps, widths, gaps, groups)
+                plain = ops._convolve_input(
+                    ops._longer(x, formulas.each_axis(output_padding, ndim_of(weight)), steps), weight, shape, steps, widths,
+                    gaps, groups
+                )
                 if bias is None:
                     return plain
                 return plain + ops.expand_dims(bias, formulas.last_axes(ndim_of(weight) - 2))
@@ -523,6 +526,26 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return op_fold(x, output_size, kernel_size, dilation, padding, stride)
 
 
+cdef object op__longer(object x, object output_padding, object stride):
+    cdef ThreadState* state_ = thread_state()
+    if state_.flags & LISTENING and is_heard(state_):
+        return listened(state_, "_longer", <void*> op__longer, (x, output_padding, stride))
+    x = as_operand(x, "_longer", "x")
+    output_padding = as_ints(output_padding, "_longer", "output_padding", -1)
+    stride = as_ints(stride, "_longer", "stride", -1)
+
+    try:
+        if formulas.no_stride_long(output_padding, stride):
+            return x
+        return ops.pad(x, formulas.strides_behind(output_padding, stride, ndim_of(x)))
+    except Exception as error_:
+        raise explain(error_, "_longer", x=x, output_padding=output_padding, stride=stride) from None
+
+def _longer(x, output_padding, stride):
+    """Zeros behind the last axes, one for each stride that `output_padding` is long."""
+    return op__longer(x, output_padding, stride)
+
+
 cdef object op_pixel_shuffle(object x, object upscale_factor):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
@@ -603,5 +626,6 @@ register({
 "channel_shuffle": channel_shuffle, "conv1d": conv1d, "conv2d": conv2d, "conv3d": conv3d, "conv_tbc": conv_tbc,
     "conv_transpose1d": conv_transpose1d, "conv_transpose2d": conv_transpose2d, "conv_transpose3d": conv_transpose3d,
     "convolution": convolution, "_convolve": _convolve, "_convolve_input": _convolve_input, "_convolve_weight":
-    _convolve_weight, "fold": fold, "pixel_shuffle": pixel_shuffle, "pixel_unshuffle": pixel_unshuffle, "unfold": unfold,
+    _convolve_weight, "fold": fold, "_longer": _longer, "pixel_shuffle": pixel_shuffle, "pixel_unshuffle": pixel_unshuffle,
+    "unfold": unfold,
 })

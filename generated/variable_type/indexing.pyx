@@ -433,83 +433,90 @@ def index_fill(x, axis, indices, value):
     return op_index_fill(x, axis, indices, value)
 
 
-cdef object op_index_put(object x, object index, object value):
+cdef object op_index_put(object x, object index, object value, object accumulate):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "index_put", <void*> op_index_put, (x, index, value))
+        return listened(state_, "index_put", <void*> op_index_put, (x, index, value, accumulate))
     x = as_operand(x, "index_put", "x")
     index = as_index(index, "index_put", "index")
     value = as_operand(value, "index_put", "value")
+    accumulate = as_bool(accumulate, "index_put", "accumulate")
 
     if needs_grad(state_, x) or needs_grad(state_, value):
         node_ = IndexPutBackward.__new__(IndexPutBackward)
         connect_two(node_, state_, x, value)
         node_.saved_index = save_index(state_, index, &node_.version_index)
+        node_.saved_accumulate = accumulate
         if node_.needs(1):
             node_.saved_value_shape = shape_of(value)
 
-    y = wrap_forward(forward_index_put(array_of(x), index_of(index), array_of(value)))
+    y = wrap_forward(forward_index_put(array_of(x), index_of(index), array_of(value), accumulate))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and (has_tangent(x) or has_tangent(value)):
-        push_linear(jvp_index_put, (y,), (x, index, value))
+        push_linear(jvp_index_put, (y,), (x, index, value, accumulate))
     return y
 
 cdef tuple jvp_index_put(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, value_t, index = defined_tangent(tangents_[0], inputs_[0]), defined_tangent(tangents_[2], inputs_[2]), inputs_[1]
-    return (ops.index_put(x_t, index, value_t),)
+    x_t, value_t, index, accumulate = (
+        defined_tangent(tangents_[0], inputs_[0]), defined_tangent(tangents_[2], inputs_[2]), inputs_[1], inputs_[3]
+    )
+    return (ops.index_put(x_t, index, value_t, accumulate),)
 
-cdef object op_index_put_(object x, object index, object value):
+cdef object op_index_put_(object x, object index, object value, object accumulate):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackward node_ = None
     cdef TensorBase written_, value_
     cdef bint recording_
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "index_put_", <void*> op_index_put_, (x, index, value))
+        return listened(state_, "index_put_", <void*> op_index_put_, (x, index, value, accumulate))
     index = as_index(index, "index_put_", "index")
     value = as_operand(value, "index_put_", "value")
+    accumulate = as_bool(accumulate, "index_put_", "accumulate")
     written_ = writable(x, "index_put_")
     recording_ = needs_grad(state_, x) or needs_grad(state_, value)
     check_inplace(state_, written_, recording_, "index_put_")
     if state_.flags & DUAL:
-        return overwrite(written_, op_index_put(value_before(written_, False), index, value), "index_put_")
+        return overwrite(written_, op_index_put(value_before(written_, False), index, value, accumulate), "index_put_")
 
     if recording_:
         x = value_before(written_, False)
         node_ = IndexPutBackward.__new__(IndexPutBackward)
         connect_two(node_, state_, x, value)
         node_.saved_index = save_index(state_, index, &node_.version_index)
+        node_.saved_accumulate = accumulate
         if node_.needs(1):
             node_.saved_value_shape = shape_of(value)
 
     begin_write(state_, written_, recording_)
     try:
-        kernels.index_put_(written_.array, index_of(index), array_of(value))
+        kernels.index_put_(written_.array, index_of(index), array_of(value), accumulate)
     except Exception as error_:
-        raise explain(error_, "index_put_", x=x, index=index, value=value) from None
+        raise explain(error_, "index_put_", x=x, index=index, value=value, accumulate=accumulate) from None
 
     value_ = written_value(written_, node_)
     if recording_ or state_.flags & DUAL:
         rebase(state_, written_, value_, recording_)
     return written_
 
-def index_put(x, index, value):
+def index_put(x, index, value, accumulate=False):
     """A copy of `x` after x[index] = value; where an index is repeated the last value stays."""
-    return op_index_put(x, index, value)
+    return op_index_put(x, index, value, accumulate)
 
 
-cdef object op__index_put_backward(object x, object index, object shape):
+cdef object op__index_put_backward(object x, object index, object shape, object accumulate):
     cdef ThreadState* state_ = thread_state()
     cdef IndexPutBackwardBackward node_ = None
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_index_put_backward", <void*> op__index_put_backward, (x, index, shape))
+        return listened(state_, "_index_put_backward", <void*> op__index_put_backward, (x, index, shape, accumulate))
     x = as_operand(x, "_index_put_backward", "x")
     index = as_index(index, "_index_put_backward", "index")
     shape = as_ints(shape, "_index_put_backward", "shape", -1)
+    accumulate = as_bool(accumulate, "_index_put_backward", "accumulate")
 
     if needs_grad(state_, x):
         node_ = IndexPutBackwardBackward.__new__(IndexPutBackwardBackward)
@@ -517,22 +524,23 @@ cdef object op__index_put_backward(object x, object index, object shape):
         node_.saved_x_shape = shape_of(x)
         node_.saved_x_dtype = dtype_of(x)
         node_.saved_index = save_index(state_, index, &node_.version_index)
+        node_.saved_accumulate = accumulate
 
-    y = wrap_forward(forward__index_put_backward(array_of(x), index_of(index), shape))
+    y = wrap_forward(forward__index_put_backward(array_of(x), index_of(index), shape, accumulate))
 
     if node_ is not None:
         set_history(y, node_, 0)
     if state_.flags & DUAL and has_tangent(x):
-        push_linear(jvp__index_put_backward, (y,), (x, index, shape))
+        push_linear(jvp__index_put_backward, (y,), (x, index, shape, accumulate))
     return y
 
 cdef tuple jvp__index_put_backward(tuple outputs_, tuple inputs_, tuple tangents_):
-    x_t, index, shape = tangents_[0], inputs_[1], inputs_[2]
-    return (ops._index_put_backward(x_t, index, shape),)
+    x_t, index, shape, accumulate = tangents_[0], inputs_[1], inputs_[2], inputs_[3]
+    return (ops._index_put_backward(x_t, index, shape, accumulate),)
 
-def _index_put_backward(x, index, shape):
-    """What a value of the given shape owes to x[index] once it was assigned there; the adjoint of assignment."""
-    return op__index_put_backward(x, index, shape)
+def _index_put_backward(x, index, shape, accumulate=False):
+    """What a value of the given shape owes to x[index] once it was assigned, or added, there; the adjoint of that."""
+    return op__index_put_backward(x, index, shape, accumulate)
 
 
 cdef object op_index_reduce(object x, object axis, object indices, object source, object reduce, object include_self):

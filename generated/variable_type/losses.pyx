@@ -4,6 +4,8 @@
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
@@ -264,7 +266,8 @@ cdef object op_cross_entropy(
                 axis = 1
             else:
                 axis = 0
-            spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target))
+            spread = formulas.has_probabilities(shape_of(x), shape_of(target), dtype_of(target), ignore_index)
+            smoothing = formulas.checked_number(label_smoothing, 'label_smoothing', 0, 1)
             if spread:
                 if weight is None:
                     factors = 1
@@ -273,13 +276,10 @@ cdef object op_cross_entropy(
                         ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
                     )
                 logs = ops.log_softmax(x, axis)
-                share = (
-                    ops.astype(target, formulas.float_dtype(dtype_of(x))) * (1 - label_smoothing)
-                    + label_smoothing / shape_of(x)[axis]
-                )
+                share = ops.astype(target, formulas.float_dtype(dtype_of(x))) * (1 - smoothing) + smoothing / shape_of(x)[axis]
                 soft = -ops.sum(share * factors * logs, axis)
                 return ops._mean_of(soft, size_of(x) // shape_of(x)[axis], reduction)
-            direct = weight is None and label_smoothing == 0
+            direct = weight is None and smoothing == 0
             classes = ops._as_index(target)
             if direct and reduction == 'mean':
                 plain = ops._cross_entropies(x, classes, axis, ignore_index)[0]
@@ -294,15 +294,15 @@ cdef object op_cross_entropy(
                     ops.astype(weight, formulas.float_dtype(dtype_of(x))), formulas.last_axes(ndim_of(x) - 1 - axis)
                 )
             logs = ops.log_softmax(x, axis)
-            known = ops.astype(ops._is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
             safe = ops._class_or_zero(classes, ignore_index)
+            known = ops.astype(ops._is_class(classes, ignore_index), formulas.float_dtype(dtype_of(x)))
             if weight is None:
                 rate = known
             else:
                 rate = known * ops.astype(ops.take(weight, safe), formulas.float_dtype(dtype_of(x)))
-            smooth = (
-                (label_smoothing - 1) * ops._pick(logs, safe, axis) * rate
-                - label_smoothing / shape_of(x)[axis] * ops.sum(factors * logs, axis) * known
+            spreading = smoothing / shape_of(x)[axis] * ops.sum(factors * logs, axis)
+            smooth = ops.where(
+                ops._is_class(classes, ignore_index), (smoothing - 1) * ops._pick(logs, safe, axis) * rate - spreading, 0
             )
             if formulas.checked_reduction(reduction) == 'mean':
                 return ops.sum(smooth) / ops.sum(rate)
@@ -492,7 +492,7 @@ cdef object op_huber_loss(object x, object target, object reduction, object delt
 
     try:
         if needs_grad(state_, x) or needs_grad(state_, target) or needs_grad(state_, weight) or state_.flags & (DUAL | MAPPED):
-            loss = ops._huber(x - target, delta)
+            loss = ops._huber(x - target, formulas.checked_number(delta, 'delta', 0, math.inf, False))
             return ops._reduce_loss(loss if weight is None else weight * loss, reduction)
         return wrap_forward(forward_huber_loss(array_of(x), array_of(target), reduction, delta, array_of(weight)))
     except Exception as error_:
@@ -994,7 +994,7 @@ cdef object op_smooth_l1_loss(object x, object target, object reduction, object 
             if beta == 0:
                 return ops.l1_loss(x, target, reduction)
             error = x - target
-            near = ops.minimum(ops.maximum(error, -beta), beta)
+            near = ops.minimum(ops.maximum(error, -beta), formulas.checked_number(beta, 'beta', 0))
             return ops._reduce_loss(near / beta * (error - near / 2), reduction)
         return wrap_forward(forward_smooth_l1_loss(array_of(x), array_of(target), reduction, beta))
     except Exception as error_:

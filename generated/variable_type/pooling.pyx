@@ -5,6 +5,8 @@ axes.
 Each wrapper has four paragraphs: its inputs, the record, the computation, and what is attached to the result.
 """
 
+import math
+
 from gradspec import formulas
 from gradspec.support.dispatch import ops, register
 from gradspec.support.errors import explain
@@ -374,7 +376,8 @@ cdef object op_avg_pool2d(
                 steps = kernel_size
             if divisor_override is None:
                 return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
-            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+            divisor = formulas.checked_number(divisor_override, 'divisor_override', -math.inf, math.inf, False)
+            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor
         return wrap_forward(
             forward_avg_pool2d(array_of(x), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         )
@@ -415,7 +418,8 @@ cdef object op_avg_pool3d(
                 steps = kernel_size
             if divisor_override is None:
                 return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad)
-            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor_override
+            divisor = formulas.checked_number(divisor_override, 'divisor_override', -math.inf, math.inf, False)
+            return ops._average(x, kernel_size, steps, padding, ceil_mode, count_include_pad, True) / divisor
         return wrap_forward(
             forward_avg_pool3d(array_of(x), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
         )
@@ -587,20 +591,19 @@ cdef object op_interpolate(
         )
     x = as_operand(x, "interpolate", "x")
     size = None if size is None else as_ints(size, "interpolate", "size", -1)
-    scale_factor = None if scale_factor is None else as_float(scale_factor, "interpolate", "scale_factor")
     mode = as_str(mode, "interpolate", "mode")
-    align_corners = as_bool(align_corners, "interpolate", "align_corners")
-    recompute_scale_factor = as_bool(recompute_scale_factor, "interpolate", "recompute_scale_factor")
+    align_corners = None if align_corners is None else as_bool(align_corners, "interpolate", "align_corners")
+    recompute_scale_factor = (
+        None if recompute_scale_factor is None
+        else as_bool(recompute_scale_factor, "interpolate", "recompute_scale_factor")
+    )
     antialias = as_bool(antialias, "interpolate", "antialias")
 
     try:
-        if recompute_scale_factor:
-            scale = None
-        else:
-            scale = scale_factor
+        sizes = formulas.resized(shape_of(x), size, scale_factor, recompute_scale_factor)
+        kind = formulas.resized_kind(mode, align_corners, ndim_of(x), antialias)
         return ops._resize(
-            x, formulas.resized(shape_of(x), size, scale_factor),
-            formulas.resized_kind(mode, align_corners, ndim_of(x), antialias), scale
+            x, sizes, kind, formulas.resized_steps(shape_of(x), sizes, kind, None if recompute_scale_factor else scale_factor)
         )
     except Exception as error_:
         raise explain(
@@ -609,40 +612,38 @@ cdef object op_interpolate(
         ) from None
 
 def interpolate(
-    x, size=None, scale_factor=None, mode='nearest', align_corners=False, recompute_scale_factor=False, antialias=False
+    x, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None, antialias=False
 ):
     """The axes behind batch and channels at another length. Places are `scale_factor` apart also where that makes no
     whole length; PyTorch copies then if the length stays."""
     return op_interpolate(x, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
 
 
-cdef object op__resize(object x, object sizes, object kind, object scale):
+cdef object op__resize(object x, object sizes, object kind, object steps):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
-        return listened(state_, "_resize", <void*> op__resize, (x, sizes, kind, scale))
+        return listened(state_, "_resize", <void*> op__resize, (x, sizes, kind, steps))
     x = as_operand(x, "_resize", "x")
     sizes = as_ints(sizes, "_resize", "sizes", -1)
     kind = as_str(kind, "_resize", "kind")
-    scale = None if scale is None else as_float(scale, "_resize", "scale")
 
     try:
         if not sizes:
             return x
-        step = formulas.resized_step(shape_of(x), -formulas.len_of(sizes), sizes[0], kind, scale)
-        return ops._resize(ops._resample(x, -formulas.len_of(sizes), sizes[0], kind, (), step), sizes[1:], kind, scale)
+        return ops._resize(ops._resample(x, -formulas.len_of(sizes), sizes[0], kind, (), steps[0]), sizes[1:], kind, steps[1:])
     except Exception as error_:
-        raise explain(error_, "_resize", x=x, sizes=sizes, kind=kind, scale=scale) from None
+        raise explain(error_, "_resize", x=x, sizes=sizes, kind=kind, steps=steps) from None
 
-def _resize(x, sizes, kind, scale=None):
-    """The last axes at the given lengths, one axis after the other."""
-    return op__resize(x, sizes, kind, scale)
+def _resize(x, sizes, kind, steps):
+    """The last axes at the given lengths, one axis after the other, with elements `steps` of the old ones apart."""
+    return op__resize(x, sizes, kind, steps)
 
 
 cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object stride, object ceil_mode):
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "lp_pool1d", <void*> op_lp_pool1d, (x, norm_type, kernel_size, stride, ceil_mode))
-    x = as_operand(x, "lp_pool1d", "x")
+    x = as_real_operand(x, "lp_pool1d", "x")
     norm_type = as_float(norm_type, "lp_pool1d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool1d", "kernel_size", 1)
     stride = None if stride is None else as_ints(stride, "lp_pool1d", "stride", 1)
@@ -654,7 +655,17 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True) ** (1 / norm_type)
+            if norm_type == math.inf:
+                size = ops.astype(ops.absolute(x), formulas.float_dtype(dtype_of(x)))
+                return ops.max_pool1d(size, kernel_size, steps, (0,), (1,), ceil_mode)
+            if norm_type == -math.inf:
+                size = ops.astype(ops.absolute(x), formulas.float_dtype(dtype_of(x)))
+                return -ops.max_pool1d(-size, kernel_size, steps, (0,), (1,), ceil_mode)
+            total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
+            if norm_type > 1:
+                empty = total == 0
+                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+            return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool1d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
         raise explain(
@@ -663,7 +674,8 @@ cdef object op_lp_pool1d(object x, object norm_type, object kernel_size, object 
 
 def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what
-    it holds, where PyTorch scales it up to a full one."""
+    it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds
+    zeros alone."""
     return op_lp_pool1d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -671,7 +683,7 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "lp_pool2d", <void*> op_lp_pool2d, (x, norm_type, kernel_size, stride, ceil_mode))
-    x = as_operand(x, "lp_pool2d", "x")
+    x = as_real_operand(x, "lp_pool2d", "x")
     norm_type = as_float(norm_type, "lp_pool2d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool2d", "kernel_size", 2)
     stride = None if stride is None else as_ints(stride, "lp_pool2d", "stride", 2)
@@ -683,7 +695,17 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True) ** (1 / norm_type)
+            if norm_type == math.inf:
+                size = ops.astype(ops.absolute(x), formulas.float_dtype(dtype_of(x)))
+                return ops.max_pool2d(size, kernel_size, steps, (0, 0), (1, 1), ceil_mode)
+            if norm_type == -math.inf:
+                size = ops.astype(ops.absolute(x), formulas.float_dtype(dtype_of(x)))
+                return -ops.max_pool2d(-size, kernel_size, steps, (0, 0), (1, 1), ceil_mode)
+            total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
+            if norm_type > 1:
+                empty = total == 0
+                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+            return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool2d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
         raise explain(
@@ -692,7 +714,8 @@ cdef object op_lp_pool2d(object x, object norm_type, object kernel_size, object 
 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of
-    what it holds, where PyTorch scales it up to a full one."""
+    what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
+    holds zeros alone."""
     return op_lp_pool2d(x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -700,7 +723,7 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
     cdef ThreadState* state_ = thread_state()
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "lp_pool3d", <void*> op_lp_pool3d, (x, norm_type, kernel_size, stride, ceil_mode))
-    x = as_operand(x, "lp_pool3d", "x")
+    x = as_real_operand(x, "lp_pool3d", "x")
     norm_type = as_float(norm_type, "lp_pool3d", "norm_type")
     kernel_size = as_ints(kernel_size, "lp_pool3d", "kernel_size", 3)
     stride = None if stride is None else as_ints(stride, "lp_pool3d", "stride", 3)
@@ -712,7 +735,17 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
                 steps = stride
             else:
                 steps = kernel_size
-            return ops._average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True) ** (1 / norm_type)
+            if norm_type == math.inf:
+                size = ops.astype(ops.absolute(x), formulas.float_dtype(dtype_of(x)))
+                return ops.max_pool3d(size, kernel_size, steps, (0, 0, 0), (1, 1, 1), ceil_mode)
+            if norm_type == -math.inf:
+                size = ops.astype(ops.absolute(x), formulas.float_dtype(dtype_of(x)))
+                return -ops.max_pool3d(-size, kernel_size, steps, (0, 0, 0), (1, 1, 1), ceil_mode)
+            total = ops._average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
+            if norm_type > 1:
+                empty = total == 0
+                return ops.where(empty, 0, ops.where(empty, 1, total) ** (1 / norm_type))
+            return total ** (1 / norm_type)
         return wrap_forward(forward_lp_pool3d(array_of(x), norm_type, kernel_size, stride, ceil_mode))
     except Exception as error_:
         raise explain(
@@ -721,7 +754,8 @@ cdef object op_lp_pool3d(object x, object norm_type, object kernel_size, object 
 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     """Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm
-    of what it holds, where PyTorch scales it up to a full one."""
+    of what it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window
+    holds zeros alone."""
     return op_lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
 
 

@@ -721,7 +721,12 @@ cdef object op_gammaincinv(object a, object p):
 
 cdef tuple jvp_gammaincinv(tuple outputs_, tuple inputs_, tuple tangents_):
     a_t, p_t, a, x = tangents_[0], tangents_[1], inputs_[0], outputs_[0]
-    x_t = None if a_t is None else a_t * (-ops._gammainc_derivative(a, x, 1, 0) / ops._gammainc_derivative(a, x, 0, 1))
+    if a_t is not None:
+        above = ops.where(x == 0, 1, x)
+    x_t = (
+        None if a_t is None
+        else a_t * ops.where(x == 0, 0, -ops._gammainc_derivative(a, above, 1, 0) / ops._gammainc_derivative(a, above, 0, 1))
+    )
     if p_t is not None:
         x_t = plus(x_t, p_t / ops._gammainc_derivative(a, x, 0, 1))
     return (x_t,)

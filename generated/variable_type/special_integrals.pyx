@@ -273,7 +273,7 @@ cdef tuple jvp_expn(tuple outputs_, tuple inputs_, tuple tangents_):
     if n:
         y_t = x_t * -ops.expn(n - 1, x)
     else:
-        y_t = x_t * (-ops.exp(-x) * (1 + x) / (x * x))
+        y_t = x_t * (-ops.exp(-x) * (1 / x + 1 / x / x))
     return (y_t,)
 
 cdef object into_expn(object n, object x, object out):

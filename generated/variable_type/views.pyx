@@ -862,7 +862,7 @@ cdef object op_rot90(object x, object k, object axes):
         return listened(state_, "rot90", <void*> op_rot90, (x, k, axes))
     x = as_operand(x, "rot90", "x")
     k = as_int(k, "rot90", "k")
-    axes = as_ints(axes, "rot90", "axes", 2)
+    axes = as_ints(axes, "rot90", "axes", -1)
 
     if needs_grad(state_, x):
         node_ = Rot90Backward.__new__(Rot90Backward)

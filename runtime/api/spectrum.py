@@ -29,8 +29,8 @@ def _window_of(name: str, window: Any, win_length: int, n_fft: int, x: Any) -> A
 
 def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
-         onesided: bool | None = None) -> Any:  # fmt: skip
-    """The spectrum of each stretch of a signal, as complex numbers.
+         onesided: bool | None = None, return_complex: bool = True) -> Any:  # fmt: skip
+    """The spectrum of each stretch of a signal.
 
     Parameters
     ----------
@@ -51,6 +51,8 @@ def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | No
         Whether to divide by the root of `n_fft`.
     onesided : bool, optional
         Whether to leave out what the spectrum of a real signal repeats; done for real ones by default.
+    return_complex : bool
+        Whether numbers are complex; else one more axis holds real and imaginary parts.
 
     Returns
     -------
@@ -71,8 +73,8 @@ def stft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | No
     parts = ops.take(x, _stretches(x.shape[-1], n_fft, hop), -1) * window
     norm = "ortho" if normalized else None
     short = real if onesided is None else onesided
-    y = ops.rfft(parts, axis=-1, norm=norm) if short else ops.fft(parts, axis=-1, norm=norm)
-    return ops.swapaxes(y, -1, -2)
+    y = ops.swapaxes(ops.rfft(parts, axis=-1, norm=norm) if short else ops.fft(parts, axis=-1, norm=norm), -1, -2)
+    return y if return_complex else ops.stack([ops.real(y), ops.imag(y)], -1)
 
 
 def istft(x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,

@@ -27,6 +27,7 @@ from ..core.grad_mode import (
 )
 from ..core.node import Node
 from ..saved.saved_tensors_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..saved.saved_variable import SavedVariable as SavedTensor  # noqa: F401 (PyTorch's name, found but not shown)
 from ..support.later import later
 from .function import Function, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck

@@ -26,12 +26,12 @@ from ..saved.saved_tensors_hooks import saved_tensors_hooks
 from ..support.dispatch import ops
 from ..support.generator import as_generator, numpy_random
 from ..support.later import answer
-from .checkpoint_settings import set_checkpoint_debug_enabled, set_checkpoint_early_stop
+from .checkpoint_settings import GraphExecGroup, set_checkpoint_debug_enabled, set_checkpoint_early_stop
 from .mutation import SavedValues, watching
 from .nest import flatten, rebuild
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_debug_enabled",
-           "set_checkpoint_early_stop"]  # fmt: skip
+__all__ = ["CheckpointError", "GraphExecGroup", "checkpoint", "checkpoint_sequential", "noop_context_fn",
+           "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]  # fmt: skip
 answer(__name__)
 
 CHECKS = ("default", "none")
@@ -231,8 +231,10 @@ class _Region:
                 "through this checkpoint; forward mode over reverse mode can, as func.jacfwd(func.jacrev(f)) has it.")
 
     def run(self):
-        """The second run that belongs to the running backward pass; a new one outside of any."""
-        task = current_graph_task_id()
+        """The second run that belongs to the group of passes, or to the running one; a new one outside of any."""
+        group, task = GraphExecGroup._current(), current_graph_task_id()
+        if group is not None:
+            return group._run_of(self)
         if task == -1:
             return self.second_run()
         run = self.runs.get(task)
@@ -324,8 +326,8 @@ class _Run:
     def take(self, index):
         handle = self.handles.pop(index, None)
         if handle is None:
-            raise CheckpointError("checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are "
-                                  "calling ctx.saved_tensors in backward, make sure to do so only once.")  # fmt: skip
+            raise CheckpointError("checkpoint: Unpack is being triggered for a tensor that was already unpacked once. "
+                                  + GraphExecGroup._advice())  # fmt: skip
         return self.values.unpack(handle)
 
 

@@ -1,7 +1,11 @@
-"""What a block says of all checkpoints in it, over their own arguments.
+"""What a block says of all checkpoints in it, over their own arguments, and of the backward passes in it.
 
-Owns the two settings and no checkpoint.
+Owns the settings and no checkpoint.
 """
+
+import threading
+import weakref
+from typing import Any, Self
 
 
 class _Setting:
@@ -39,3 +43,56 @@ class set_checkpoint_debug_enabled(_Setting):
     enable : bool or None
         None leaves it to `debug`.
     """
+
+
+class GraphExecGroup:
+    """A context manager: backward passes inside compute what a checkpointed region saved once for all of them.
+
+    The passes have to go through different parts of the graph, also with `retain_graph=True`: what a pass has taken is gone.
+    It is the thread's, and says nothing of checkpoints with `use_reentrant=True`.
+
+    Raises
+    ------
+    RuntimeError
+        Inside of another one.
+
+    Examples
+    --------
+    >>> x = gs.ones((3,), requires_grad=True)
+    >>> y, z = gs.utils.checkpoint.checkpoint(lambda x: (gs.sin(x), gs.exp(gs.sin(x))), x, use_reentrant=False)
+    >>> with gs.utils.checkpoint.GraphExecGroup():
+    ...     (by_y,) = gs.autograd.grad(z, y, gs.ones(3))
+    ...     (by_x,) = gs.autograd.grad(y, x, by_y)
+    """
+
+    _thread = threading.local()
+
+    def __init__(self) -> None:
+        self._runs: Any = weakref.WeakKeyDictionary()  # region -> its second run
+
+    @classmethod
+    def _current(cls) -> Self | None:
+        return getattr(cls._thread, "group", None)
+
+    @classmethod
+    def _advice(cls) -> str:
+        """What to do about a value that a pass has taken before."""
+        if cls._current() is None:
+            return "If you are calling ctx.saved_tensors in backward, make sure to do so only once."
+        return ("Performing two backward calls that overlap, which need the same saved value, is not allowed inside of a "
+                "GraphExecGroup: leave it in between.")  # fmt: skip
+
+    def _run_of(self, region: Any) -> Any:
+        if region not in self._runs:
+            self._runs[region] = region.second_run()
+        return self._runs[region]
+
+    def __enter__(self) -> Self:
+        if self._current() is not None:
+            raise RuntimeError("GraphExecGroup contexts cannot be nested: leave the one that is open first")
+        self._thread.group = self
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._thread.group = None
+        self._runs.clear()

@@ -61,7 +61,7 @@ class Level:
 class Batched(Tensor):
     """One row of a batch, whichever it is."""
 
-    __slots__ = ("inside", "level")
+    __slots__ = ("inside", "level", "taken_along")  # the last where it is not 0: the axis of the batch in what vmap was given
 
     def __del__(self) -> None:
         self.level.alive -= 1
@@ -252,6 +252,14 @@ def whole_of(value: Any) -> Any:
 def is_row(value: Any, level: Level) -> bool:
     """Whether a value stands for the rows of a batch at a level; any other one is the same for all of them."""
     return type(value) is Batched and value.level is level
+
+
+def as_given(row: Batched) -> tuple[Tensor, int]:
+    """The batch of a row, and along which of its axes it lies: where that was in the argument of vmap that the row is of."""
+    axis = getattr(row, "taken_along", 0)
+    if not 0 < axis < row.inside.ndim:
+        return row.inside, 0
+    return ops.moveaxis(row.inside, 0, axis), axis
 
 
 def inside_of(value: Any, level: Level) -> Any:

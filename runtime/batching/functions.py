@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..engine.function import Function
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
-from .batched import Level, batched, each, innermost, inside_of, is_row, spread
+from .batched import Level, as_given, batched, each, innermost, inside_of, is_row, spread
 
 
 class VmapInfo(NamedTuple):
@@ -32,11 +32,13 @@ def called(cls: Any, level: Level, args: tuple, mapping: Any) -> Any:
     if not own:
         raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and "
                            "implement the vmap staticmethod or set generate_vmap_rule=True.")  # fmt: skip
-    dims: list = [0 if is_mine else None for is_mine in mine]
+    dims: list = [None] * len(args)
     for i, arg in enumerate(args):
-        if type(arg) in (tuple, list) and innermost((arg,)) is level:
-            whole[i] = each(arg, lambda tensor: inside_of(tensor, level))
-            dims[i] = each(arg, lambda tensor: 0 if is_row(tensor, level) else None)
+        if mine[i]:
+            whole[i], dims[i] = as_given(arg)
+        elif type(arg) in (tuple, list) and innermost((arg,)) is level:
+            whole[i] = each(arg, lambda tensor: as_given(tensor)[0] if is_row(tensor, level) else tensor)
+            dims[i] = each(arg, lambda tensor: as_given(tensor)[1] if is_row(tensor, level) else None)
     with mapping.without(level):
         found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(dims), *whole)
     if not isinstance(found, tuple) or len(found) != 2:

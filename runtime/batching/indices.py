@@ -109,7 +109,7 @@ def index(level: Level, op: Record, call: Any, args: tuple) -> Any:
         return together(found, level)
     if not with_rows:
         x, with_rows = spread(x, level), True
-    return together(call(x.inside, parts.on(True), _put(parts, x, args[2], level)), level)
+    return together(call(x.inside, parts.on(True), _put(parts, x, args[2], level), *args[3:]), level)
 
 
 def _put(parts: _Index, x: Batched, value: Any, level: Level) -> Any:

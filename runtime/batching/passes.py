@@ -163,7 +163,7 @@ class Passes:
             return deciding_level.make_dual(primal, tangent, level)
         if not _any_batched((primal, tangent)) or not isinstance(primal, Tensor) or not isinstance(tangent, Tensor):
             return NotImplemented
-        own = _union(primal, tangent)
+        own = union(primal, tangent)
         return stood(make_dual(aligned(primal, own), aligned(tangent, own), level=level), own)
 
     def unpack_dual(self, tensor: Any, level: Any) -> Any:
@@ -183,7 +183,7 @@ class Passes:
             return deciding_level.push(dual_level, primal, tangents)
         if not _any_batched((primal, tangents)):
             return NotImplemented
-        own = _union(primal, tangents)
+        own = union(primal, tangents)
         whole = ops.moveaxis(aligned(tangents, own), len(own), 0)
         return stood(dual_level.push(aligned(primal, own), whole), own)
 
@@ -383,7 +383,7 @@ def _levels(value: Any) -> list[Level]:
     return value.levels if isinstance(value, MappedEdge) else levels_of(value)
 
 
-def _union(*values: Any) -> list[Level]:
+def union(*values: Any) -> list[Level]:
     return sorted({level for value in values for level in levels_of(value)}, key=_number)
 
 

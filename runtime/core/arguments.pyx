@@ -99,7 +99,7 @@ cdef object slow_scalar(object value, str op, str argument):
 cdef object as_ints(object value, str op, str argument, Py_ssize_t count):
     """A tuple of ints, from one int or a sequence of them.
 
-    Where the type gives a `count` (-1: it does not) one int stands for that many, and another number of them is refused.
+    Where the type gives a `count` (-1: it does not) one int, also in a sequence, stands for that many; another number is refused.
     """
     cdef tuple ints
     cdef str wanted = "an int or a sequence of ints" if count < 0 else f"an int or {count} ints"
@@ -115,6 +115,8 @@ cdef object as_ints(object value, str op, str argument, Py_ssize_t count):
         ints = tuple([as_int(item, op, argument) for item in value])
     except TypeError:
         raise refusal(value, op, argument, wanted) from None
+    if len(ints) == 1 and count > 1:
+        return ints * count
     if count >= 0 and len(ints) != count:
         raise ValueError(f"{op}: argument '{argument}' must be {wanted}, got {len(ints)}: {ints}")
     return ints

@@ -292,6 +292,11 @@ class _set_fwd_grad_enabled(_Switch):
         super().__init__(bool(mode), 0 if mode else FORWARD_DISABLED)
 
 
+def _is_fwd_grad_enabled():
+    """Whether tangents propagate in this thread."""
+    return not thread_state().flags & FORWARD_DISABLED
+
+
 def is_view_replay_enabled():
     """Whether views follow their base by the operators that took them."""
     return bool(thread_state().flags & REPLAY_VIEWS)

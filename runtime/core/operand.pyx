@@ -48,6 +48,11 @@ cdef TensorBase as_tensor(object data, str op, str argument):
     return result
 
 
+def foreign(data):
+    """An ndarray as operators take it: its owner may write to it unseen, so a graph keeps small ones as copies."""
+    return as_tensor(data, "compile", "argument")
+
+
 cdef ndarray array_from(object data, str op, str argument):
     """np.asarray of what is no plain array, where nothing is lost by it."""
     cdef object kind = type(data)
@@ -281,7 +286,7 @@ cdef object slow_as_index(object index, str op, str argument, int depth):
 
 
 cdef object index_array(object index, str op, str argument):
-    """Integers or booleans: a tensor or an array as it is, a single number as Python's."""
+    """Integers or booleans: a tensor or an array as it is, a single number as Python's, but for who listens to where it is from."""
     cdef ndarray array
     cdef object found = index
     if isinstance(index, TensorBase):
@@ -297,7 +302,7 @@ cdef object index_array(object index, str op, str argument):
     if array.dtype.kind not in "iub":
         raise IndexError(f"{op}: argument '{argument}' must hold integers, booleans or slices, got {type(index).__name__}"
                          f"{'' if array.dtype.kind == 'O' else f' of dtype {array.dtype}'}")
-    return array.item() if array.ndim == 0 else found
+    return array.item() if array.ndim == 0 and not thread_state().flags & LISTENING else found
 
 
 cdef object slow_index_of(object index):

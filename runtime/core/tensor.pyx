@@ -270,9 +270,9 @@ cdef class TensorBase:
             raise RuntimeError("can't assign a Tensor as its own grad")
         wanted = None if other is None else self.grad_dtype if self.grad_fn_ is None else self.dtype
         if wanted is not None and other.dtype != wanted:
-            raise RuntimeError(f"assigned grad has dtype {other.dtype}, the tensor takes gradients of {wanted}")
+            raise RuntimeError(f"attempting to assign a gradient with dtype {other.dtype} to a tensor with grad_dtype {wanted}")
         if other is not None and other.shape != self.shape:
-            raise RuntimeError(f"assigned grad has shape {other.shape}, the tensor has {self.shape}")
+            raise RuntimeError(f"attempting to assign a gradient of size {list(other.shape)} to a tensor of size {list(self.shape)}")
         if self.extra is not None and self.extra.attributes is not None:
             self.extra.attributes.pop(WAITING, None)
         self.grad_ = other

@@ -58,6 +58,8 @@ def run(loss: Callable[..., Any], parameters: bytes, start: int, shards: list[An
     """One task: the loss and its gradients, summed over neighbouring shards; `start` is the number of the first."""
     params, sums = pickle.loads(parameters), Pairs()
     for number, shard in enumerate(shards, start):
+        shard_leaves, form = flatten(shard)
+        shard = rebuild(form, [aligned(leaf) for leaf in shard_leaves])
         try:
             with gs.enable_grad():
                 value, grads = gs.func.value_and_grad(loss)(params, shard)
@@ -71,6 +73,14 @@ def run(loss: Callable[..., Any], parameters: bytes, start: int, shards: list[An
             error.add_note(f"distributed.value_and_grad: in shard {number}")
             raise
     return sums.blocks
+
+
+def aligned(leaf: Any) -> Any:
+    """An array whose memory begins where its dtype wants it to: engines that send memory apart, as Dask does, let it begin
+    anywhere, and kernels and BLAS add in another order there, so that bits would tell how tasks were packed."""
+    if type(leaf) is np.ndarray and not leaf.flags.aligned:
+        return leaf.copy(order="K")
+    return leaf
 
 
 class Step:
@@ -153,6 +163,10 @@ class Step:
             if isinstance(error, BrokenExecutor):
                 broken = error
             elif error is not None:
+                if "pickle" in str(error) or isinstance(error, pickle.PicklingError):
+                    error.add_note("distributed.value_and_grad: the loss and the shards are sent to processes; write the loss as "
+                                   "a function at the top of a module, or functools.partial of one, in place of a lambda or a "
+                                   "function inside of another, or give an executor of threads")  # fmt: skip
                 raise error
             elif future.done() and not future.cancelled():
                 found[start] = future.result()

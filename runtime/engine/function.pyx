@@ -90,7 +90,7 @@ class Function:
         """What `apply` gives inside a vmap: the outputs for a whole batch, and along which axis of each the batch lies.
 
         `info` has `batch_size` and `randomness`; `in_dims` says of each argument along which axis its batch lies, None of one
-        that is the same for all.
+        that is the same for all: where it was for an argument of `vmap`, the first for what was computed from those.
         """
         raise NotImplementedError("You must implement the vmap function for custom autograd.Function to use it with vmap.")
 
@@ -208,8 +208,9 @@ cdef tuple finish_outputs(ThreadState* state, FunctionNode node, tuple inputs, t
             warnings.warn(f"{type(node).__name__}: a tensor that is not an input of the forward was given to mark_dirty; only "
                           "inputs that are modified in place should be", stacklevel=3)
     if node.pure_view and (len(inputs) != 1 or len(values) != 1):
-        raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. "
-                           f"{type(node)._forward_cls.__name__} has {len(inputs)} and {len(values)}: leave out _is_pure_view.")
+        raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you "
+                           f"need to support more. {type(node)._forward_cls.__name__} has {len(inputs)} and {len(values)}: leave "
+                           "out _is_pure_view.")
     node.set_outputs(len(values))
     for i in range(len(values)):
         outputs.append(finish_output(state, node, i, values[i], inputs, len(values), recording))

@@ -16,6 +16,7 @@ cdef class FunctionNode(Node):
     cdef bint materialize
     cdef bint materialize_non_differentiable
     cdef bint pure_view         # the output is a view by steps that a write to it goes back
+    cdef bint lasting           # what is saved stays though a pass is over: other outputs need it
 
     cdef int save(self) except -1
     cdef object differentiate(self, object grad, bint recorded)

@@ -15,7 +15,7 @@ from ..core.events import set_mapping
 from ..core.grad_mode cimport MAPPED, thread_state
 from .input_buffer cimport defined_array
 from ..core.node cimport Node, Wanted
-from ..saved.saved_variable cimport as_variable, save_input, save_output, saved_tensor
+from ..saved.saved_variable cimport as_variable, freed, save_input, save_output, saved_array, saved_tensor
 from ..core.tensor cimport VIEW, TensorBase, wrap
 
 cnp.import_array()
@@ -114,6 +114,27 @@ cdef class FunctionNode(Node):
         self.saved = tuple([(as_variable(self, item, version), version) for item, version in self.saved])
         return tuple([item for item, _ in self.saved])
 
+    @property
+    def _lasting(self):
+        """Whether what was saved outlives a pass that frees its graph: a node some of whose outputs it did not reach."""
+        return self.lasting
+
+    @_lasting.setter
+    def _lasting(self, bint value):
+        self.lasting = value
+
+    def _saved_arrays(self, places):
+        """What stands at some places of `saved_tensors`, as arrays, where nobody asks about the others."""
+        cdef list found = []
+        for place in places:
+            item, version = self.saved[place]
+            found.append(saved_array(self, item, version, "saved_tensors"))
+        return found
+
+    def _refuse_second(self):
+        """Say that the saved values are freed."""
+        freed(self, "saved_tensors")
+
     cdef int save(self) except -1:
         """Save what save_for_backward was given: an output without the tensor, which holds this node."""
         cdef uint32_t version
@@ -135,8 +156,9 @@ cdef class FunctionNode(Node):
         return 0
 
     cdef void release_variables(self):
-        self.released = True
-        self.saved = ()
+        if not self.lasting:
+            self.released = True
+            self.saved = ()
 
     # Backward.
 

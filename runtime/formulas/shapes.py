@@ -40,6 +40,13 @@ def checked_axes(shape, name, least, most=None):
     return shape
 
 
+def checked_number(value, name, least=-math.inf, most=math.inf, zero=True):
+    """`value`, if it lies from `least` to `most`, 0 included where `zero`."""
+    if not least <= value <= most or value == 0 and not zero:
+        raise ValueError(f"{name} must be a number from {least} to {most}{'' if zero else ' other than 0'}, got {value}")
+    return value
+
+
 def checked_reduction(reduction):
     """`reduction`, if a loss knows it."""
     if reduction not in ("mean", "sum", "none"):
@@ -101,6 +108,9 @@ def expanded_shape(shape, wanted):
 def flat_shape(shape, start_axis, end_axis):
     """The shape in which the axes from `start_axis` to `end_axis` are one."""
     ndim = max(len(shape), 1)
+    for axis in (start_axis, end_axis):
+        if not -ndim <= axis < ndim:
+            raise IndexError(f"axis {axis} is out of range for an array of dimension {len(shape)}")
     start, end = start_axis % ndim, end_axis % ndim
     if start > end:
         raise ValueError(f"flatten: start_axis {start_axis} comes after end_axis {end_axis}")

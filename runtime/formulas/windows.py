@@ -69,8 +69,11 @@ def grouped_shape(shape, groups):
     return shape[0], groups, math.prod(shape[1:]) // groups
 
 
-def has_probabilities(shape, target, dtype):
+def has_probabilities(shape, target, dtype, ignore_index=-100):
     """Whether targets are the probabilities of classes, one for each logit, and not the classes themselves."""
+    if dtype.kind == "f" and ignore_index >= 0:
+        raise ValueError(f"ignore_index={ignore_index} is for classes, and the target holds probabilities: set those of the "
+                         "class to 0")  # fmt: skip
     if dtype.kind == "f" and tuple(target) != tuple(shape):
         raise ValueError(f"probabilities of classes have the shape of the logits, {tuple(shape)}, not {tuple(target)}; classes "
                          "are integers")  # fmt: skip
@@ -98,6 +101,11 @@ def other_axes(axis, ndim):
     """All axes but one."""
     _length((1,) * ndim, axis)
     return tuple(i for i in range(ndim) if i != axis % ndim)
+
+
+def no_stride_long(output_padding, stride):
+    """Whether no axis of the adjoint of a convolution becomes longer by a whole stride."""
+    return all(o < s for o, s in zip(output_padding, stride))
 
 
 def parts_of(size, shape, count):
@@ -132,18 +140,31 @@ def pooled_lengths(shape, kernel, stride, padding, dilation, ceil_mode):
     return tuple(pooled_length(shape, *window, ceil_mode) for window in windows)
 
 
-def resized(shape, size, scale):
-    """The lengths behind the first two axes that a size, or a factor, asks for."""
+def resized(shape, size, scale, recompute=None):
+    """The lengths behind the first two axes that a size, or factors, ask for."""
     inner = shape[2:]
     if (size is None) == (scale is None) or not inner:
         raise ValueError("either size or scale_factor has to be given, and an array of three axes or more")
+    if recompute and size is not None:
+        raise ValueError("recompute_scale_factor has no meaning beside size")
     if size is None:
-        sizes = [math.floor(n * scale) if 0 < scale < math.inf else 0 for n in inner]
+        sizes = [math.floor(n * one) if 0 < one < math.inf else 0 for n, one in zip(inner, _factors(scale, len(inner)))]
     else:
         sizes = list(size) * len(inner) if len(size) == 1 else list(size)
     if len(sizes) != len(inner) or min(sizes) < 1 or min(inner) < 1:
         raise ValueError(f"size {size} and scale_factor {scale} ask for lengths {sizes} of {tuple(inner)}")
     return tuple(sizes)
+
+
+def _factors(scale, count):
+    """A factor for each axis, which one number alone stands for."""
+    try:
+        found = [float(one) for one in scale] if isinstance(scale, (tuple, list)) else [float(scale)] * count
+    except TypeError:
+        raise TypeError(f"argument 'scale_factor' must be a real number, or one for each axis, got {scale!r}") from None
+    if len(found) != count:
+        raise ValueError(f"scale_factor has {len(found)} numbers, and the array {count} axes behind batch and channels")
+    return found
 
 
 def resized_kind(mode, align_corners, ndim, antialias=False):
@@ -161,14 +182,14 @@ def resized_kind(mode, align_corners, ndim, antialias=False):
     return kinds[mode][1] + (" smooth" if antialias else "") + (" aligned" if align_corners else "")
 
 
-def resized_step(shape, axis, size, kind, scale):
-    """How far apart in an axis the elements stand of which the resampled one consists."""
-    length = _length(shape, axis)
-    if size < 1 or scale is not None and not 0 < scale < math.inf:
-        raise ValueError(f"no axis has length {size}, or a scale of {scale}")
+def resized_steps(shape, sizes, kind, scale):
+    """How far apart in each axis the elements stand of which the resampled one consists."""
+    inner = shape[len(shape) - len(sizes) :]
     if kind.endswith("aligned"):
-        return (length - 1) / (size - 1) if size > 1 else 0.0
-    return length / size if scale is None else 1 / scale
+        return tuple((length - 1) / (size - 1) if size > 1 else 0.0 for length, size in zip(inner, sizes))
+    if scale is None:
+        return tuple(length / size for length, size in zip(inner, sizes))
+    return tuple(1 / factor for factor in _factors(scale, len(sizes)))
 
 
 def sampled_rows(grid):
@@ -220,13 +241,20 @@ def spacing(dtype):
     return {"e": 2.0**-10, "f": 2.0**-23}.get(dtype.char, 2.0**-52)
 
 
+def strides_behind(output_padding, stride, ndim):
+    """How many whole strides each axis of the adjoint of a convolution becomes longer, as widths for pad."""
+    behind = [(0, o // s) for o, s in zip(output_padding, stride)]
+    return ((0, 0),) * (ndim - len(behind)) + tuple(behind)
+
+
 def transposed_shape(shape, weight, stride, padding, output_padding, dilation, groups):
     """The shape of what a convolution with a weight makes an array of the given shape of."""
     spatial = len(stride)
     if len(weight) != spatial + 2 or len(shape) not in (spatial + 1, spatial + 2) or groups < 1:
         raise ValueError(f"no {spatial} axes stand behind the channels of {tuple(shape)} and of the weight, {tuple(weight)}")
-    if any(not 0 <= o < s for o, s in zip(output_padding, stride)):
-        raise ValueError(f"output_padding {output_padding} must be smaller than the stride, {stride}; `padding` leaves less out")
+    if any(not 0 <= o < max(s, d) for o, s, d in zip(output_padding, stride, dilation)):
+        raise ValueError(f"output_padding {output_padding} must be smaller than the stride, {stride}, or the dilation, "
+                         f"{dilation}; `padding` leaves less out")  # fmt: skip
     ends = zip(shape[-spatial:], weight[2:], stride, padding, output_padding, dilation)
     lengths = tuple((n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, o, d in ends)
     if min(lengths) < 1:

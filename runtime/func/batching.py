@@ -200,6 +200,10 @@ def _run(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, size: int
 
 def _called(func: Any, leaves: list, dims: list, form: Any, kwargs: dict, level: Level) -> Any:
     given = [leaf if dim is None else batched(_led(asarray(leaf), dim), level) for leaf, dim in zip(leaves, dims)]
+    for row, dim in zip(given, dims):
+        if dim:
+            row.taken_along = dim
+    row = None  # it lives as long as the function wants
     return func(*rebuild(form, given), **kwargs)
 
 

@@ -14,7 +14,7 @@ from ..autograd import Function
 from ..autograd import grad as gradients
 from ..autograd.nest import flatten, rebuild, without_leaves
 from ..batching.batched import STANDS
-from ..batching.passes import ReadsRow, of_every_row
+from ..batching.passes import ReadsRow, aligned, of_every_row, stood, union
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -241,7 +241,9 @@ class Rule(Function):
     @staticmethod
     def pulled(ctx, leaves, grads, tangents_of, recorded):
         with enable_grad():
-            zeros = [ops.zeros_like(leaf).requires_grad_(is_variable(leaf)) for leaf in map(asarray, leaves)]
+            own = union(*leaves, *grads)  # of rows that share a leaf each has a gradient by it
+            tensors = [*map(asarray, leaves)]
+            zeros = [stood(ops.zeros_like(aligned(leaf, own)), own).requires_grad_(is_variable(leaf)) for leaf in tensors]
             variables = leaves if recorded else detached(leaves)
             tangents = tangents_of(rebuild(ctx.form, variables), rebuild(ctx.form, zeros))
             live = [(tangent, grad) for tangent, grad in zip(tangents, grads) if tangent.requires_grad and grad is not None]

@@ -26,6 +26,10 @@ LARGEST = 1 << 27  # elements of a pattern that is given as a matrix
 TO_PYTHON = "to Python"  # of a note of a program
 
 
+class PatternError(CallValueError):
+    """The pattern of a plan does not hold where the plan is used."""
+
+
 def sparsity(
     func: Callable[..., Any], *args: Any, argnums: int | tuple[int, ...] = 0, hessian: bool = False, local: bool = False,
     **kwargs: Any,

@@ -240,7 +240,7 @@ class _Primitive(Rule):
     @staticmethod
     def vmap(info, in_dims, owner, keywords, form, found, *leaves):
         """Row by row: the function knows nothing of batches."""
-        rows = [[leaf if dim is None else ops.getitem(leaf, i) for leaf, dim in zip(leaves, in_dims[4:])]
+        rows = [[leaf if dim is None else ops.select(leaf, dim, i) for leaf, dim in zip(leaves, in_dims[4:])]
                 for i in range(info.batch_size)]  # fmt: skip
         results = [_Primitive.apply(owner, keywords, form, found, *row) for row in rows]
         return tuple([ops.stack(list(column)) for column in zip(*results)]), 0

@@ -53,6 +53,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     ([3.0, 3.0], 3.0)
     """
     point = _at("vjp", func, primals, has_aux)
+    enabled, point.enabled = point.enabled, True  # a product may be asked for outside of the no_grad that is around this call
     with recording():
         outputs = point.record()
         edges, roots = point.edges(), roots_of(outputs)
@@ -66,8 +67,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
             found = filled(gradients(roots, edges, vectors, recorded, True), point.values)
             return point.nest([value if kept else without_history(value) for value in found], point.inputs_form)
 
-    value = point.result(outputs, form)
-    return (value, pullback, point.auxiliary()) if has_aux else (value, pullback)
+    return _with_product(point, outputs, enabled, pullback, has_aux)
 
 
 def jvp(
@@ -80,7 +80,7 @@ def jvp(
     func : callable
         Returns a Tensor or a nest of them.
     primals
-        A tuple holds the arguments of `func`; anything else is its only argument.
+        A tuple holds the arguments of `func`; anything else but a list is its only argument.
     tangents
         Of the form and the shapes of `primals`.
     strict : bool
@@ -110,7 +110,7 @@ def jvp(
     >>> value.item(), slope.item()
     (0.0, 2.0)
     """
-    args = primals if isinstance(primals, tuple) else (primals,)
+    args = primals if _are_several("jvp", primals) else (primals,)
     point = _at("jvp", func, args, has_aux)
     directions = _tangents(point, tangents if isinstance(primals, tuple) else (tangents,))
     outputs, found = pushed(point, directions, 0, strict)
@@ -145,6 +145,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
     (1.0, 2.0)
     """
     point = _at("linearize", func, primals, has_aux)
+    enabled, point.enabled = point.enabled, True  # as in vjp
     with recording():
         outputs = point.record()
         cotangents, found = transposed(outputs, point.values)
@@ -161,8 +162,7 @@ def linearize(func: Callable[..., Any], *primals: Any, has_aux: bool = False) ->
             values = push_transposed(outputs, edges, found, directions, recorded, True)
             return point.nest([value if kept else without_history(value) for value in values], form)
 
-    value = point.result(outputs, form)
-    return (value, derivative, point.auxiliary()) if has_aux else (value, derivative)
+    return _with_product(point, outputs, enabled, derivative, has_aux)
 
 
 def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[..., Any]:
@@ -231,7 +231,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     func : callable
         Returns one real number: a Tensor of one element.
     primals
-        A tuple holds the arguments of `func`; anything else is its only argument.
+        A tuple holds the arguments of `func`; anything else but a list is its only argument.
     tangents
         Of the form and the shapes of `primals`.
 
@@ -246,7 +246,7 @@ def hvp(func: Callable[..., Any], primals: Any, tangents: Any) -> Any:
     >>> gs.func.hvp(lambda x: (x**3).sum(), gs.asarray([1.0, 2.0]), gs.asarray([1.0, 1.0])).tolist()
     [6.0, 12.0]
     """
-    several = isinstance(primals, tuple)
+    several = _are_several("hvp", primals)
     point = _at("hvp", func, primals if several else (primals,))
     directions = _tangents(point, tangents if several else (tangents,))
     with recording():
@@ -284,6 +284,14 @@ def _at(caller, func, primals, has_aux=False):
     return Point(caller, func, primals, None, numbers, has_aux)
 
 
+def _are_several(caller, primals):
+    """Whether they are a tuple of arguments.  A list is refused: it holds the arguments in JAX, and may be the only one here."""
+    if type(primals) is list:
+        raise CallTypeError(f"{caller}: primals is a list; write a tuple of the arguments, {caller}(f, (x,), (t,)), or ([...],) "
+                            "for one argument that is a list")  # fmt: skip
+    return isinstance(primals, tuple)
+
+
 def _tangents(point, tangents):
     count = len(point.args)
     if not isinstance(tangents, (tuple, list)):
@@ -294,6 +302,16 @@ def _tangents(point, tangents):
         raise CallTypeError(f"{point.caller}: Expected primals and tangents to have the same python structure: expected {count} "
                             f"tangents, one for each argument, got {len(tangents)}")  # fmt: skip
     return point.vector(tangents, point.inputs, point.inputs_form, "tangents")
+
+
+def _with_product(point, outputs, enabled, product, has_aux):
+    """What a function returned, without a graph where recording was not `enabled`; the products decide for themselves."""
+    connected = point.kept
+    point.enabled, point.kept = enabled, connected and enabled
+    value = point.result(outputs, point.outputs_form)
+    found = (value, product, point.auxiliary()) if has_aux else (value, product)
+    point.kept = connected
+    return found
 
 
 def _keeps(point, vectors, enabled):

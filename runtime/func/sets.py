@@ -5,7 +5,7 @@ Owns how sets are kept, equal ones once, and how they are taken along, joined an
 
 import numpy as np
 
-from .probing import boolean
+from .probing import Rows, boolean
 
 
 class Sets:
@@ -49,6 +49,11 @@ class Sets:
         pairs, cells = np.unique(self.cells * other.rows.shape[0] + other.cells, return_inverse=True)
         first, second = np.divmod(pairs, other.rows.shape[0])
         return Sets(cells, self.rows[first] + other.rows[second]).with_none()
+
+    def united(self, size):
+        """The union of all, for each of some elements."""
+        at, every = np.zeros(size, np.intp), np.arange(self.cells.size)
+        return self.mixed(Rows(at, boolean(np.zeros_like(every), every, (1, every.size))))
 
     def mixed(self, found):
         """The unions that a `probing.Rows` says."""

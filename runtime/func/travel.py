@@ -45,6 +45,7 @@ class Travel:
         self.extents = []  # of each region its first address, the bytes of a cell, and how many cells it has
         self.sets = {}  # region -> Sets of its cells; where it is in none, they are empty
         self.varying = set()  # regions whose numbers are others at another point
+        self.roving = {}  # views that look elsewhere at another point -> the cells among which
         self.generators = {source: deepcopy(source.state) for source in program.sources}
         self.count = sum(value.layout.count for value in moving)
         self.measure()
@@ -95,6 +96,8 @@ class Travel:
     def get(self, value):
         """The sets of the elements of a value."""
         cells = self.sets[self.regions[value]]
+        if value in self.roving:
+            return cells.taken(self.roving[value]).united(value.layout.count)
         first, *others = self.places(value).T
         found = cells.taken(first)
         for other in others:
@@ -106,13 +109,37 @@ class Travel:
         cells, places = self.sets.get(region), self.places(value)
         if cells is None:
             cells = Sets.none(self.extents[region][2], self.count)
-        for column in places.T:
-            cells = cells.written(column, sets)
+        if value in self.roving:
+            places = self.roving[value]
+            cells = cells.written(places, cells.taken(places).joined(sets.united(places.size)))
+        else:
+            for column in places.T:
+                cells = cells.written(column, sets)
         self.sets[region] = cells
 
     def moves(self, value):
         """Whether a value depends on what is counted."""
         return value.layout.dtype.kind in "fc" and self.regions.get(value) in self.sets
+
+    def varies(self, value):
+        """Whether its numbers are others at another point."""
+        return self.regions.get(value) in self.varying or value in self.roving
+
+    def look(self, line, unsure):
+        """Note the views that a call makes of what looks elsewhere at another point, or by an index that is another one there."""
+        source = line.read[0] if line.read else None
+        for value in line.made:
+            if value is source or not value.layout.count or self.regions[value] != self.regions.get(source):
+                continue
+            if source in self.roving:
+                places = self.roving[source]
+            elif any(other is not source for other in unsure):
+                places = self.places(source)
+            else:
+                continue
+            if value in self.numbers:  # another view has been the same, at these numbers
+                places = np.append(places, self.roving.get(value, self.places(value)))
+            self.roving[value] = np.unique(places)
 
     # The run.
 
@@ -133,21 +160,23 @@ class Travel:
     def step(self, line):
         """One call: what it depends on, then its numbers."""
         moving = list(dict.fromkeys(value for value in line.read if self.moves(value)))
-        unsure = [value for value in line.read if value not in moving and self.regions.get(value) in self.varying]
+        unsure = [value for value in line.read if value not in moving and self.varies(value)]
         if line.target is not None:
             outputs = [line.target]
         else:  # what lies in memory that was there before is a view
             outputs = [value for value in dict.fromkeys(line.made) if self.regions.get(value) not in self.known]
         outputs = [value for value in outputs if value.layout.count]
         carried = [value for value in outputs if value.layout.dtype.kind in "fc"]
-        found = zip(carried, self.depends(line, moving, doubtful(line, unsure), carried)) if moving and carried else ()
+        hanging = doubtful(line, unsure)
+        self.look(line, hanging)
+        found = zip(carried, self.depends(line, moving, hanging, carried)) if moving and carried else ()
         self.call(line)
         for value, sets in found:
             self.put(value, sets)
         regions = {self.regions[value] for value in outputs}
         self.known |= regions
         drawn = any(isinstance(item, Source) for item in line.arguments)
-        if not self.local and (unsure or drawn or any(self.regions[value] in self.varying for value in moving)):
+        if not self.local and (unsure or drawn or any(map(self.varies, (*moving, *outputs)))):
             self.varying |= regions
 
     def call(self, line):

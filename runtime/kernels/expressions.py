@@ -116,18 +116,18 @@ def getitem_backward(x, index, shape):
     return indexing.getitem_backward(x, index, shape)
 
 
-def index_put_backward(x, index, shape):
-    return indexing.index_put_backward(x, index, shape)
+def index_put_backward(x, index, shape, accumulate=False):
+    return indexing.index_put_backward(x, index, shape, accumulate)
 
 
-def index_put(x, index, value):
-    return index_put_(np.array(x), index, value)
+def index_put(x, index, value, accumulate=False):
+    return index_put_(np.array(x), index, value, accumulate)
 
 
-def index_put_(x, index, value):
+def index_put_(x, index, value, accumulate=False):
     if type(value) is np.ndarray and np.may_share_memory(x, value):
         value = value.copy()
-    return indexing.index_put_(x, index, value)
+    return indexing.index_put_(x, index, value, accumulate)
 
 
 def copy_(x, source):

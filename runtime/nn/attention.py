@@ -71,7 +71,8 @@ def multi_head_attention_forward(
     key_padding_mask : array_like or None
         (batch, time of the keys): true where a key does not count, or what is added to its scores.
     need_weights : bool
-        Whether the weights are returned too.
+        Whether the weights are returned too. A query that sees no key has the result NaN, and without the weights that of zero
+        heads, the bias of the last projection, with derivatives that are finite for all others: PyTorch's convention.
     attn_mask : array_like or None
         (time, time of the keys), or one for each head of each example: true where a key does not count for a query, or what is
         added to the score.  Masks of PyTorch's modules have this meaning; scaled_dot_product_attention's have the opposite one.
@@ -119,33 +120,54 @@ def multi_head_attention_forward(
     keys, width = k.shape[0], size // num_heads
     # (batch, heads, time, components of a head)
     q, k, v = (ops.permute_dims(ops.reshape(a, (a.shape[0], batch, num_heads, width)), (1, 2, 0, 3)) for a in (q, k, v))
-    scores = (q * (1 / math.sqrt(width))) @ ops.mT(k)
+    mask = None
     if attn_mask is not None:
         mask = asarray(attn_mask)
+        _check_shape(name, "attn_mask", mask, (count, keys - further), (batch * num_heads, count, keys - further))
         mask = ops.reshape(mask, (batch, num_heads, count, keys - further)) if mask.ndim == 3 else mask
-        scores = _masked(scores, mask, further)
     if key_padding_mask is not None:
-        mask = asarray(key_padding_mask)
-        scores = _masked(scores, ops.reshape(mask, (batch, 1, 1, keys - further)), further)
-    shares = _nn.softmax(scores, -1)
-    if training and dropout_p > 0:
-        shares = _nn.dropout(shares, dropout_p, generator=generator)
-    found = ops.reshape(ops.permute_dims(shares @ v, (2, 0, 1, 3)), (count, batch, size))
+        padded = asarray(key_padding_mask)
+        _check_shape(name, "key_padding_mask", padded, (keys - further,) if single else (batch, keys - further))
+        padded = ops.reshape(padded, (batch, 1, 1, keys - further))
+        mask = padded if mask is None else _joined(mask, padded, q.dtype)
+    if mask is not None and further:  # the function's own keys are never masked
+        mask = ops.pad(mask, ((0, 0),) * (mask.ndim - 1) + ((0, further),))
+    dropout = dropout_p if training else 0.0
+    shares = None
+    if need_weights:
+        scores = (q * (1 / math.sqrt(width))) @ ops.mT(k)
+        shares = _nn.softmax(scores if mask is None else scores + _summand(mask, scores.dtype), -1)
+        if dropout > 0:
+            shares = _nn.dropout(shares, dropout, generator=generator)
+        heads = shares @ v
+    else:
+        if mask is not None and mask.dtype.kind == "b":
+            mask = ops.logical_not(mask)  # scaled_dot_product_attention's are true where a key counts
+        heads = _nn.scaled_dot_product_attention(q, k, v, mask, dropout, generator=generator)
+    found = ops.reshape(ops.permute_dims(heads, (2, 0, 1, 3)), (count, batch, size))
     y = _nn.linear(found, out_proj_weight, out_proj_bias)
     told = None
-    if need_weights:
+    if shares is not None:
         told = ops.mean(shares, 1) if average_attn_weights else shares
         told = told[0] if single else told
     return y[:, 0] if single else y, told
 
 
-def _masked(scores: Tensor, mask: Tensor, further: int) -> Tensor:
-    """The scores, -inf where the mask is true, or plus the mask; keys of the function's own are never masked."""
-    bare = mask.dtype.kind == "b"
-    if further:
-        mask = ops.pad(mask.astype(scores.dtype) if bare else mask, ((0, 0),) * (mask.ndim - 1) + ((0, further),))
-        mask = mask.astype(bool) if bare else mask
-    return ops.where(mask, -math.inf, scores) if bare else scores + mask
+def _check_shape(name: str, argument: str, mask: Tensor, *shapes: tuple[int, ...]) -> None:
+    if tuple(mask.shape) not in shapes:
+        raise ValueError(f"{name}: {argument} must have the shape {' or '.join(map(str, shapes))}, got {tuple(mask.shape)}")
+
+
+def _joined(one: Tensor, other: Tensor, dtype: Any) -> Tensor:
+    """A mask that is true where one of two is, or the sum where one of them is a summand."""
+    if one.dtype.kind == other.dtype.kind == "b":
+        return ops.logical_or(one, other)
+    return _summand(one, dtype) + _summand(other, dtype)
+
+
+def _summand(mask: Tensor, dtype: Any) -> Tensor:
+    """What a mask adds to the scores: -inf where it is true."""
+    return ops.where(mask, -math.inf, ops.zeros((), dtype=dtype)) if mask.dtype.kind == "b" else mask
 
 
 def __dir__() -> list[str]:

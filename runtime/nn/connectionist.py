@@ -29,7 +29,7 @@ def ctc_loss(
     """Minus the logarithm of the probability that a sequence of classes, blanks and repetitions left out, is the target.
 
     The derivative is that of the log-probabilities as they are given; behind log_softmax it is the one that PyTorch has. Where no
-    sequence is the target, the loss is infinite and its derivative 0.
+    sequence is the target, the loss is infinite and its derivative NaN, or both are 0 with `zero_infinity`, as in PyTorch.
 
     Parameters
     ----------
@@ -89,8 +89,11 @@ def ctc_loss(
     losses = -ops.logsumexp(ops.take_along_axis(paths, np.maximum(last, 0), 1) + none, 1)
     if not long.all():
         losses = ops.where(long == 0, np.where(lengths == 0, 0, np.inf).astype(x.dtype), losses)
+    infinite = losses == np.inf
     if zero_infinity:
-        losses = ops.where(losses == np.inf, 0, losses)
+        losses = ops.where(infinite, 0, losses)
+    else:  # adds 0; the slope of the root is infinite at 0, and 0 is what it is multiplied by
+        losses = losses + (ops.sqrt(ops.where(infinite, 0.0 * ops.sum(ops.exp(x), (0, 2)), 1.0)) - 1.0)
     if reduction == "mean":
         return ops.mean(losses / np.maximum(lengths, 1).astype(x.dtype))
     return ops.sum(losses) if reduction == "sum" else losses[0] if single else losses

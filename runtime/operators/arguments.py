@@ -87,6 +87,8 @@ class Conversion:
         if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) == 0:
             raise self._refusal(value, name, "a sequence")
         found = tuple([one(item, name) for item in value])
+        if ints and len(found) == 1:
+            return found * max(count, 1)
         if count >= 0 and len(found) != count:
             raise ValueError(f"{self.name}: argument '{name}' must be an int or {count} ints, got {len(found)}: {found}")
         return found

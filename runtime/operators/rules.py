@@ -29,20 +29,60 @@ def minus(total: Any, term: Any) -> Any:
 
 
 def shape_of(value: Any) -> Any:
+    """The shape of an operand, a number's being (); of a list of them a tuple of shapes.
+
+    Parameters
+    ----------
+    value : array_like or sequence of array_like
+
+    Returns
+    -------
+    tuple
+    """
     if isinstance(value, (list, tuple)):
         return tuple([shape_of(item) for item in value])
     return tuple(value.shape) if isinstance(value, (TensorBase, np.ndarray, np.generic)) else ()
 
 
 def ndim_of(value: Any) -> int:
+    """The number of axes of an operand.
+
+    Parameters
+    ----------
+    value : array_like or sequence of array_like
+
+    Returns
+    -------
+    int
+    """
     return len(shape_of(value))
 
 
 def size_of(value: Any) -> int:
+    """The number of elements of an operand.
+
+    Parameters
+    ----------
+    value : array_like or sequence of array_like
+
+    Returns
+    -------
+    int
+    """
     return math.prod(shape_of(value))
 
 
 def dtype_of(value: Any) -> Any:
+    """The dtype of an operand, a number's being NumPy's for it; of a list of them a list of dtypes.
+
+    Parameters
+    ----------
+    value : array_like or sequence of array_like
+
+    Returns
+    -------
+    dtype or list of dtype
+    """
     if isinstance(value, (list, tuple)):
         return [dtype_of(item) for item in value]
     return value.dtype if isinstance(value, (TensorBase, np.ndarray, np.generic)) else np.asarray(value).dtype

@@ -33,6 +33,12 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
+    """The activities that `profile` records: those of the CPU.
+
+    Returns
+    -------
+    set of ProfilerActivity
+    """
     return {ProfilerActivity.CPU}
 
 

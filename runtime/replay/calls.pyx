@@ -1,16 +1,13 @@
 # cython: boundscheck=False, wraparound=False
 """Calls: whether a call is one that was recorded, asked without Python.
 
-Owns the comparison of arguments, and of what a function holds, with those of a recording, and the way from there to the tape and
-back to the nest that the call returns.  Whatever is not the same goes the long way, which is Python's.
+Owns the comparison of arguments with those of a recording, and the way to the tape and back to the nest that the call returns.  On any mismatch the call takes the Python path.
 """
 
 from cpython.dict cimport PyDict_GetItem, PyDict_Size
 from cpython.object cimport PyObject, Py_TYPE
 from libc.stdlib cimport free, malloc
-from collections import deque
 from functools import partial
-from types import CellType
 
 import numpy as np
 
@@ -18,19 +15,19 @@ from ..autograd.nest import parts as parts_of
 from ..core.forward_ad cimport levels_of
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
 from ..core.node cimport NodeHooks
-from ..core.tensor cimport REQUIRES_GRAD, TANGENT, TensorBase, is_tensor, wrap
+from ..core.tensor cimport INFERENCE_TENSOR, REQUIRES_GRAD, TANGENT, TensorBase, VersionCounter, is_tensor, wrap
 from ..support cimport capi as cnp
 from ..support.capi cimport (
     PyArray_CheckExact, PyArray_DIMS, PyArray_FLAGS, PyArray_ISNOTSWAPPED, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
+from .guards cimport Guards, same_number
+from .looks cimport Look, around
 from .playing cimport run
 from .spans cimport same_places
+from .guards import NUMBERS
 from .playing import Missed
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    PyObject* PyCell_GET(object)
 
 cdef enum:
     FLAGS = 0x500       # of NumPy: aligned, writeable
@@ -39,8 +36,8 @@ cdef enum:
     HAS_GRAD = 4
     GRAD_OFF = 8
     HOOKED = 16
+    INFERRED = 32
 
-NUMBERS = (int, float, complex, bool, str, bytes, type(None), np.generic)
 
 
 cdef class Pattern:
@@ -81,17 +78,6 @@ cdef class Pattern:
         return True
 
 
-cdef bint same_number(object a, object b) except -1:
-    """Whether two values are the same to the last bit; NaN is NaN, and -0.0 is not 0.0."""
-    if a is b:
-        return True
-    if Py_TYPE(a) != Py_TYPE(b):
-        return False
-    if type(a) is int or type(a) is str:
-        return a == b
-    return isinstance(a, NUMBERS) and repr(a) == repr(b)
-
-
 def pattern_of(item):
     """The pattern of an argument as it is."""
     if is_tensor(item):
@@ -104,7 +90,7 @@ def pattern_of(item):
         return Pattern("tuple", item, [pattern_of(value) for value in item])
     if parts_of(item) is not None:
         raise TypeError(type(item))
-    return Pattern("value" if isinstance(item, NUMBERS) else "object", item)
+    return Pattern("value" if type(item) in NUMBERS or isinstance(item, np.generic) else "object", item)
 
 
 cdef class Kind:
@@ -201,13 +187,16 @@ cdef int needs_of(object item) except -1:
     cdef int needs = GRAD_OFF if thread_state().flags & GRAD_DISABLED else 0
     if tensor is None:
         return needs
+    if tensor.flags & INFERENCE_TENSOR:
+        needs |= INFERRED
     if tensor.flags & TANGENT:
         levels_of((tensor,))  # no level of this thread is open: a tangent is another's, which is refused
     if tensor.flags & REQUIRES_GRAD:
         needs |= NEEDS_GRAD
-        if tensor.extra is not None and tensor.extra.attributes and "grad_dtype" in tensor.extra.attributes or (
-                (tensor.extra is not None or tensor.grad_fn_ is not None) and hooks_of(tensor)):
+        if (tensor.extra is not None or tensor.grad_fn_ is not None) and hooks_of(tensor):
             needs |= HOOKED
+    if tensor.extra is not None and tensor.extra.attributes:
+        needs |= HOOKED  # its `grad_dtype`, or an attribute of the user's
     if tensor.grad_fn_ is None:
         needs |= LEAF
         if tensor.grad is not None:
@@ -228,83 +217,11 @@ cdef bint fits(Layout* layout, object item, ndarray array) except -1:
     return needs_of(item) == layout.needs
 
 
-def members_of(elements):
-    """What tells one set from another: the types and digits of numbers, the identities of other elements."""
-    return frozenset([(type(item), repr(item)) if isinstance(item, NUMBERS) else id(item) for item in elements])
-
-
-cdef class Watch:
-    """Whether what a function holds is what it was.
-
-    Parameters
-    ----------
-    checks : list of (str, object, object, object)
-        The way, a container, a key, and what was there.
-    sizes : list of (str, object, int)
-    """
-
-    def __init__(self, list checks, list sizes):
-        self.checks, self.sizes = checks, sizes
-
-    cdef bint same(self) except -1:
-        return self.changed() is None
-
-    def changed(self):
-        """The first thing that is another one now, as (way, what it was, what it is); None where there is none."""
-        cdef tuple check
-        cdef object container, value, now, key
-        cdef PyObject* found
-        for check in self.sizes:
-            if len(check[1]) != check[2]:
-                return check[0], check[2], len(check[1])
-        for check in self.checks:
-            container, key, value = check[1], check[2], check[3]
-            if isinstance(container, dict):
-                found = PyDict_GetItem(container, key)
-            elif type(container) is CellType:
-                found = PyCell_GET(container)
-            elif isinstance(container, (list, deque)):
-                now = container[key] if key < len(container) else None
-                found = <PyObject*> now
-            elif isinstance(container, ndarray):
-                if container.tobytes() != value:
-                    return check[0], np.frombuffer(value, container.dtype), container
-                continue
-            elif isinstance(container, set):
-                now = members_of(container)
-                if now != value:
-                    return check[0], value, now
-                continue
-            elif isinstance(container, tuple):
-                continue
-            else:
-                now = vars(container).get(key) if isinstance(container, type) else getattr(container, key, None)
-                found = <PyObject*> now
-            if found == <PyObject*> value:
-                continue
-            now = <object> found if found != NULL else None
-            if Py_TYPE(now) != Py_TYPE(value) or not isinstance(value, NUMBERS) or not same_number(now, value):
-                return check[0], value, now
-        return None
-
-
 cdef class Result:
     """A place in the nest that a call returns."""
 
-    def __init__(self, int number, bint plain=False, finish=None, int given=-1, bint looks=False):
-        self.number, self.plain, self.finish, self.given, self.looks = number, plain, finish, given, looks
-
-
-cdef object around(object given, TensorBase item, bint looks):
-    """What was given, or a tensor that looks at its memory and counts writes with it."""
-    cdef TensorBase other
-    if not is_tensor(given):
-        return item if looks else wrap(given)
-    if not looks:
-        return given
-    other = (<TensorBase> given).alias()
-    other.flags, other.array = 0, item.array
-    return other
+    def __init__(self, int number, bint plain=False, finish=None, int given=-1, Look look=None):
+        self.number, self.plain, self.finish, self.given, self.look = number, plain, finish, given, look
 
 
 cdef object nest(object tree, list given, list found):
@@ -312,9 +229,11 @@ cdef object nest(object tree, list given, list found):
     cdef Result result
     if type(tree) is Result:
         result = tree
-        item = found[result.number]
+        item = found[result.number] if result.given < 0 else given[result.given]
+        if result.look is not None:
+            return result.look.take(item)
         if result.given >= 0:
-            return around(given[result.given], item, result.looks)
+            return item if is_tensor(item) else wrap(item)
         if result.finish is not None:
             return result.finish(item)
         return (<TensorBase> item).array if result.plain else item
@@ -327,6 +246,14 @@ cdef object nest(object tree, list given, list found):
     return tree
 
 
+cdef bint is_counted(list given, int i, tuple others) except -1:
+    """Whether the writes to a tensor are counted where those to others of its memory are."""
+    for j in others:
+        if is_tensor(given[j]) and (<TensorBase> given[j]).shared_counter() is (<TensorBase> given[i]).shared_counter():
+            return True
+    return False
+
+
 cdef class Recorded:
     """A recording that is ready to run."""
 
@@ -334,14 +261,19 @@ cdef class Recorded:
         """Run the tape, and change what the call changes; the tape's results."""
         cdef list found
         cdef TensorBase leaf
-        cdef int i, place
+        cdef int i, place, other, times
+        cdef VersionCounter counter
+        cdef tuple others
         found = run(self.tape, [arrays[i] for i in self.wanted])
-        for i in self.written:
-            if is_tensor(given[i]):
-                (<TensorBase> given[i]).bump()
+        for i, times, others in self.counted:
+            if is_tensor(given[i]) and not (others and is_counted(given, i, others)):
+                counter = (<TensorBase> given[i]).shared_counter()
+                counter.value += <unsigned int> times
         for i, place in self.gradients:
             leaf = given[i]
             leaf.grad_ = None if place < 0 else found[place]
+        for place, i, other, times in self.roots:
+            found.append(around(given[i] if i >= 0 else found[other] if other >= 0 else None, found[place], times))
         return found
 
     def played(self, list given, list arrays):
@@ -360,11 +292,24 @@ cdef class Recorded:
         Missed
             The recording is of another call; nothing has changed.
         """
+        cdef object result
         if not same_places(arrays, self.groups, self.written):
             raise Missed
         if not self.simple:
-            return self.run_slowly(given, arrays)
-        return nest(self.answer, given, self.play(given, arrays))
+            result = self.run_slowly(given, arrays)
+        else:
+            result = nest(self.answer, given, self.play(given, arrays))
+        self.calls += 1
+        return result
+
+    def is_due(self, list arrays):
+        """Whether a call with these arrays is to be eager, and compared with this recording."""
+        return self.calls + 1 == self.next_check and same_places(arrays, self.groups, tuple(range(len(arrays))))
+
+    def put_off_recheck(self):
+        """A call was eager, and did what is recorded: the next check is at twice as many calls."""
+        self.calls += 1
+        self.next_check = max(2 * self.calls, 2)
 
 
 cdef class Calls:
@@ -378,15 +323,21 @@ cdef class Calls:
             args, keywords = self.marked(args, keywords)
         if self.shut or state.flags & (LISTENING | INFERENCE | ANOMALY | SAVED_HOOKS) or state.dual_level > 0:
             return self.run_as_it_is(args, keywords)
-        for watch, kind, recordings in self.recent:
+        for guards, kind, recordings in self.recent:
             given, arrays = [], []
-            if not kind.match(args, keywords, given, arrays) or not (<Watch> watch).same():
+            if not kind.match(args, keywords, given, arrays) or not (<Guards> guards).hold():
                 continue
             for recording in recordings:
+                if (<Recorded> recording).calls + 1 == (<Recorded> recording).next_check and recording.is_due(arrays):
+                    break
                 try:
                     result = (<Recorded> recording).run(given, arrays)
                 except Missed:
                     continue
+                except Exception as error:
+                    if not recording.restarts(error):
+                        raise
+                    return self.run_as_it_is(args, keywords)
                 self.useless = 0
                 return result
             break

@@ -18,27 +18,20 @@ from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import as_generator
 from ..tracing.instructions import GUARD, Instruction, straightened
-from ..tracing.values import Memory, Value, held, key_of, mapped, values_in
+from ..tracing.listening import place
+from ..tracing.values import Memory, Value, held, mapped, values_in
 from .dynamic import Weak
+from .executed import Executed
 from .holdings import Holdings, Unfit, array_held
+from .looks import version_of, without_hooks
+from .results import BACKWARD, NOWHERE, look_at_results
 from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
 
-SMALL = 1 << 14  # bytes of an array that is compared before each call though no number seems to come from it
-BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
 
 
 CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice, range, type(None), type(Ellipsis))
-
-
-class Nowhere:
-    """Where no event is: what is asked of one has no line."""
-
-    line, kind = None, "made"
-
-
-NOWHERE = Nowhere()
 
 
 class Captured:
@@ -47,8 +40,8 @@ class Captured:
     Attributes
     ----------
     lines : list of Instruction
-    backward : list of Instruction
-        What a backward pass from the results does, where some of them require grad.
+    passes : list of list of Instruction
+        What backward passes from the results do that require grad: from all of them, and where there are several from each.
     inputs : list of Value
         Of each array that is given, first the arguments and then what the function holds.
     results : tree of Value
@@ -60,23 +53,35 @@ class Captured:
         Which leaves of it are ndarrays.
     passed : dict of int to int
         Results, by their places among the leaves, that are a tensor that was given.
+    roots : list of (Value, int, int, int)
+        Results that are views of nothing, and what the others are views of: the number of what was given, or of the root
+        before it, with which it counts writes, -1 for none, and how often it was written to.
+    looks : list of (int, int, list or None)
+        Of each leaf the number of what was given, or of the root, that it is or that it is a view of, and the way to the view.
+    versions : list of (int, int)
+        How often what was given has been written to.
     gradients : list of (int, Value or None)
         Leaves, by their places among the inputs, whose `.grad` is another tensor now.
     cotangents : list of Value
         Inputs of the backward pass, one for each result that requires grad.
-    differentiated : list of Value
-        These results.
-    spent : dict of Value to str
-        Results that require grad and whose graph is gone, with what their differentiation says.
-    unseen : list of (str, ndarray, None, bytes)
-        Arrays that are held and whose numbers Python may have read beside operators, with these numbers.
-    targets : list of (int, Value or None)
-        What the pass differentiates by, by its place among the inputs, with its derivative.
+    differentiated : list of int
+        These results, by their places among the roots.
+    freeing : list of list of int
+        Of each of them those whose pass frees what its own needs.
+    spent : dict of int to str
+        Results, by their places among the leaves, that require grad and whose graph is gone, with what their differentiation
+        says.
+    targets : list of list of (int, Value or None)
+        Of each pass what it differentiates by, by its place among the inputs, with its derivative.
+    caught : str or None
+        The error of an operator that the function has caught.
+    catches : bool
+        Whether code of the function has a handler of exceptions.
     """
 
     def __init__(self) -> None:
         self.lines: list[Instruction] = []
-        self.backward: list[Instruction] = []
+        self.passes: list[list[Instruction]] = []
         self.inputs: list[Value] = []
         self.results: Any = None
         self.form: Any = None
@@ -85,13 +90,17 @@ class Captured:
         self.passed: dict[int, int] = {}
         self.gradients: list[tuple[int, Value | None]] = []
         self.cotangents: list[Value] = []
-        self.differentiated: list[Value] = []
-        self.targets: list[tuple[int, Value | None]] = []
-        self.spent: dict[Value, str] = {}
-        self.doubtful: list[tuple[Any, Any]] = []
+        self.differentiated: list[int] = []
+        self.freeing: list[list[int]] = []
+        self.targets: list[list[Any]] = []
+        self.spent: dict[int, str] = {}
+        self.roots: list[tuple[Value, int, int, int]] = []
+        self.looks: list[tuple[int, int, Any]] = []
+        self.versions: list[tuple[int, int]] = []
+        self.caught: str | None = None
+        self.catches = False
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.failure: Exception | None = None
-        self.unseen: list[tuple[str, Any, Any, bytes]] = []
 
 
 @contextmanager
@@ -110,7 +119,7 @@ def uncollected() -> Iterator[None]:
 
 
 def capture(
-    function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak
+    function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak, objects: list[Any] = ()
 ) -> Captured:
     """Run a call and write it down.
 
@@ -124,6 +133,8 @@ def capture(
     holdings : Holdings
     weak : Weak
         Those of the arguments that are Python numbers to who calls.
+    objects : list
+        Arguments that the captured state was walked from, too.
 
     Returns
     -------
@@ -133,47 +144,44 @@ def capture(
     there = set(holdings.seen) | {id(as_generator(None, "compile", "generator"))}
     leaves = flatten((args, keywords))[0]
     there.update(map(id, leaves))
-    witness = Witness(Memory(), known_numbers(leaves, given, holdings), there, holdings, weak)
-    witness.texts.update(leaf for leaf in leaves if isinstance(leaf, str))
+    executed = Executed()
+    witness = Witness(Memory(), there, holdings, weak, executed)
     taken = Captured()
     for item in given:
         array = array_held(item)
         value = witness.met.known(array)
         taken.inputs.append(witness.met.enter(array, "input") if value is None else value)
-    states, arrays = [state_of(item) for item in given], holdings.numbers_of_arrays()
+    states = [state_of(item) for item in given]
     try:
         witness.start()  # here, for an interrupt may come as soon as it is done
         taken.outcome = function(*args, **keywords)
     finally:
         witness.stop()
-    taken.loose = witness.loose
+    taken.loose, taken.caught = witness.loose, witness.caught
+    taken.catches = any(code.co_exceptiontable for code in executed.codes)
     try:
         if witness.failure is not None:
             raise witness.failure
+        witness.draws.end()
+        witness.draws.check_all(executed.names())
+        if np.geterr() != witness.errors:
+            raise Unfit("the call changes how NumPy treats floating-point errors (np.seterr); call it outside")
+        executed.check(function, objects, holdings)
+        executed.check_loose(function, objects, holdings, holdings.loose | taken.loose)
         finish(taken, witness, given, states, there)
-        taken.unseen = unseen(taken, arrays, given)
+        executed.check(function, objects, holdings)
     except Unfit as error:
-        taken.failure = error
+        taken.failure = error.with_traceback(None)  # its frames hold what the call was given
     except Exception as error:
         taken.failure = Unfit(f"{type(error).__name__}: {error}")
     return taken
-
-
-def known_numbers(leaves: list[Any], given: list[Any], holdings: Holdings) -> set[str]:
-    """The numbers that a call may have from its arguments, its code and what it holds, without their signs."""
-    numbers = [number for number in holdings.numbers if isinstance(number, (int, float, complex)) and abs(number) < 1e300]
-    numbers += [leaf for leaf in leaves if isinstance(leaf, (int, float, complex))]
-    numbers += [size for item in given for size in array_held(item).shape]
-    numbers = list({repr(number): number for number in numbers}.values())
-    texts = {repr(abs(part)) for number in numbers for part in (number, number if isinstance(number, complex) else float(number))}
-    return texts
 
 
 def state_of(item: Any) -> tuple:
     """What of a tensor a call may change beside its numbers."""
     if not isinstance(item, TensorBase):
         return ()
-    return item.grad_fn, item.requires_grad, array_of(item), item.grad if item.is_leaf else None
+    return item.grad_fn, item.requires_grad, array_of(item), item.grad if item.is_leaf else None, version_of(item)
 
 
 def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tuple], there: set[int]) -> None:
@@ -194,8 +202,6 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
             return item
         if isinstance(item, TensorBase) and id(item) in places:
             taken.passed[len(leaves) - 1] = places[id(item)]
-        elif memory.known(array) is None and memory.block(array) is None and key_of(array) not in witness.made_here:
-            witness.doubtful.append((array.copy(), None))
         return witness.value(array, NOWHERE)
 
     found, form = flatten(taken.outcome)
@@ -206,40 +212,26 @@ def finish(taken: Captured, witness: Witness, given: list[Any], states: list[tup
     for number, (item, state) in enumerate(zip(given, states)):
         if state:
             note_changes(taken, witness, number, state, state_of(item))
-    outs = {id(leaf): leaf for n, leaf in enumerate(leaves)
-            if isinstance(leaf, TensorBase) and leaf.requires_grad and n not in taken.passed}  # fmt: skip
     targets = {id(item): number for number, item in reversed(list(enumerate(given)))
                if isinstance(item, TensorBase) and item.requires_grad}  # fmt: skip
-    for name, leaf in list(outs.items()):
-        message = why_spent(leaf, [given[number] for number in targets.values()])
-        if message is not None:
-            taken.spent[memory.known(array_of(leaf))] = message
-            del outs[name]
-    if outs:
-        go_backward(taken, witness, given, list(outs.values()), list(targets.values()))
-    wanted = [value for _, value in (*taken.gradients, *taken.targets) if value is not None] + values_in(taken.results)
-    lines = straightened(witness.root, wanted)
-    middle = next((n for n, line in enumerate(lines) if line.name == BACKWARD), len(lines))
-    taken.lines, taken.backward = lines[:middle], lines[middle + 1 :]
+    with without_hooks([given[number] for number in targets.values()]):
+        look_at_results(taken, witness, given, leaves, list(targets.values()))
+    wanted = [value for _, value in (*taken.gradients, *(pair for one in taken.targets for pair in one)) if value is not None]
+    lines = straightened(witness.root, [*wanted, *values_in(taken.results), *(row[0] for row in taken.roots)])
+    parts: list[list[Instruction]] = [[]]
+    for line in lines:
+        if line.name == BACKWARD:
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    taken.lines, *taken.passes = parts
     written = {line.target for line in lines}
     if any(value in written and not array_held(item).flags.writeable for value, item in zip(taken.inputs, given)):
         raise Unfit("the call writes to an array that it was given, or holds, as a read-only one as well")
     if not witness.placed.isdisjoint(value.memory for value in written if value is not None):
         raise Unfit("the call writes to memory that it was given and whose place decides where a view begins (as_strided)")
-    taken.doubtful = witness.doubtful
     for value in memory.values:  # a program keeps values, and what was done is needed no more
         value.definer, value.hosts = None, ()
-
-
-def unseen(taken: Captured, arrays: list[tuple[str, Any, Any, bytes]], given: list[Any]) -> list[tuple[str, Any, Any, bytes]]:
-    """Of the arrays that are held, small ones that no operator reads; where a number came from nowhere, all that none writes."""
-    lines = (*taken.lines, *taken.backward)
-    seen = {line.target.memory for line in lines if line.target is not None}
-    if not taken.doubtful:
-        seen |= {value.memory for line in lines for value in line.read}
-        arrays = [check for check in arrays if len(check[3]) <= SMALL]
-    memory = {id(item): value.memory for item, value in zip(given, taken.inputs)}
-    return [check for check in arrays if memory[id(check[1])] not in seen]
 
 
 def is_ordinary(form: Any) -> bool:
@@ -251,41 +243,12 @@ def note_changes(taken: Captured, witness: Witness, number: int, before: tuple, 
     """What a call has changed of a tensor that it was given."""
     if now[0] is not before[0] or now[1] != before[1] or now[2] is not before[2]:
         raise Unfit("the call changes the history, requires_grad or the array of a tensor that it was given or holds")
+    if now[4] != before[4]:
+        taken.versions.append((number, now[4] - before[4]))
     if now[3] is not before[3]:
         if now[3] is not None and now[3].requires_grad:
             raise Unfit("the call leaves a .grad that requires grad")
         taken.gradients.append((number, None if now[3] is None else witness.value(array_of(now[3]), NOWHERE)))
-
-
-def why_spent(out: Any, targets: list[Any]) -> str | None:
-    """What differentiating a result says where its graph has been freed by a pass inside of the call."""
-    from ..autograd import grad
-
-    try:
-        grad(out, targets, np.ones(out.shape, out.dtype), retain_graph=True, allow_unused=True)
-    except RuntimeError as error:
-        return str(error)
-    return None
-
-
-def go_backward(taken: Captured, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
-    """Write down what a backward pass from the results does, for whoever differentiates them."""
-    from ..autograd import grad
-    from ..core.operand import asarray
-
-    cotangents = [np.ones(out.shape, out.dtype) for out in outs]
-    taken.cotangents = [witness.met.enter(array, "input") for array in cotangents]
-    taken.differentiated = [witness.met.known(array_of(out)) for out in outs]
-    tensors = [asarray(array) for array in cotangents]
-    witness.step("made", BACKWARD, (), NOWHERE)
-    try:
-        witness.start()  # here, for an interrupt may come as soon as it is done
-        found = grad(outs, [given[number] for number in targets], tensors, retain_graph=True, allow_unused=True)
-    finally:
-        witness.stop()
-    if witness.failure is not None:
-        raise witness.failure
-    taken.targets = [(number, None if g is None else witness.value(array_of(g), NOWHERE)) for number, g in zip(targets, found)]
 
 
 def fingerprint(taken: Captured) -> list[Any]:
@@ -299,9 +262,22 @@ def fingerprint(taken: Captured) -> list[Any]:
             numbers[item] = (len(numbers), item.dtype, item.shape, None if item.data is None else item.data.tobytes())
         return numbers[item]
 
-    return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in (*taken.lines, *taken.backward)]
+    return [(line.name, mapped(line.arguments, name), mapped(line.outputs, name)) for line in all_lines(taken)]
 
 
-def differ(now: Any, then: Any) -> bool:
-    """Whether a number that Python computed is another one than before."""
-    return np.asarray(now).tobytes() != np.asarray(then).tobytes()
+def all_lines(taken: Captured) -> list[Instruction]:
+    """The instructions of the call, and of its backward passes."""
+    return [*taken.lines, *(line for one in taken.passes for line in one)]
+
+
+def first_difference(before: Captured, now: Captured) -> str | None:
+    """The first instruction in which two recordings differ, with its line; None where they part at a value that Python read."""
+    ways = zip(fingerprint(before), fingerprint(now), all_lines(before), all_lines(now))
+    for then, found, line, other in ways:
+        if then != found:
+            reads_value = line.name == GUARD and then[1][:1] == found[1][:1]
+            if line.name == other.name and (reads_value or then[:2] == found[:2]):  # or results whose shape values decide
+                return None
+            what = "other numbers" if line.name == other.name else f"{line.name} before and {other.name} now"
+            return f"{line.name} at {place(line.line)} and {other.name} at {place(other.line)}: {what}"
+    return f"{len(before.lines)} instructions before and {len(now.lines)} now"

@@ -1,8 +1,8 @@
 """Checked: what a file of a saved program may hold, asked of every field before any of them is used.
 
 Owns the table of a program file, and what its fields say of each other: layouts of arrays and of what is given, values that lie
-in memory, operators that the spec knows, with as many arguments as they take.  Whether operators give what the file says they
-gave, `proven` asks.
+in memory, operators that the spec knows, with as many arguments as they take.  Whether the parts of a recording fit each other,
+`consistent` asks; whether operators give what the file says they gave, `proven`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..api.archives import LARGEST, NUMBERS, Damaged, check_size, shortened
 from ..tracing.entries import entry_of
 from ..tracing.instructions import GUARD
 from ..tracing.values import Value, mapped
-from .capture import Captured
 
 Check = Callable[[Any, str], None]
 TYPES = {"bool": bool, "int": int, "float": float, "complex": complex}
-PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned")
+PLAIN = ("differentiated", "cotangents", "targets", "gradients", "inputs", "results", "returned", "roots", "looks", "versions",
+         "freeing")  # fmt: skip
 FORMS = {"_": "inplace", ".out": "out"}
 MADE = "tensor"  # what a recording has beside operators: numbers in another dtype
 ROOM = 1 << 28  # bytes that arrays may reach over beyond 64 times those of the file: elements may lie far from each other
@@ -85,6 +85,15 @@ def listed(check: Check) -> Check:
             check(part, f"{where}[{number}]")
 
     return all_of
+
+
+def nonempty(check: Check) -> Check:
+    def one_at_least(item: Any, where: str) -> None:
+        if item == []:
+            raise refused(where, "a list of one or more", item)
+        listed(check)(item, where)
+
+    return one_at_least
 
 
 def row(*checks: Check) -> Check:
@@ -195,7 +204,7 @@ VALUE = row(word("input", "constant", "result"), listed(whole(0)), DTYPE, STRIDE
 LITERAL = record(text=text, written=flag)
 ARRAY_GIVEN = record(text=optional(text), dtype=DTYPE, shape=listed(whole(0)), strides=STRIDES, requires_grad=flag, written=flag)
 RECORDING = record(**dict.fromkeys(PLAIN, tree), passed=listed(row(whole(0), whole(0))), spent=listed(row(whole(0), text)),
-                   lines=listed(line), backward=listed(line))  # fmt: skip
+                   lines=nonempty(listed(line)))  # fmt: skip
 KIND = record(leaves=listed(leaf), grad=flag, form=tree, count=whole(0), programs=listed(RECORDING))
 HELD = record(way=text, data=ARRAY, memory=whole(0), address=whole(0, 1 << 63), requires_grad=flag, grad=optional(ARRAY))
 PROGRAM = record(format=whole(1), gradspec=text, values=listed(VALUE), kinds=listed(KIND), held=listed(HELD))
@@ -285,49 +294,6 @@ def check_array(
         raise Damaged(f"program.json: {where} has the strides {shortened(strides)}, and its numbers {shortened(steps)}")
     low, high = ends(array.shape, steps, array.itemsize)
     return high - low
-
-
-def check_recording(taken: Captured, needs: list[bool], where: str) -> None:
-    """Refuse a recording whose parts do not fit each other.
-
-    Parameters
-    ----------
-    taken : Captured
-    needs : list of bool
-        Which of the arrays that it is given require grad.
-    where : str
-    """
-    for name in ("inputs", "cotangents", "differentiated"):
-        if type(getattr(taken, name)) is not list or not all(type(value) is Value for value in getattr(taken, name)):
-            raise Damaged(f"program.json: {where}.{name} is no list of values")
-    count, leaves = len(taken.inputs), leaves_of(taken.results)
-    if count != len(needs):
-        raise Damaged(f"program.json: {where}.inputs has {count} values, and is given {len(needs)}")
-    if type(taken.returned) is not list or [type(one) for one in taken.returned] != [bool] * len(leaves):
-        raise Damaged(f"program.json: {where}.returned does not say of each result whether it is an array")
-    for number, given in taken.passed.items():
-        if number >= len(leaves) or type(leaves[number]) is not Value or given >= count:
-            raise Damaged(f"program.json: {where}.passed names {number} of {len(leaves)} results, {given} of {count} inputs")
-    for name in ("gradients", "targets"):
-        pairs = getattr(taken, name)
-        if type(pairs) is not list or not all(type(pair) is list and len(pair) == 2 and type(pair[0]) is int for pair in pairs):
-            raise Damaged(f"program.json: {where}.{name} is no list of inputs with values")
-        for number, value in pairs:
-            if not 0 <= number < count or name == "targets" and not needs[number]:
-                raise Damaged(f"program.json: {where}.{name} names input {number}, which is none that could have a derivative")
-            check_like(value, taken.inputs[number], f"{where}.{name}")
-    if len(taken.cotangents) != len(taken.differentiated):
-        raise Damaged(f"program.json: {where} has {len(taken.cotangents)} cotangents of {len(taken.differentiated)} results")
-    for value, out in zip(taken.cotangents, taken.differentiated):
-        check_like(value, out, f"{where}.cotangents")
-        if not any(out is leaf for leaf in leaves) or out.dtype.kind not in "fc":
-            raise Damaged(f"program.json: {where}.differentiated has a value that is no result")
-
-
-def check_like(value: Any, other: Value, where: str) -> None:
-    """Refuse what is no value of the dtype and shape of another; None is no value."""
-    if value is not None and (type(value) is not Value or value.dtype != other.dtype or value.shape != other.shape):
-        raise Damaged(f"program.json: {where} has {getattr(value, 'type', shortened(value))} for {other.type}")
 
 
 def check_instruction(name: str, arguments: Any, outputs: Any, where: str) -> None:

@@ -7,6 +7,7 @@ the function holds, and the values that it looked at.  Where none does the funct
 from __future__ import annotations
 
 import os
+import sys
 import types
 import warnings
 from collections.abc import Callable
@@ -16,15 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import Taken, flatten, rebuild
+from ..autograd.nest import Taken
 from ..core.grad_mode import is_grad_enabled
-from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.hints import answering
-from ..tracing.listening import place
 from .again import Again
+from .arguments import Arguments, is_plain
 from .calls import Calls, Kind, hooks_of
-from .capture import Captured, Unfit, capture, differ, fingerprint, uncollected
+from .capture import Captured, Unfit, capture, fingerprint, first_difference, uncollected
 from .dynamic import Places, Weak, is_marked, number_of, unmarked
 from .holdings import Holdings, TooMuch, array_held
 from .into import into
@@ -33,10 +33,16 @@ from .programs import Program
 
 BRANCHES = 16  # recordings of one signature
 STATES = 8  # recordings are kept for so many states of what the function holds
+KINDS = 256  # kinds of calls of one state that are kept, those that were met last
 RECENT = 16  # kinds of calls that are compared first
 WAY_OUT = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
 TRIES = 4  # recordings in a row that no later call could use, until the function runs as it is
 MOST = 2 * TRIES + BRANCHES  # the same, where they differ by what is held or by branches
+RECHECKED = os.environ.get("GRADSPEC_RECHECK", "1") != "0"  # whether functions are rechecked that do not say
+
+
+class Stale(RuntimeError):
+    """A recording differs from what its function does now, though no guard has changed."""
 
 
 class Signature:
@@ -46,16 +52,12 @@ class Signature:
     ----------
     programs : list of Program
         One for each branch that was taken, the latest first.
-    doubted : dict of tuple to (list, list, int)
-        Of recordings that met numbers of unknown origin, by the names of their operators: what another one has to meet as well,
-        these numbers, and how often one of these operators has met something else.
     reason : str or None
         Why calls of this kind run as they are.
     """
 
     def __init__(self) -> None:
         self.programs: list[Program] = []
-        self.doubted: dict[tuple, tuple[list[Any], list[Any], int]] = {}
         self.reason: str | None = None
 
 
@@ -78,10 +80,20 @@ class Compiled(Calls):
         The kinds of calls that were met.
     """
 
-    def __init__(self, function: Callable[..., Any], strict: bool = False, dynamic: Any = None, out: str | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        strict: bool = False,
+        dynamic: Any = None,
+        out: str | None = None,
+        static: Any = (),
+        recheck: bool | None = None,
+    ) -> None:
         update_wrapper(self, function)
         self.function, self.strict = function if out is None else into(function, out), strict
-        self.options = {"strict": strict, "dynamic": dynamic, "out": out}
+        self.options = {"strict": strict, "dynamic": dynamic, "out": out, "static": static, "recheck": recheck}
+        self.static = tuple(static) if isinstance(static, (tuple, list)) else (static,)
+        self.rechecked = RECHECKED if recheck is None else recheck
         self.dynamic = None if dynamic is None or dynamic is False else Places(function, dynamic)
         self.states: list[State] = []
         self.clear()
@@ -123,46 +135,51 @@ class Compiled(Calls):
         """Call the function, with tensors for arrays."""
         if self.dynamic is not None:
             args, keywords = unmarked(args, keywords, number_of)
-        leaves, form = flatten((args, keywords))
-        args, keywords = rebuild(form, [as_tensor(leaf) for leaf in leaves])
-        return self.function(*args, **keywords)
+        given = Arguments(args, keywords)
+        try:
+            return self.function(*given.args, **given.keywords)
+        finally:
+            given.put_back()
 
     def go_the_long_way(self, args: tuple, keywords: dict) -> Any:
         """A call that is not like the latest ones: find its recording, or make one."""
-        leaves, form = flatten((args, keywords))
-        tensors = [as_tensor(leaf) for leaf in leaves]
-        others = [leaf for leaf in tensors if not isinstance(leaf, TensorBase)]
+        arguments = Arguments(args, keywords)
+        objects = [leaf for leaf in arguments.others if not is_plain(leaf)] + arguments.with_state()
         try:
-            hooks = [hook for leaf in tensors if isinstance(leaf, TensorBase) for hook in hooks_of(leaf)]
-            state = self.state([leaf for leaf in others if not is_plain(leaf)] + hooks)
+            state = self.state(objects)
         except TooMuch as error:
             self.shut = True
             self.complain(str(error))
             return self.run_as_it_is(args, keywords)
         held = [item for _, item in state.holdings.tensors]
-        given = [leaf for leaf in tensors if isinstance(leaf, TensorBase)] + held
+        given = arguments.tensors + held
         given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
         arrays = [array_held(item) for item in given]
-        originals = [leaf for leaf, tensor in zip(leaves, tensors) if isinstance(tensor, TensorBase)]
-        originals += given[len(originals) :]  # a program copies what of an array it needs later, for others may write to it
-        key = (kind_of(form), *map(kind_of_leaf, others), *map(kind_of_array, given, arrays), is_grad_enabled())
-        signature = state.signatures.get(key)
-        if signature is None:
-            signature = state.signatures[key] = Signature()
-        for program in signature.programs:
+        originals = arguments.originals + given[len(arguments.originals) :]  # a program copies what of an array it needs later
+        key = (kind_of(arguments.form), *map(kind_of_leaf, arguments.others), *map(kind_of_array, given, arrays), is_grad_enabled())
+        signature = state.signatures.pop(key, None) or Signature()
+        state.signatures[key] = signature  # the latest one is the last
+        if len(state.signatures) > KINDS:
+            state.signatures.pop(next(iter(state.signatures)), None)
+        due = [program for program in signature.programs if program.is_due(arrays)]
+        for program in () if due else signature.programs:
             try:
                 result = program.run(originals, arrays)
             except Missed:
                 continue
+            except Exception as error:
+                if not program.restarts(error):
+                    raise
+                return self.run_as_it_is(args, keywords)
             self.useless = 0
             self.remember(state, signature, self.kind(args, keywords, given, held))
             return result
-        if signature.reason is not None:
+        if signature.reason is not None or sys.getprofile() is not None:
             return self.run_as_it_is(args, keywords)
         kind = self.kind(args, keywords, given, held)
         with uncollected():
-            outcome = self.record(state, signature, *rebuild(form, tensors), given)
-        if signature.programs:
+            outcome = self.record(state, signature, arguments, given, objects, due)
+        if signature.programs and not due:  # a recording that is compared again is known already
             self.remember(state, signature, kind)
         return outcome
 
@@ -188,26 +205,38 @@ class Compiled(Calls):
                 break
         else:
             self.moved = states[0].holdings.changed() if states else None
-            state, others = State(Holdings(self.function, objects, loose=self.loose), objects), states[: STATES - 1]
+            state, others = State(Holdings(self.function, objects, loose=self.loose, static=self.static), objects), states[: STATES - 1]
         if self.states is states:
             self.states = [state, *others]
         return state
 
-    def record(self, state: State, signature: Signature, args: tuple, keywords: dict, given: list[Any]) -> Any:
+    def record(
+        self, state: State, signature: Signature, arguments: Arguments, given: list[Any], objects: list[Any], due: list[Program]
+    ) -> Any:
         """Run a call as it is, and write it down."""
+        args, keywords = arguments.args, arguments.keywords
         again = Again(self.function, args, keywords)
         numbers = [item[1] for item in (*args, *keywords.values()) if self.dynamic is not None and is_marked(item)]
         args, keywords = unmarked(args, keywords, lambda number: number) if numbers else (args, keywords)
-        taken = capture(self.function, args, keywords, given, state.holdings, Weak(numbers))
+        try:
+            taken = capture(self.function, args, keywords, given, state.holdings, Weak(numbers), objects)
+        finally:
+            written = arguments.put_back()
         outcome, self.useless = taken.outcome, self.useless + 1
         try:
             if not all(array_held(item).flags.aligned and array_held(item).dtype.isnative for item in given):
                 raise Unfit("an array is not aligned, or its bytes are in another order than the processor's")
+            if written:
+                raise Unfit("it writes to a dictionary or a list that it was given, which a replay would not do; return the values")
             if taken.failure is not None:
-                raise taken.failure
+                raise Unfit(str(taken.failure))
             if not taken.loose.keys() <= self.loose.keys():  # the next call looks at less
                 self.loose = self.loose | taken.loose
                 self.states, self.recent = [], []
+                return outcome
+            if taken.caught is not None:  # a call in which nothing fails is another one
+                if not signature.programs and self.useless >= TRIES:
+                    raise Unfit(f"{taken.caught} at each call")
                 return outcome
             change = state.holdings.changed()
             if change is not None:
@@ -220,27 +249,37 @@ class Compiled(Calls):
                 raise Unfit(f"{way} is another thing at each call, {before!r} and then {now!r}; make it an argument, or a tensor "
                             "of shape () that is written to, as lr=gs.tensor(0.1) of an optimiser")  # fmt: skip
             else:
-                self.keep(signature, taken, again, state)
+                self.keep(signature, taken, again, state, due)
         except Unfit as error:
-            signature.reason = str(error)
+            signature.reason, signature.programs[:] = str(error), []
             self.complain(signature.reason)
         return outcome
 
-    def keep(self, signature: Signature, taken: Captured, again: Again, state: State) -> None:
-        """Let later calls run from a recording."""
-        names = tuple(line.name for line in (*taken.lines, *taken.backward)) if taken.doubtful else ()
-        known, before, changes = signature.doubted.get(names, (None, [], -1))
-        if taken.doubtful and fingerprint(taken) != known:
-            if changes < TRIES - 2 and self.useless < MOST:
-                signature.doubted[names] = fingerprint(taken), taken.doubtful, changes + 1
+    def keep(self, signature: Signature, taken: Captured, again: Again, state: State, due: list[Program]) -> None:
+        """Let later calls run from a recording, or find that it is like an earlier one."""
+        found = fingerprint(taken)
+        for program in signature.programs:
+            if fingerprint(program.taken) == found:
+                program.put_off_recheck()
+                self.useless = 0
                 return
-            what, line = next((now for now, then in zip(taken.doubtful, before) if differ(now[0], then[0])), taken.doubtful[0])
-            raise Unfit(f"a number that Python computes is another one at each call: {np.asarray(what).ravel()[:3].tolist()} of "
-                        f"{place(line)}; pass it as an array, or compute it with operators{WAY_OUT}")  # fmt: skip
+        for program in due:
+            difference = first_difference(program.taken, taken)
+            if difference is not None:
+                signature.programs[:], self.recent = [], []
+                if program.calls == 1:
+                    raise Unfit(f"two calls with nothing changed between them did not do the same: {difference}")
+                raise Stale(f"compile: {name_of(self.function)} does not do any more what was recorded: {difference}; results of "
+                            "replays since may be wrong. Something changed that no guard compares: pass it as an argument, and "
+                            "please report it")  # fmt: skip
         if len(signature.programs) >= BRANCHES or self.useless >= MOST:
-            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: the function looks at values that change{WAY_OUT}")
-        signature.programs.insert(0, Program(taken, again, state))
-        state.holdings.watch_numbers(taken.unseen)
+            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: Python reads values that change; compute with tensors in "
+                        f"the place of numbers that Python reads{WAY_OUT}")  # fmt: skip
+        program = Program(taken, again, state, self.rechecked)
+        if taken.catches and not program.forward.restartable:
+            raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a replay "
+                        "could not take back")  # fmt: skip
+        signature.programs.insert(0, program)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the recordings and what the function holds into a file, which `gs.load_program` runs without the function.
@@ -295,7 +334,7 @@ class Compiled(Calls):
         return text_of(program, numpy)
 
     def complain(self, reason: str) -> None:
-        name = getattr(self.function, "__qualname__", repr(self.function))
+        name = name_of(self.function)
         if self.strict:
             raise Unfit(f"compile: {name} cannot be replayed: {reason}")
         if reason not in self.said:
@@ -303,14 +342,8 @@ class Compiled(Calls):
             warnings.warn(f"compile: {name} runs as it is: {reason}", RuntimeWarning, stacklevel=4)
 
 
-def as_tensor(leaf: Any) -> Any:
-    """An argument with a tensor for an array, in the same memory."""
-    return asarray(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fciub" else leaf
-
-
-def is_plain(leaf: Any) -> bool:
-    """Whether an argument is known by its value."""
-    return leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice))
+def name_of(function: Any) -> str:
+    return getattr(function, "__qualname__", repr(function))
 
 
 def kind_of(form: Any) -> Any:
@@ -326,7 +359,7 @@ def kind_of_leaf(leaf: Any) -> tuple:
 
 def kind_of_array(item: Any, array: np.ndarray) -> tuple:
     """What of an array a recording hangs on, all but its numbers."""
-    flags = None
+    flags: tuple | bool = isinstance(item, TensorBase) and item.is_inference()
     if isinstance(item, TensorBase) and item.requires_grad:
         wanted = item.grad_dtype if item.is_leaf else None
         flags = item.is_leaf, item.is_leaf and item.grad is None, wanted is not None and wanted.num, tuple(hooks_of(item))
@@ -335,7 +368,13 @@ def kind_of_array(item: Any, array: np.ndarray) -> tuple:
 
 @answering
 def compile(
-    function: Callable[..., Any] | None = None, *, strict: bool = False, dynamic: Any = None, out: str | None = None
+    function: Callable[..., Any] | None = None,
+    *,
+    strict: bool = False,
+    dynamic: Any = None,
+    out: str | None = None,
+    static: Any = (),
+    recheck: bool | None = None,
 ) -> Any:
     """Run calls of a function again from a recording, without Python, graph and allocation.
 
@@ -356,6 +395,12 @@ def compile(
         branch on it, or an operator's argument that is no array looks at its value, which is a guard.
     out : str, optional
         A keyword that calls have then: a nest of tensors or arrays for the results, which are written there and returned.
+    static : str, object, or tuple of them, optional
+        Names of attributes and variables, and objects, that never change: no guard compares them.  The message of a function that
+        runs eagerly says what to name here.
+    recheck : bool, optional
+        Run calls 2, 4, 8, 16, ... of a recording eagerly, and compare what they do with the recording; a difference is an error.
+        The default is True, unless the environment has `GRADSPEC_RECHECK=0`.
 
     Returns
     -------
@@ -367,8 +412,8 @@ def compile(
         Calls of a kind run as they are, and why.
     """
     if function is None:
-        return lambda function: Compiled(function, strict, dynamic, out)
-    return Compiled(function, strict, dynamic, out)
+        return lambda function: Compiled(function, strict, dynamic, out, static, recheck)
+    return Compiled(function, strict, dynamic, out, static, recheck)
 
 
 def jit(

@@ -16,8 +16,9 @@ from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..func.callbacks import Callback
 from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
-from ..tracing.values import Value, mapped
-from .holdings import LISTED, SIZE, Holdings, Unfit, way_of
+from ..tracing.values import Value
+from .guards import MISSING, SIZE, differences
+from .holdings import LISTED, Holdings, Unfit
 
 KEPT = "numbers for a callback"  # a copy of what a callback that waits is given
 
@@ -30,12 +31,6 @@ def called(callback: Callback, args: tuple, keywords: dict) -> Any:
 def kept(item: Any) -> Any:
     """The numbers of a tensor in memory of their own."""
     return asarray(array_of(item).copy(order="C"))
-
-
-def leaves_of(tree: Any) -> list[Any]:
-    found: list[Any] = []
-    mapped(tree, lambda item: found.append(item))
-    return found
 
 
 class Watched:
@@ -56,17 +51,13 @@ class Watched:
         self.own = Holdings(function, (), known, loose)
 
     def changes(self) -> Iterator[tuple[tuple, Any]]:
-        """The places that are other ones now."""
-        for _, container, size in self.holdings.sizes:
-            if len(container) != size:
-                yield (id(container), SIZE), container
-                if isinstance(container, dict) and (id(container), SIZE) not in self.loose:
-                    before = {key for _, other, key, _ in self.holdings.checks if other is container}
-                    yield from (((id(container), key), container) for key in container if key not in before)
-        for check in self.holdings.checks:
-            if way_of(check) is not None:
-                key = SIZE if isinstance(check[1], LISTED) else check[2]
-                yield (id(check[1]), key), check[1]
+        """The places that have changed: (identity of the container, key), with the container."""
+        for guard in self.holdings.guards:
+            container = guard[1]
+            for _, key, before, _ in differences(guard):
+                if before is MISSING and (id(container), SIZE) in self.loose:
+                    continue  # one more key of a dictionary that is known to grow
+                yield (id(container), SIZE if isinstance(container, (*LISTED, np.ndarray)) else key), container
 
     def strangers(self, memory: Any, held: set[int]) -> Iterator[str]:
         """The ways to tensors that the call has made, or was given, and that the callback holds: the next call has others."""
@@ -75,23 +66,24 @@ class Watched:
             if id(item) not in held and (memory.known(array) is not None or memory.block(array) is not None):
                 yield way
 
-    @property
-    def numbers(self) -> list[Any]:
-        """Numbers and strings that it holds and the function does not."""
-        return self.own.numbers
 
+def waiting(
+    lines: list[Instruction], is_steady: Callable[[Instruction], bool], may_fail: Callable[[Instruction], bool]
+) -> list[Instruction]:
+    """The instructions with callbacks behind all that may turn the call into another one, or end it.
 
-def waiting(lines: list[Instruction], is_steady: Callable[[Instruction], bool]) -> list[Instruction]:
-    """The instructions with callbacks behind all that may turn the call into another one.
+    A callback that gives results stays where it is, and so do all others then, unless a guard comes behind them.
 
     Raises
     ------
     Unfit
-        What a callback gives is needed before.
+        What a callback gives is needed before a guard.
     """
     if not any(does_something(line) for line in lines):
         return lines
-    last = max((number for number, line in enumerate(lines) if line.name != CALLBACK and not is_steady(line)), default=-1)
+    gives = any(does_something(line) and line.made for line in lines)
+    last = max((number for number, line in enumerate(lines) if line.name != CALLBACK and (
+        not is_steady(line) or may_fail(line) and not gives)), default=-1)  # fmt: skip
     before: list[Instruction] = []
     later: list[Instruction] = []
     for line in lines[: last + 1]:

@@ -1,17 +1,19 @@
-"""Holdings: what a function can reach without being given it, and whether that is still what it was.
+"""Captured state: everything that a function can reach without being given it, with guards for all of it.
 
-Owns the walk from a function over its closure, the globals and defaults that its code names, bound objects, containers and
-attributes, to tensors, arrays and numbers; and the check before each call that all of it is the same.  What lies behind
-generators, files and objects of C is not seen.  Knows nothing of programs.
+Owns the walk from a function over its closure, globals, defaults, containers, attributes and classes.  Each kind of object either has its whole state guarded, belongs to a library that is trusted, or is opaque: an object
+whose state only C code knows.  A recording that read something opaque is refused.  Knows nothing of programs.
 """
 
 from __future__ import annotations
 
-import dis
+import datetime
+import functools
+import operator
+import re
 import sys
 import types
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -19,15 +21,51 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..core.told import array_of
-from ..engine.function import Function
-from .calls import NUMBERS, Watch, hooks_of, members_of
+from ..support.generator import numpy_random
+from .calls import hooks_of
+from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
+from .guards import (
+    ATTRIBUTES,
+    BYTES,
+    CELL,
+    DICTIONARY,
+    EMPTY,
+    ITEM,
+    LOOSE,
+    MEMBERS,
+    MISSING,
+    NUMBERS,
+    SEQUENCE,
+    SIZE,
+    SLOT,
+    TENSOR,
+    TYPE,
+    Guards,
+    attributes_of,
+    entries_of,
+    guard_of_class,
+    guard_of_function,
+    is_made_by_python,
+    members_of,
+)
 
-SIZE = object()  # a key that stands for how many things a container has
-MOST = 100_000  # things that a function may hold
-COMPARED = 1 << 22  # bytes of arrays that may be compared before each call
+MOST = 100_000  # guards of one function
+COMPARED = 1 << 22  # bytes of arrays that are compared before each call
 LISTED = (list, deque, set)  # whose places are no names: a callback that changes one changes all of it
-# Packages whose functions are taken as they are: what they hold is not the user's.
-LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "operator", "contextlib", "copy"}
+# Packages whose functions are pure as far as their arguments and the generators of random numbers go.
+LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "cmath", "operator", "contextlib", "copy",
+             "abc", "collections", "dataclasses", "enum", "numbers", "types", "typing", "heapq", "bisect", "string",
+             "_operator", "_functools", "_collections", "_abc", "_bisect", "_heapq", "_collections_abc"}  # fmt: skip
+# Classes of C whose objects never change, or have no state beside what is walked.
+STATELESS = (*NUMBERS, np.generic, type(Ellipsis), type(NotImplemented), range, slice, np.dtype, np.ufunc, re.Pattern, types.CodeType,
+             types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
+             types.MemberDescriptorType, types.GenericAlias, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+             type(namedtuple("_Fields", "field").field), types.UnionType, datetime.date, datetime.time, datetime.timedelta,
+             datetime.tzinfo)  # fmt: skip
+WALKED = (object, type, list, dict, tuple, set, frozenset, deque, OrderedDict, defaultdict, int, float, complex, str, bytes,
+          BaseException, types.SimpleNamespace, np.ndarray)  # fmt: skip
+NUMPY_FUNCTION = type(np.sum)
+NUMPY_GENERATORS = (numpy_random().Generator, numpy_random().RandomState, numpy_random().BitGenerator)
 
 
 class Unfit(RuntimeError):
@@ -39,14 +77,20 @@ class TooMuch(Exception):
 
 
 class Holdings:
-    """What a function holds.
+    """The state that a function captures.
 
     Attributes
     ----------
     tensors : list of (str, Tensor or ndarray)
         With the way to each, as one would write it.
-    numbers : list
-        All numbers and strings, the constants of its code among them.
+    guards : list of (str, object, int, object)
+        As of `Guards`.
+    opaque : list of (str, object)
+        Objects whose state cannot be compared.
+    codes : set of code
+        Of all functions of the user's that were reached, and of the functions inside them.
+    generators : list
+        NumPy's generators of random numbers.
 
     Parameters
     ----------
@@ -54,168 +98,282 @@ class Holdings:
     objects : iterable
         Arguments of classes of their own.
     known : iterable of int
-        The identities of what is not looked into.
+        The identities of objects that are not walked.
     loose : dict, optional
         Places that callbacks change: keys are (identity of a container, key).
+    static : tuple, optional
+        Names and objects that the user vouches for: they are not walked.
+    names : set of str, optional
+        Attributes and variables of other names are not walked.
     """
 
     def __init__(
-        self, function: Callable[..., Any], objects: Iterable[Any] = (), known: Iterable[int] = (), loose: dict | None = None
+        self,
+        function: Callable[..., Any],
+        objects: Iterable[Any] = (),
+        known: Iterable[int] = (),
+        loose: dict | None = None,
+        static: tuple = (),
+        names: set[str] | None = None,
     ) -> None:
-        self.known, self.loose = set(known), loose or {}
+        self.known, self.loose, self.names, self.static = set(known), loose or {}, names, static
         self.tensors: list[tuple[str, Any]] = []
         self.hooks: list[list[Any]] = []  # of each of these
-        self.numbers: list[Any] = []
-        self.checks: list[tuple[str, Any, Any, Any]] = []  # way, container, key, what was there
-        self.sizes: list[tuple[str, Any, int]] = []
+        self.guards: list[tuple[str, Any, int, Any]] = []
+        self.opaque: list[tuple[str, Any]] = []
+        self.codes: set[types.CodeType] = set()
+        self.generators: list[Any] = []
         self.seen: dict[int, Any] = {}
+        self.named: set[tuple] = set()
         self.todo: list[tuple[str, Any]] = [("", function)]
         self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
         while self.todo:
             self.look(*self.todo.pop())
-            if len(self.checks) > MOST:
+            if len(self.guards) > MOST:
                 raise TooMuch(f"the function holds more than {MOST} things")
-        self.watch = Watch(self.checks, self.sizes)
+        self.guard_numbers()
+        self.watch = Guards(self.guards)
+
+    def adopt(self, other: Holdings) -> None:
+        """Guard what another walk has found as well."""
+        self.guards += other.guards
+        self.codes |= other.codes
+        self.opaque += other.opaque
+        self.watch = Guards(self.guards)
 
     def changed(self) -> tuple[str, Any, Any] | None:
-        """The first thing that is another one now: its way, what it was, and what it is."""
+        """The first change, as (way, what was there, what is there now)."""
         return self.watch.changed()
 
     def hooked_otherwise(self) -> bool:
         """Whether a tensor has other hooks now."""
         return any(hooks != hooks_of(item) for hooks, (_, item) in zip(self.hooks, self.tensors) if isinstance(item, TensorBase))
 
-    def numbers_of_arrays(self) -> list[tuple[str, Any, Any, bytes]]:
-        """Checks of the numbers of ndarrays that are held, which Python may read without anybody seeing it; the smaller first."""
-        arrays = [(way, item) for way, item in self.tensors if not isinstance(item, TensorBase) and not item.dtype.hasobject]
-        found, room = [], COMPARED
-        for way, item in sorted(arrays, key=lambda one: one[1].nbytes):
+    def guard_numbers(self) -> None:
+        """Guard the numbers of the ndarrays that are held, which Python may read unseen."""
+        room = COMPARED
+        for way, item in sorted((one for one in self.tensors if isinstance(one[1], np.ndarray)), key=lambda one: one[1].nbytes):
             room -= item.nbytes
+            if (id(item), SIZE) in self.loose:
+                continue
             if room < 0:
-                break
-            found.append((way, item, None, item.tobytes()))
-        return found
-
-    def watch_numbers(self, checks: list[tuple[str, Any, Any, bytes]]) -> None:
-        """Look at numbers of arrays as well from now on, but for those that are other ones already."""
-        watched = {id(container) for _, container, _, _ in self.checks}
-        self.checks += [check for check in checks if id(check[1]) not in watched and way_of(check) is None]
+                self.opaque.append((way, item))
+            else:
+                self.guards.append((way, item, BYTES, item.tobytes()))
 
     # The walk.
 
-    def add(self, way: str, container: Any, key: Any, value: Any) -> None:
-        if (id(container), key) not in self.loose:
-            self.checks.append((way, container, key, value))
-            self.todo.append((way, value))
+    def reach(self, way: str, name: str | None, value: Any) -> None:
+        """Walk to what an attribute, a variable (by its name) or a place (None) contains."""
+        if self.names is not None and name is not None and name not in self.names or name in self.static or way in self.static:
+            return
+        self.todo.append((way, value))
 
-    def add_size(self, way: str, container: Any) -> None:
-        if (id(container), SIZE) not in self.loose:
-            self.sizes.append((way, container, len(container)))
+    def guard(self, way: str, container: Any, kind: int, key: Any, value: Any) -> None:
+        """Guard one value, and walk to it."""
+        if (id(container), None if kind == CELL else key) not in self.loose:
+            self.guards.append((way, container, kind, value if kind == CELL else (key, value)))
+            if value is not MISSING and value is not EMPTY:
+                self.reach(way, key if isinstance(key, str) else None, value)
 
     def look(self, way: str, item: Any) -> None:
-        if isinstance(item, NUMBERS):
-            self.numbers.append(item)
+        cls = type(item)
+        if cls in NUMBERS or cls is NUMPY_FUNCTION or id(item) in self.seen or id(item) in self.known:
             return
-        if id(item) in self.seen or id(item) in self.known or isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
+        if any(item is one for one in self.static):
+            return
+        if isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
             return
         self.seen[id(item)] = item
         if isinstance(item, (TensorBase, np.ndarray)):
-            self.tensors.append((way, item))
-            hooks = hooks_of(item) if isinstance(item, TensorBase) else []
-            self.hooks.append(hooks)
-            self.todo += [(f"a hook of {way}", hook) for hook in hooks]
-        elif isinstance(item, dict):
-            self.add_size(way, item)
-            for key, value in list(item.items()):
-                self.add(f"{way}[{key!r}]", item, key, value)
-        elif isinstance(item, (list, tuple, deque)):
-            if not isinstance(item, tuple):
-                self.add_size(way, item)
-            for key, value in enumerate(item):
-                self.add(f"{way}[{key}]", item, key, value)
-        elif isinstance(item, (set, frozenset)):
-            if isinstance(item, set):
-                self.checks.append((way, item, None, members_of(item)))
-            self.todo += [(f"an element of {way}", value) for value in item]
-        elif isinstance(item, types.MethodType):
-            self.look(way, item.__self__)
-            self.look(way, item.__func__)
+            self.look_at_array(way, item)
         elif isinstance(item, types.FunctionType):
             self.look_at_function(way, item)
+        elif isinstance(item, (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)):
+            self.look(way, None if isinstance(item.__self__, types.ModuleType) else item.__self__)
+            self.look(way, getattr(item, "__func__", None))
         elif isinstance(item, partial):
             for part in (item.func, item.args, item.keywords):
                 self.look(way, part)
-        elif isinstance(item, type):
-            self.look_at_class(way, item, methods=issubclass(item, Function) and item.pure)
-        elif isinstance(item, (types.ModuleType, types.BuiltinFunctionType)) or is_library(type(item)) and not hasattr(
-            item, "__dict__"
-        ):
+        elif isinstance(item, (property, staticmethod, classmethod)):
+            for part in (item.fget, item.fset) if isinstance(item, property) else (item.__func__,):
+                self.look(way, part)
+        elif isinstance(item, types.ModuleType):
             return
-        elif hasattr(item, "__wrapped__") and callable(item.__wrapped__):
-            self.look(way, item.__wrapped__)
-            self.look(way, getattr(item, "rule", None))  # of custom_vjp and custom_jvp
+        elif isinstance(item, type):
+            self.look_at_class(way, item)
+        elif is_library(cls) and cls.__module__.startswith("gradspec") and "__wrapped__" in (attributes_in(item) or {}):
+            for part in (item.__wrapped__, getattr(item, "rule", None)):  # of custom_vjp and custom_jvp
+                self.look(way, part)
         else:
+            self.look_at_container(way, item)
             self.look_at_object(way, item)
 
-    def look_at_object(self, way: str, item: Any) -> None:
-        attributes, slots = getattr(item, "__dict__", None), slots_of(type(item))
-        if attributes is not None:
-            self.add_size(way, attributes)
-            for name, value in list(attributes.items()):
-                self.add(f"{way}.{name}", attributes, name, value)
-        for name in slots:
-            if hasattr(item, name):
-                self.add(f"{way}.{name}", item, name, getattr(item, name))
-        if not is_library(type(item)) and (attributes is not None or slots):
-            self.look_at_class(way, type(item))
+    def look_at_array(self, way: str, item: Any) -> None:
+        is_tensor = isinstance(item, TensorBase)
+        if not is_tensor and item.dtype.hasobject:
+            self.opaque.append((way, item))
+            return
+        self.tensors.append((way, item))
+        hooks = hooks_of(item) if is_tensor else []
+        self.hooks.append(hooks)
+        self.todo += [(f"a hook of {way}", hook) for hook in hooks]
+        if is_tensor and (id(item), TENSOR) not in self.loose:
+            found = attributes_of(item)
+            self.guards.append((way, item, TENSOR, (tuple(found), tuple(found.values()))))
+            for name, value in found.items():
+                self.reach(f"{way}.{name}", name, value)
+        if not is_library(type(item)):
+            self.look_at_object(way, item)
 
-    def look_at_class(self, way: str, cls: type, methods: bool = True) -> None:
-        """What a class holds: of an object's, the functions as well, which may be called."""
-        for kind in cls.__mro__:
-            if is_library(kind):
+    def look_at_container(self, way: str, item: Any) -> None:
+        """The elements of a container, also of a class that derives from one."""
+        if isinstance(item, dict):
+            self.look_at_dictionary(way, item, DICTIONARY)
+            if isinstance(item, defaultdict):
+                self.guard(f"{way}.default_factory", item, SLOT, "default_factory", item.default_factory)
+        elif isinstance(item, (list, tuple, deque)):
+            if not isinstance(item, tuple):
+                self.guards.append((way, item, SEQUENCE, tuple(item)))
+            for key, value in enumerate(item):
+                self.reach(f"{way}[{key}]", None, value)
+        elif isinstance(item, (set, frozenset)):
+            if isinstance(item, set):
+                self.guards.append((way, item, MEMBERS, members_of(item)))
+            for value in item:
+                self.reach(f"an element of {way}", None, value)
+
+    def look_at_dictionary(self, way: str, item: dict, kind: int, more: frozenset = frozenset()) -> None:
+        """A dictionary, or the attributes of an object (some of which a library names as well)."""
+        keys, values = entries_of(item)
+        loose = [(id(item), key) in self.loose for key in keys]
+        if (id(item), SIZE) not in self.loose:
+            self.guards.append((way, item, kind, (keys, tuple(LOOSE if one else value for one, value in zip(loose, values)))))
+        for key, value, is_loose in zip(keys, values, loose):
+            name = key if kind == ATTRIBUTES else None
+            if is_loose:
                 continue
-            for name, value in list(vars(kind).items()):
-                if is_state(name, value) or methods and is_method(name, value):
-                    self.add_of_class(way, kind, name)
+            place = f"{way}.{key}" if kind == ATTRIBUTES else f"{way}[{key!r}]"
+            if (id(item), SIZE) in self.loose:
+                self.guards.append((place, item, ITEM, (key, value)))
+            self.reach(place, None if name in more else name, value)
 
-    def add_of_class(self, way: str, kind: type, name: str) -> None:
-        value = vars(kind)[name]
-        self.checks.append((f"{way}.{name}", kind, name, value))
-        self.todo.append((f"{way}.{name}", called_of(value)))
+    def look_at_object(self, way: str, item: Any) -> None:
+        cls = type(item)
+        attributes, slots = attributes_in(item), slots_of(cls)
+        if hides_state(cls):
+            if isinstance(item, NUMPY_GENERATORS):
+                self.generators.append(item)
+            elif not isinstance(item, STATELESS) and not (cls.__name__ == "cython_function_or_method" and is_library(item)):
+                self.opaque.append((way, item))
+        if attributes is not None:
+            self.look_at_dictionary(way, attributes, ATTRIBUTES, names_of_libraries(cls))
+        for name in slots:
+            value = getattr(item, name, MISSING)
+            self.guard(f"{way}.{name}", item, SLOT, name, value)
+        if not is_library(cls):
+            if attributes is not None or slots:
+                self.guards.append((way, item, TYPE, cls))
+            self.look_at_class(way, cls, parts=True)
+        for shared in getattr(cls, "_captured_", ()):  # state that all objects of a class read
+            self.look(f"{way}._captured_", shared)
+
+    def look_at_class(self, way: str, cls: type, parts: bool = False) -> None:
+        """The values, functions and descriptors of a class and of its bases."""
+        for kind in cls.__mro__:
+            if is_library(kind) or (id(kind), CLASS_SEEN) in self.named:
+                continue
+            self.named.add((id(kind), CLASS_SEEN))
+            guard = guard_of_class(f"{way}.__class__" if parts else way, kind)
+            for name in [name for name in guard[3][1] if (id(kind), name) in self.loose]:
+                guard[3][1][name] = LOOSE
+            self.guards.append(guard)
+            for name, value in guard[3][1].items():
+                if value is not LOOSE:
+                    special = name.startswith("__") or hasattr(type(value), "__get__") and not isinstance(value, types.FunctionType)
+                    self.reach(f"{guard[0]}.{name}", None if special else name, value)
+            if not is_library(type(kind)):
+                self.look_at_class(f"{way}.__class__", type(kind))
 
     def look_at_function(self, way: str, function: types.FunctionType) -> None:
-        if is_library(function):
+        code, own = function.__code__, not is_library(function)
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+            value = EMPTY if is_empty(cell) else cell.cell_contents
+            self.guard(name, cell, CELL, name, value)
+            if own and value is not EMPTY:
+                self.look_at_named(name, value, code)
+        for part in (function.__defaults__, function.__kwdefaults__):
+            self.look(f"a default of {function.__name__}", part)
+        if not own:
             return
-        self.checks.append((way, function, "__code__", function.__code__))
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            if not is_empty(cell):
-                self.add(name, cell, None, cell.cell_contents)
-                self.look_at_named(name, cell.cell_contents, function.__code__)
-        self.look(way, function.__defaults__ or ())
-        self.look(way, function.__kwdefaults__ or {})
+        self.guards.append(guard_of_function(way or function.__name__, function))
+        self.look_at_dictionary(function.__name__, function.__dict__, ATTRIBUTES)
+        self.codes.update(codes_of(code))
         spaces = function.__globals__
-        for name in dict.fromkeys(looked_up(function.__code__, "LOAD_GLOBAL", "LOAD_NAME")):
-            if name in spaces:
-                value = spaces[name]
-                self.add(name, spaces, name, value)
-                self.look_at_named(name, value, function.__code__)
-        for name in dict.fromkeys(looked_up(function.__code__, "IMPORT_NAME")):
-            self.look_at_named(name, sys.modules.get(name), function.__code__)
-        for constant in constants_of(function.__code__):
+        for name in dict.fromkeys(looked_up(code, "LOAD_GLOBAL", "LOAD_NAME")):
+            value = spaces.get(name, MISSING)
+            self.guard(name, spaces, ITEM, name, value)
+            if value is not MISSING:
+                self.look_at_named(name, value, code)
+        for name in dict.fromkeys(looked_up(code, "IMPORT_NAME")):
+            if name in sys.modules:
+                self.guard(f"sys.modules[{name!r}]", sys.modules, ITEM, name, sys.modules[name])
+                self.look_at_named(name, sys.modules[name], code)
+        for constant in constants_of(code):
             self.look(way, constant)
 
-    def look_at_named(self, way: str, item: Any, code: types.CodeType) -> None:
-        """What a module or a class holds under the names that the code looks up."""
-        if not isinstance(item, (types.ModuleType, type)) or is_library(item):
+    def look_at_named(self, way: str, module: Any, code: types.CodeType, chains: set[tuple] | None = None) -> None:
+        """The attributes of a module that the code reads; all that it names, where the module itself goes somewhere.
+
+        Chains are the attributes that are read behind the module's name, as `("sub", "rate")` of `module.sub.rate`.
+        """
+        if not isinstance(module, types.ModuleType):
             return
-        for name in dict.fromkeys(names_of(code)):
-            if isinstance(item, types.ModuleType):
-                if name in vars(item):
-                    self.add(f"{way}.{name}", vars(item), name, vars(item)[name])
+        chains = chains_of(code, way) if chains is None else chains
+        if (id(module), id(code), frozenset(chains)) in self.named:
+            return
+        self.named.add((id(module), id(code), frozenset(chains)))
+        space, names = vars(module), {chain[0] for chain in chains if chain}
+        if () in chains:
+            names |= set(names_of(code))
+            if not is_library(module) and not names.isdisjoint(COMPUTED):
+                names = {name for name in space if not name.startswith("__")}
+        for name in names:
+            if name not in space:
                 continue
-            for kind in item.__mro__:
-                if not is_library(kind) and name in vars(kind) and is_method(name, vars(kind)[name]):
-                    self.add_of_class(way, kind, name)
+            value = space[name]
+            if is_library(module):
+                if not isinstance(value, types.ModuleType):
+                    self.guards.append((f"{way}.{name}", space, ITEM, (name, value)))
+                continue
+            self.guard(f"{way}.{name}", space, ITEM, name, value)
+            further = {chain[1:] for chain in chains if chain and chain[0] == name} | ({()} if () in chains else set())
+            self.look_at_named(f"{way}.{name}", value, code, further)
+
+
+CLASS_SEEN = object()
+COMPUTED = {"getattr", "vars", "__dict__", "attrgetter"}  # names by which code reaches attributes that it does not name
+
+
+def attributes_in(item: Any) -> dict | None:
+    """The dictionary of an object, found without running code of its class."""
+    try:
+        found = object.__getattribute__(item, "__dict__")
+    except (AttributeError, TypeError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def hides_state(cls: type) -> bool:
+    """Whether objects of a class contain something that is neither an attribute nor an element."""
+    return any(not (kind in WALKED or is_made_by_python(kind) or is_trusted(kind) or issubclass(kind, (BaseException, TensorBase)))
+               for kind in cls.__mro__)  # fmt: skip
+
+
+def is_trusted(cls: type) -> bool:
+    """Whether a class of C is the library's own, or one of NumPy's and SciPy's that keeps nothing from call to call."""
+    return cls.__module__.partition(".")[0] in ("gradspec", "scipy") or cls.__module__ == "numpy" and not issubclass(
+        cls, (np.flatiter, np.nditer, np.void))  # fmt: skip
 
 
 def slots_of(cls: type) -> list[str]:
@@ -225,27 +383,17 @@ def slots_of(cls: type) -> list[str]:
         names = () if is_library(kind) else vars(kind).get("__slots__", ())
         private = f"_{kind.__name__.lstrip('_')}"
         for name in (names,) if isinstance(names, str) else names:
-            found.append(f"{private}{name}" if name.startswith("__") and not name.endswith("__") else name)
+            if name not in ("__dict__", "__weakref__"):
+                found.append(f"{private}{name}" if name.startswith("__") and not name.endswith("__") else name)
     return found
 
 
-def called_of(value: Any) -> Any:
-    """The function that is called where a class has a property, a classmethod or a staticmethod; any other value itself."""
-    return value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-
-
-def is_state(name: str, value: Any) -> bool:
-    """Whether a class holds a value, and not a function, a property or another descriptor."""
-    return not name.startswith("__") and not hasattr(type(value), "__get__")
-
-
-def is_method(name: str, value: Any) -> bool:
-    return isinstance(called_of(value), types.FunctionType) and (not name.startswith("__") or name == "__call__")
-
-
-def way_of(check: tuple[str, Any, Any, Any]) -> str | None:
-    """The way to what is another thing now; None where it is what it was."""
-    return None if Watch([check], []).changed() is None else check[0]
+@functools.lru_cache(maxsize=1024)
+def names_of_libraries(cls: type) -> frozenset:
+    """The names that the functions of a class's library bases contain: such attributes are read though the user's code does not."""
+    return frozenset(name for kind in cls.__mro__ if is_library(kind) and kind is not object for value in vars(kind).values()
+                     for part in (value, getattr(value, "__func__", None), getattr(value, "fget", None))
+                     if isinstance(part, types.FunctionType) for name in names_of(part.__code__))  # fmt: skip
 
 
 def is_empty(cell: types.CellType) -> bool:
@@ -256,33 +404,16 @@ def is_empty(cell: types.CellType) -> bool:
 
 
 def is_library(item: Any) -> bool:
-    """Whether a function, a class or a module belongs to a library whose state is none of the user's."""
-    name = item.__name__ if isinstance(item, types.ModuleType) else getattr(item, "__module__", None)
-    return isinstance(name, str) and name.partition(".")[0] in LIBRARIES
+    """Whether a function, a class or a module belongs to a library whose state is not the user's."""
+    if isinstance(item, types.FunctionType):
+        name = item.__globals__.get("__name__")
+    else:
+        name = item.__name__ if isinstance(item, types.ModuleType) else getattr(item, "__module__", None)
+    return is_library_name(name)
 
 
-def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names that a function's code looks up anywhere, that of the functions inside it, too."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from names_of(constant)
-
-
-def looked_up(code: types.CodeType, *operations: str) -> Iterator[str]:
-    """The names among them that these operations look up: as globals, and not as attributes, or as modules."""
-    yield from (one.argval for one in dis.get_instructions(code) if one.opname in operations)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from looked_up(constant, *operations)
-
-
-def constants_of(code: types.CodeType) -> Iterator[Any]:
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from constants_of(constant)
-        else:
-            yield constant
+def is_library_name(name: Any) -> bool:
+    return isinstance(name, str) and (name.partition(".")[0] in LIBRARIES or name.startswith("namedtuple_"))
 
 
 def array_held(item: Any) -> np.ndarray:

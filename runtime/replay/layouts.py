@@ -1,9 +1,11 @@
 """Layouts: how the elements of values lie in memory, as far as an inner loop has to know.
 
-Owns what is one loop over plain memory, and what is a loop over rows.
+Owns what is one loop over plain memory, what is a loop over rows, and how an array is laid out as a value was.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from ..tracing.values import Value
 
@@ -51,3 +53,13 @@ def step_of(value: Value, out: Value) -> int | None:
     if value.layout.c_contiguous and out.layout.c_contiguous:
         return value.dtype.itemsize
     return None
+
+
+def laid_out(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """The numbers of an array at other strides, in memory of their own."""
+    ends = [(size - 1) * stride for size, stride in zip(array.shape, strides)]
+    first = -sum(min(end, 0) for end in ends)
+    memory = np.zeros(first + sum(max(end, 0) for end in ends) + array.itemsize, np.uint8)
+    found = np.ndarray(array.shape, array.dtype, memory, first, strides)
+    found[...] = array
+    return found

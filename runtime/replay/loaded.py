@@ -15,11 +15,14 @@ from ..autograd.nest import flatten
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
+from ..tracing.values import Value
+from .checked import ends
 from .holdings import Unfit, array_held
+from .layouts import laid_out
 from .playing import Missed
 from .programs import Program
 from .proven import prove, start_of
-from .saving import Reader, Writer, laid_out, together
+from .saving import Reader, Writer, together
 
 
 class LoadedProgram:
@@ -61,7 +64,7 @@ class LoadedProgram:
                 continue
             arrays = [array_held(item) for item in given]
             for recording in kind["programs"]:
-                wrong = recording.unfit(arrays)
+                wrong = recording.unfit(given, arrays)
                 if wrong:
                     continue
                 try:
@@ -91,11 +94,19 @@ class Recording:
     def __init__(self, reader: Reader, found: dict[str, Any], where: str, needs: list[bool]) -> None:
         self.refusal, self.where = reader.refusal, where
         self.taken = reader.recording(found, needs, where)
-        self.written = {line.target.memory for line in self.taken.lines if line.target is not None}
+        targets = [line.target for line in self.taken.lines if line.target is not None]
+        self.written = {target.memory for target in targets}
+        counted = {number for number, _ in self.taken.versions}
+        for number, value in enumerate(self.taken.inputs):  # an array that the function held is a tensor now, which counts writes
+            if number not in counted and any(overlap(value, target) for target in targets):
+                self.taken.versions.append((number, 1))
         self.program: Program | None = None
 
-    def unfit(self, arrays: list[np.ndarray]) -> str:
+    def unfit(self, given: list[Any], arrays: list[np.ndarray]) -> str:
         """How the arrays of a call lie otherwise than those that were recorded; empty if they do not."""
+        for number, _ in self.taken.gradients:
+            if not isinstance(given[number], TensorBase):
+                return f"array {number} is left a .grad, and this one is no tensor"
         first: dict[Any, tuple[np.ndarray, Any]] = {}
         for number, (array, value) in enumerate(zip(arrays, self.taken.inputs)):
             other, there = first.setdefault(value.memory, (array, value))
@@ -149,6 +160,14 @@ def held_of(reader: Reader) -> list[Any]:
         for n, array in zip(numbers, pieces):
             held[n] = asarray(array)
     return held
+
+
+def overlap(a: Value, b: Value) -> bool:
+    """Whether some bytes may be of both values."""
+    if a.memory is not b.memory or not a.layout.count or not b.layout.count:
+        return False
+    (low, high), (first, last) = (ends(value.shape, value.strides, value.dtype.itemsize) for value in (a, b))
+    return a.address + low < b.address + last and b.address + first < a.address + high
 
 
 def described(form: Any) -> Any:

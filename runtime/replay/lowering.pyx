@@ -12,9 +12,10 @@ from ..tracing.values import copied
 from ..tracing.values cimport Value, lies_in, memory_of, values_in
 from .callers import Filler, arrays_in, caller, is_kernel
 from .capture import GUARD, Unfit
+from .effects import CALLBACK, does_something
 from .forwards import forward_from
 from .gathering import gathered, scratched
-from .late import is_steady, last_call
+from .late import is_call, is_steady, last_call
 from .lodging import lodged
 from .loops import loop_from, plain, rows_from
 from .moves import pieces_of
@@ -45,6 +46,7 @@ cdef class Lowered:
     cdef readonly list slots, steps, externals, given, written
     cdef readonly tuple results
     cdef readonly object tape, memory
+    cdef readonly bint restartable  # an error comes before any write to what is given
     cdef object lives       # of the slots, while the steps are arranged
     cdef dict numbers       # identity of a number's array -> its slot
     cdef set escaping, born, touched
@@ -58,11 +60,13 @@ cdef class Lowered:
         self.anchors = {}   # of memory: values that have slots of their own in it
         self.slots, self.steps, self.places, self.numbers = [], [], {}, {}
         self.externals, self.given, self.written = [], [], []  # given: which of the arrays that are given the tape wants
-        self.shadows = {}
+        self.shadows, self.restartable = {}, True
         self.look_around()
         self.bind()
         for line in self.lines:
             self.lower(line)
+        calls_back = next((n for n, line in enumerate(self.lines) if does_something(line)), len(self.lines))
+        self.restartable = self.restartable and not any([is_call(line) for line in self.lines[calls_back:] if line.name != CALLBACK])
         self.write_back()
         self.results = tuple([self.result(value) for value in self.returned])
         self.arrange()
@@ -128,7 +132,8 @@ cdef class Lowered:
         given = {value.memory for value in inputs}
         held_up = self.can_miss_behind_writes(targets & given)
         early = {line.target.memory for line in self.lines[: max(last_call(self.lines, given), 0)] if line.target is not None}
-        early -= {value.memory for value in inputs if value.memory is not value}
+        shared = {value.memory for value in inputs if value.memory is not value}
+        early -= shared
         for value, number in inputs.items():
             if value.memory not in self.touched:
                 continue
@@ -139,6 +144,8 @@ cdef class Lowered:
                 self.written.append(number)
                 if held_up or value in early and value.layout.dense:  # nothing is half written when a call fails
                     self.put_off(value)
+                elif value.memory in shared or value in early:
+                    self.restartable = False
         for value in dict.fromkeys(self.constants):
             if value.data is None:
                 raise Unfit(f"{value.type} was made by nothing that can be heard of")

@@ -13,7 +13,7 @@ from ..tracing.passes import shortened
 from ..tracing.values import Value
 from .effects import waiting
 from .frugal import frugal
-from .late import is_steady, late
+from .late import is_call, is_steady, late
 from .lowering import Lowered
 from .recomputed import recomputed
 from .spelled import cast, spelled
@@ -41,7 +41,7 @@ def lowered(lines: list[Instruction], inputs: list[Value], returned: Iterable[Va
     """
     returned = list(dict.fromkeys(returned))
     given = {value.memory for value in inputs}
-    lines = waiting(late(cast(shortened(unchanged(spelled(lines), returned), returned)), given), is_steady)
+    lines = waiting(late(cast(shortened(unchanged(spelled(lines), returned), returned)), given), is_steady, is_call)
     escaping = {value.memory for value in returned}
     first, *others = (Lowered(order, inputs, returned) for order in frugal(lines, given, escaping))
     best = min(others, key=lambda program: program.memory, default=first)

@@ -20,6 +20,7 @@ from ..kernels.loops.offers import Overwritten
 from ..kernels.program.by_name cimport as_array
 from ..support cimport capi as cnp
 from ..support.capi cimport PyArray_BYTES, ndarray, npy_intp
+from ..tracing.instructions import CALLBACK
 from .blocks cimport complain, run_blocks, run_sum
 from .frames cimport Frame, drop, go_home, is_as_planned, laid_out, new_frame, put, taken
 from .tape cimport (
@@ -135,6 +136,8 @@ cdef int play(Tape tape, Frame frame) except -1:
         raise
     except Exception as error:
         name, line = tape.planned[i].name, tape.planned[i].line
+        if name == CALLBACK:
+            error._of_a_callback = True
         error.add_note(f"in {name}" + ("" if line is None else f", called at {line[0]}:{line[1]}") + ", which was replayed")
         raise
     return 0

@@ -13,21 +13,19 @@ import numpy as np
 
 from ..autograd.nest import rebuild
 from ..core.error_nodes import DelayedError
-from ..core.grad_mode import is_grad_enabled
-from ..core.tensor import TensorBase
-from ..engine.function import Function
 from ..support.generator import as_generator
-from ..tracing.values import Value, mapped, values_in
+from ..tracing.instructions import Instruction
+from ..tracing.values import Value, mapped
 from .again import Again, Inputs
 from .callers import generators_in
 from .calls import Recorded, Result
 from .capture import GUARD, Captured, Unfit
 from .effects import does_something
-from .holdings import array_held
 from .listing import drawing, listing
-from .lowering import Lowered
+from .looks import Look, base_under, without_hooks
 from .passes import lowered
-from .playing import Missed, play_tape
+from .playing import Missed
+from .replayed import Pass, Replayed, Residual
 from .spans import differences
 
 
@@ -36,64 +34,89 @@ class Program(Recorded):
 
     Attributes
     ----------
-    forward, backward : Lowered
-        `backward` is None where no result requires grad.
+    forward : Lowered
+    passes : list of Pass
+        Backward passes from the results that require grad: from all, and where there are several from each of them.
+    outs : list of int
+        These results, by their places among what the tape gives and the roots that follow it.
+    residuals : list of Residual
     """
 
-    def __init__(self, taken: Captured, again: Again | None = None, state: Any = None) -> None:
+    def __init__(self, taken: Captured, again: Again | None = None, state: Any = None, rechecked: bool = False) -> None:
         self.again, self.state, self.taken = again, state, taken
-        self.differentiated, self.targets = taken.differentiated, taken.targets
-        self.backward: Lowered | None = None
-        self.residuals: list[Value] = []
-        self.saved_inputs: list[int] = []
-        returned = values_in(taken.results) + [value for _, value in taken.gradients if value is not None]
-        self.returned_memory = {value.memory for value in values_in(taken.results)}
-        if taken.differentiated:
-            self.check_alone(taken)
-            places = {value: number for number, value in reversed(list(enumerate(taken.inputs)))}
-            found = self.residuals_of(taken)
-            self.saved_inputs = [places[value] for value in found if value in places]
-            self.residuals = [value for value in found if value not in places]
-        self.forward = lowered(taken.lines, taken.inputs, [*returned, *self.residuals])
-        if taken.differentiated:
-            inputs = [*taken.cotangents, *self.residuals, *(taken.inputs[n] for n in self.saved_inputs)]
-            outputs = [value for _, value in taken.targets if value is not None]
-            self.backward = lowered(taken.backward, inputs, outputs)
+        self.calls, self.next_check = 1, 2 if rechecked else 0
+        self.freeing, self.targets = taken.freeing, [number for number, _ in taken.targets[0]] if taken.targets else []
+        values = [row[0] for row in taken.roots]
+        leaves: list[Any] = []
+        mapped(taken.results, leaves.append)
+        plain = [leaf for leaf, is_plain in zip(leaves, taken.returned) if is_plain and type(leaf) is Value]
+        gradients = [value for _, value in taken.gradients if value is not None]
+        read = list(dict.fromkeys(value for lines, targets in zip(taken.passes, taken.targets)
+                                  for value in residuals_of(taken, lines, targets)))  # fmt: skip
+        places = {value: number for number, value in reversed(list(enumerate(taken.inputs)))}
+        self.forward = lowered(taken.lines, taken.inputs, [*values, *plain, *gradients, *(v for v in read if v not in places)])
         self.index = {value: i for i, value in enumerate(self.forward.returned)}
+        self.place_roots(taken)
+        self.outs = [self.places[number] for number in taken.differentiated]
+        self.residuals = self.residuals_kept(taken, read, places, plain)
+        every = list(range(len(self.outs)))
+        asked = [every, *([n] for n in every)]
+        self.passes = [Pass(lines, [taken.cotangents[n] for n in which], read, targets)
+                       for lines, targets, which in zip(taken.passes, taken.targets, asked)]  # fmt: skip
         self.generators = generators_in(taken.lines)
         self.tape, self.wanted, self.written = self.forward.tape, tuple(self.forward.given), tuple(self.forward.written)
+        memory = [(number, taken.inputs[number].memory) for number, _ in taken.versions]
+        self.counted = tuple((number, times, tuple(n for n, other in memory if other is taken.inputs[number].memory and n < number))
+                             for number, times in taken.versions)  # fmt: skip
         self.groups = differences(taken.inputs)
         self.gradients = tuple((n, -1 if value is None else self.index[value]) for n, value in taken.gradients)
         self.answer = self.answer_of(taken)
         taken.outcome = None
-        leaves: list[Any] = []
-        mapped(taken.results, leaves.append)
-        self.outs = [next(n for n, leaf in enumerate(leaves) if leaf is value) for value in taken.differentiated]
         self.changes = "writes to what it is given" if self.written else "leaves a .grad" if self.gradients else (
             "calls back" if any(map(does_something, taken.lines)) else "")
-        self.simple = self.backward is None and not self.generators
+        self.simple = not self.passes and not self.generators
 
     def __str__(self) -> str:
         parts = [listing(self.forward, "program")]
-        if self.backward is not None:
-            parts.append(listing(self.backward, "backward"))
+        parts += [listing(one.lowered, "backward") for one in self.passes[:1]]
         return "\n\n".join(parts)
 
     def dot(self) -> str:
         """The program as DOT text, for graphviz."""
         return drawing(self.forward)
 
-    def check_alone(self, taken: Captured) -> None:
-        """Refuse results that require grad and share memory: writes to one would not be seen by the histories of the others."""
-        memory = [value.memory for value in dict.fromkeys(taken.differentiated)]
-        shared = {value.memory for value in taken.inputs} | {value.memory for value in values_in(taken.results)
-                                                             if value not in taken.differentiated}  # fmt: skip
-        if len(set(memory)) < len(memory) or not shared.isdisjoint(memory):
-            raise Unfit("results that require grad share memory with each other, or with what the call was given")
+    def place_roots(self, taken: Captured) -> None:
+        """Which roots are results of the tape, and which stand behind these, because of how they count writes."""
+        self.places: list[int] = []
+        rows: list[tuple[int, int, int, int]] = []
+        for value, given, other, version in taken.roots:
+            number = self.index[value]
+            if given < 0 and other < 0 and version == 0 and number not in self.places:
+                self.places.append(number)
+                continue
+            self.places.append(len(self.index) + len(rows))
+            rows.append((number, given, -1 if other < 0 else self.places[other], version))
+        self.roots = tuple(rows)
+
+    def residuals_kept(self, taken: Captured, read: list[Value], places: dict[Value, int], plain: list[Value]) -> list[Residual]:
+        """How each value that the backward passes read is kept."""
+        unseen = {value.memory for value in plain}
+        owners = {value.memory: self.index[value] for _, value in taken.gradients if value is not None}
+        for (value, given, *_), place in reversed(list(zip(taken.roots, self.places))):
+            owners.update({value.memory: place} if given < 0 else {})
+        itself = {taken.roots[number][0]: self.places[number] for number in taken.differentiated}
+        owners |= {value.memory: place for value, place in itself.items()}
+        found = []
+        for value in read:
+            given = [number for number, one in enumerate(taken.inputs) if one.memory is value.memory]
+            if value in places:
+                given = [places[value], *(number for number in given if number != places[value])]
+            found.append(Residual(-1 if value in places else itself.get(value, self.index[value]), given,
+                                  owners.get(value.memory, -1), value.memory in unseen))  # fmt: skip
+        return found
 
     def answer_of(self, taken: Captured) -> Any:
         """The nest that the call returns, with the places of the tape's results."""
-        owners = {value.memory: number for number, value in reversed(list(enumerate(taken.inputs)))}
         number = -1
 
         def leaf(item: Any) -> Any:
@@ -101,51 +124,40 @@ class Program(Recorded):
             number += 1
             if type(item) is not Value:
                 return item
-            finish = DelayedError(taken.spent[item], 1) if item in taken.spent else None
-            plain = taken.returned[number]
-            looks = number not in taken.passed and item.memory in owners and not plain and finish is None
-            given = owners[item.memory] if looks else taken.passed.get(number, -1)
-            return Result(self.index[item], plain, finish, given, looks)
+            given, root, way = taken.looks[number]
+            finish = DelayedError(taken.spent[number], 1) if number in taken.spent else None
+            place = self.places[root] if root >= 0 else -1 if given >= 0 else self.index[item]
+            return Result(place, taken.returned[number], finish, given, None if way is None else Look(way))
 
         answer = mapped(taken.results, leaf)
         return answer if taken.form is None else partial(rebuild, taken.form, answer)
-
-    def residuals_of(self, taken: Captured) -> list[Value]:
-        """The values of the call that its backward pass reads, of what was given and of what was made."""
-        given = {value.memory for value in taken.inputs}
-        there = given | {value.memory for line in taken.lines for value in line.made}
-        there |= {line.target.memory for line in taken.lines if line.target is not None}
-        if any(line.target is not None and line.target.memory in there for line in taken.backward):
-            raise Unfit("the backward pass writes to what the call was given or has made")
-        if any(line.name == GUARD for line in taken.backward):
-            raise Unfit("the backward pass looks at values: no branch can be taken after the call is over")
-        read = [value for line in taken.backward for value in line.read]
-        read += [value for _, value in taken.targets if value is not None]
-        cotangents = set(taken.cotangents)
-        return [value for value in dict.fromkeys(read) if value.memory in there and value not in cotangents]
 
     def run_slowly(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
         """Run with random draws, which begin again where they were if the recording is of another call, or as a node."""
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
         states = [generator.state for generator in generators]
         try:
-            if not self.backward:
+            if not self.passes:
                 return self.nested(given, self.played(given, arrays))
             return self.recorded(given, arrays, Inputs(given, self.generators, states))
-        except Missed:
+        except Exception:
             for generator, state in zip(generators, states):
                 generator.state = state
             raise
 
+    def restarts(self, error: Exception) -> bool:
+        """Whether a call that has ended in an error has changed nothing, so that it can run eagerly from its start."""
+        return self.forward.restartable and not getattr(error, "_of_a_callback", False)
+
     def recorded(self, given: list[Any], arrays: list[np.ndarray], inputs: Inputs) -> Any:
         """Run as one node of the graph."""
         found: list[Any] = []
-        outs = Replayed.apply(self, given, arrays, found, inputs, *[given[number] for number, _ in self.targets])
-        for value, out in zip(self.differentiated, outs if isinstance(outs, tuple) else (outs,)):
-            found[self.index[value]] = out
+        outs = Replayed.apply(self, given, arrays, found, inputs, *[given[number] for number in self.targets])
+        for place, out in zip(self.outs, outs):
+            found[place] = out
         return self.nested(given, found)
 
-    def differentiated_again(self, inputs: Inputs, cotangents: tuple) -> list[Any]:
+    def differentiated_again(self, inputs: Inputs, cotangents: tuple, asked: list[int]) -> list[Any]:
         """The derivatives by what was given, with a history: the call is run as it is, and its backward pass recorded."""
         from ..autograd import grad
 
@@ -158,61 +170,24 @@ class Program(Recorded):
         given = inputs.unchanged()
         with inputs.same_draws():
             leaves = self.again(given)
-        outs = [leaves[n] for n in self.outs]
-        targets = [given[number] for number, _ in self.targets]
-        return grad(outs, targets, list(cotangents), create_graph=True, allow_unused=True)
+        outs = []
+        for root in (self.taken.differentiated[n] for n in asked):
+            number, way = next((number, way) for number, (_, other, way) in enumerate(self.taken.looks) if other == root)
+            outs.append(leaves[number] if way is None else base_under(leaves[number]))
+        targets = [given[number] for number in self.targets]
+        with without_hooks(targets):  # they run when the gradients arrive there
+            return grad(outs, targets, [cotangents[n] for n in asked], create_graph=True, allow_unused=True)
 
 
-class Replayed(Function):
-    """A replayed call as a node."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, program: Program, given: list[Any], arrays: list[np.ndarray], found: list[Any], inputs: Inputs, *targets: Any
-    ) -> Any:
-        ctx.inputs = inputs
-        found += program.played(given, arrays)
-        ctx.program = program
-        saved = []
-        for value in program.residuals:
-            tensor = found[program.index[value]]
-            if value.memory in program.returned_memory and value not in program.differentiated:
-                tensor = tensor.copy()  # of memory that the caller can write to unseen
-            saved.append(tensor)
-        for number in program.saved_inputs:
-            saved.append(given[number] if isinstance(given[number], TensorBase) else given[number].copy())
-        tensors = [item for item in saved if isinstance(item, TensorBase)]
-        if len(program.differentiated) == 1:
-            ctx.save_for_backward(*tensors)
-        else:  # of each result a pass of its own may come, which eager code would not forbid
-            ctx.kept = [(tensor.detach(), tensor._version) for tensor in tensors]
-        ctx.arrays = [None if isinstance(item, TensorBase) else item for item in saved]
-        return tuple(found[program.index[value]] for value in program.differentiated)
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
-        program = ctx.program
-        tensors = iter(ctx.saved_tensors if len(program.differentiated) == 1 else unchanged(ctx.kept))
-        if is_grad_enabled():
-            return (None,) * 5 + tuple(program.differentiated_again(ctx.inputs, cotangents))
-        saved = [next(tensors) if array is None else array for array in ctx.arrays]
-        arrays = [array_held(item) for item in (*cotangents, *saved)]
-        tape, given = program.backward.tape, program.backward.given
-        found = play_tape(tape, [in_order(arrays[number], program.backward.inputs[number]) for number in given])
-        index = {value: i for i, value in enumerate(program.backward.returned)}
-        return (None,) * 5 + tuple(None if value is None else found[index[value]] for _, value in program.targets)
-
-
-def unchanged(kept: list[tuple[Any, int]]) -> list[Any]:
-    """Tensors that a node has kept, with their versions, refused where somebody has written to one."""
-    for tensor, version in kept:
-        if tensor._version != version:
-            raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
-                               f"a value of a compiled call of shape {list(tensor.shape)} is at version {tensor._version}; "
-                               f"expected version {version} instead")  # fmt: skip
-    return [tensor for tensor, _ in kept]
-
-
-def in_order(array: np.ndarray, value: Value) -> np.ndarray:
-    """An array in the layout that the tape was made for, which is C's where it is another."""
-    return array if array.strides == value.strides else array.copy(order="C")
+def residuals_of(taken: Captured, lines: list[Instruction], targets: list[tuple[int, Value | None]]) -> list[Value]:
+    """The values of the call that a backward pass from its results reads, of what was given and of what was made."""
+    there = {value.memory for value in taken.inputs} | {value.memory for line in taken.lines for value in line.made}
+    there |= {line.target.memory for line in taken.lines if line.target is not None}
+    if any(line.target is not None and line.target.memory in there for line in lines):
+        raise Unfit("the backward pass writes to what the call was given or has made")
+    if any(line.name == GUARD for line in lines):
+        raise Unfit("the backward pass looks at values: no branch can be taken after the call is over")
+    read = [value for line in lines for value in line.read]
+    read += [value for _, value in targets if value is not None]
+    cotangents = set(taken.cotangents)
+    return [value for value in dict.fromkeys(read) if value.memory in there and value not in cotangents]

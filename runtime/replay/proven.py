@@ -18,8 +18,9 @@ from ..tracing.instructions import GUARD, Instruction
 from ..tracing.values import Value, copied, mapped, values_in
 from .callers import arrays_in
 from .capture import Captured
-from .checked import MADE, ends
+from .checked import MADE, ends, leaves_of
 from .holdings import array_held
+from .looks import Look
 from .playing import Missed
 from .saving import together
 
@@ -65,24 +66,53 @@ class Proof:
             A guard does not hold: the call is another one.
         """
         taken = self.taken
-        lines = [*taken.lines, *taken.backward]
-        kept = {value.memory for value in (*values_in(taken.results), *taken.differentiated)}
-        kept |= {value.memory for _, value in (*taken.gradients, *taken.targets) if value is not None}
+        passes = list(zip(taken.passes, taken.targets, [taken.cotangents, *([one] for one in taken.cotangents)]))
+        returned = [*values_in(taken.results), *(row[0] for row in taken.roots), *(v for _, v in taken.gradients if v is not None)]
+        wanted = [[value for _, value in targets if value is not None] for _, targets, _ in passes]
+        read = [value for lines in taken.passes for line in lines for value in line.read]
+        self.play(taken.lines, [*returned, *read, *(value for values in wanted for value in values)])
+        for value in returned:
+            self.array(value)
+        self.check_looks()
+        for (lines, _, cotangents), values in zip(passes, wanted):
+            before = {memory: list(there) for memory, there in self.found.items()}
+            for value in cotangents:
+                self.found[value.memory] = [(value, np.ones(value.shape, value.dtype))]
+            self.play(lines, values)
+            for value in values:
+                self.array(value)
+            self.found = before
+
+    def play(self, lines: list[Instruction], kept: list[Value]) -> None:
+        """Run some lines, and drop what is needed no more."""
+        stays = {value.memory for value in kept}
         last = {value.memory: number for number, line in enumerate(lines) for value in (*line.read, *line.made)}
         dying: dict[int, list[Value]] = {}
         for memory, number in last.items():
-            if memory not in kept:
+            if memory not in stays:
                 dying.setdefault(number, []).append(memory)
         for number, line in enumerate(lines):
-            if number == len(taken.lines):
-                for value in taken.cotangents:
-                    ones = laid(np.ones(value.shape, value.dtype), value, "a pass")
-                    self.found.setdefault(value.memory, []).append((value, ones))
             self.step(line)
             for memory in dying.get(number, ()):
                 self.found.pop(memory, None)
-        for value in (*values_in(taken.results), *(v for _, v in (*taken.gradients, *taken.targets) if v is not None)):
-            self.array(value)
+
+    def check_looks(self) -> None:
+        """Take the views among the results again: each has to be the one that the recording gave."""
+        taken = self.taken
+        for leaf, (given, root, way) in zip(leaves_of(taken.results), taken.looks):
+            if way is None:
+                continue
+            source = taken.inputs[given] if given >= 0 else taken.roots[root][0]
+            start = self.array(source)
+            try:
+                found = Look(way).taken(asarray(start))
+            except Exception as error:
+                raise Damaged(f"a result cannot be taken as a view again ({type(error).__name__}: {error})") from error
+            array = array_held(found)
+            if type(array) is not np.ndarray or array.dtype != leaf.dtype or array.shape != leaf.shape or array.size and (
+                    start_of(array) - start_of(start) != leaf.address - source.address
+                    or any(a != b for a, b, size in zip(array.strides, leaf.strides, array.shape) if size > 1)):  # fmt: skip
+                raise Damaged(f"a result is {leaf.type}, and taken as a view again another one")
 
     def step(self, line: Instruction) -> None:
         if line.name == GUARD:

@@ -20,10 +20,12 @@ from ..api.archives import Archive, Damaged, json_from, shortened
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, bounds
 from .capture import GUARD, Captured
-from .checked import PLAIN, ROOM, TYPES, check_array, check_document, check_instruction, check_recording
+from .checked import PLAIN, ROOM, TYPES, check_array, check_document, check_instruction
+from .consistent import check_recording
 from .holdings import Unfit
+from .layouts import laid_out
 
-FORMAT = 1  # of the file; a newer one is refused
+FORMAT = 2  # of the file; another one is refused
 LITERALS = {"int": int, "str": str, "float": float.fromhex, "dtype": np.dtype}
 PROGRAM = "program.json"
 UNWRITTEN = {"empty": "zeros", "empty_like": "zeros_like"}
@@ -92,12 +94,9 @@ class Writer:
                         "tuples, lists and dictionaries")  # fmt: skip
         found = {name: self.tree([list(pair) if type(pair) is tuple else pair for pair in part] if type(part) is list else part)
                  for name, part in ((name, getattr(taken, name)) for name in PLAIN)}  # fmt: skip
-        found["passed"], found["spent"] = [list(pair) for pair in taken.passed.items()], [
-            [self.value(value), text] for value, text in taken.spent.items()
-        ]
-        for name in ("lines", "backward"):
-            found[name] = [[line.name, self.guard(line), self.tree(line.outputs), line.line and list(line.line)]
-                           for line in getattr(taken, name)]  # fmt: skip
+        found["passed"], found["spent"] = [list(pair) for pair in taken.passed.items()], list(map(list, taken.spent.items()))
+        found["lines"] = [[[line.name, self.guard(line), self.tree(line.outputs), line.line and list(line.line)]
+                           for line in part] for part in (taken.lines, *taken.passes)]  # fmt: skip
         return found
 
     def guard(self, line: Instruction) -> Any:
@@ -154,8 +153,8 @@ class Reader:
             raise Damaged("it has no program; write one with save() of a compiled function")
         document = json_from(archive.bytes(PROGRAM), PROGRAM)
         version = document.get("format") if isinstance(document, dict) else None
-        if type(version) is int and version > FORMAT:
-            raise Damaged(f"it was written by gradspec {document.get('gradspec')} in format {version}, and this version reads "
+        if type(version) is int and version != FORMAT:
+            raise Damaged(f"it was written by gradspec {str(document.get('gradspec'))[:40]} in format {version}, and this version reads "
                           f"{FORMAT}; use that version")  # fmt: skip
         wanted = [f"{number}.npy" for number in range(len(archive.names) - 1)]
         for name in archive.names:
@@ -211,10 +210,11 @@ class Reader:
         for name in PLAIN:
             setattr(taken, name, self.tree(found[name]))
         taken.passed = {place: number for place, number in found["passed"]}
-        taken.spent = {self.tree({"value": value}): text for value, text in found["spent"]}
-        for name in ("lines", "backward"):
-            lines = [self.instruction(*parts, f"{where}.{name}[{n}]") for n, parts in enumerate(found[name])]
-            setattr(taken, name, lines)
+        taken.spent = {place: text for place, text in found["spent"]}
+        if len(taken.passed) < len(found["passed"]) or len(taken.spent) < len(found["spent"]):
+            raise Damaged(f"program.json: {where} names a result twice in passed or spent")
+        taken.lines, *taken.passes = [[self.instruction(*parts, f"{where}.lines[{place}][{n}]") for n, parts in enumerate(part)]
+                                      for place, part in enumerate(found["lines"])]  # fmt: skip
         check_recording(taken, needs, where)
         return taken
 
@@ -224,16 +224,6 @@ class Reader:
         made = self.tree(outputs)
         check_instruction(op, given, made, where)
         return Instruction(UNWRITTEN.get(op, op), given, made, line and tuple(line))
-
-
-def laid_out(array: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
-    """The numbers of an array at other strides, in memory of their own."""
-    ends = [(size - 1) * stride for size, stride in zip(array.shape, strides)]
-    first = -sum(min(end, 0) for end in ends)
-    memory = np.zeros(first + sum(max(end, 0) for end in ends) + array.itemsize, np.uint8)
-    found = np.ndarray(array.shape, array.dtype, memory, first, strides)
-    found[...] = array
-    return found
 
 
 def together(arrays: list[np.ndarray], addresses: list[int]) -> list[np.ndarray]:

@@ -1,8 +1,10 @@
 # cython: boundscheck=False, wraparound=False
-"""Witnesses: what a call does, written down with the origin of each array.
+"""Witnesses: the operators of a call, recorded with the values that Python read.
 
-Owns what a recording needs beside a trace: which values Python looked at, and which numbers come from nowhere that is known.
+Owns guards on values that leave for Python, and refusals of what a replay would not do.
 """
+
+from sys import setprofile
 
 import numpy as np
 
@@ -11,20 +13,19 @@ from ..core.grad_mode import enable_grad
 from ..core.operand import tensor
 from ..support.capi cimport ndarray
 from ..support.generator import as_generator
-from ..tracing.arrays import held, key_of
-from ..tracing.arrays cimport mapped
+from ..tracing.arrays import held
 from ..tracing.entries import entry_of
 from ..tracing.instructions import CALLBACK, GUARD
 from ..tracing.listening cimport Call, Recorder
 from ..tracing.listening import arrays_in, place
 from ..tracing.values import held_generator
-from ..tracing.values cimport Memory, Value
-from .effects import Watched, leaves_of
+from ..tracing.values cimport Memory, Value, values_in
+from .effects import Watched
+from .executed import Draws
 from .holdings import Unfit
 
 
 cdef dict plain = {}  # name of an operator -> the places of the arguments that are no arrays
-cdef dict counted = {}  # name of an operator -> for each argument whether numbers in it are looked at
 
 
 cdef class Witness(Recorder):
@@ -35,24 +36,32 @@ cdef class Witness(Recorder):
     there : set of int
         The identities of what there was before the call: a generator that is none of it draws the same numbers at each call.
     placed : set of Value
-        Memory of what was given, in which the numbers of indices say where a view begins.
-    doubtful : list of (object, tuple)
-        Numbers and arrays that come from nowhere that is known, with the user's line: another call may have others.
+        Memory of what was given or is held, in which the numbers of indices say where a view begins.
+    draws : Draws
+        The generators of random numbers, which only operators may move on.
     """
 
-    cdef public set numbers, there, made_here, texts, placed
-    cdef public list doubtful
+    cdef public set there, placed
+    cdef public object draws, errors, caught
     cdef public dict loose          # what callbacks have changed
     cdef public object default      # the default generator when the call began
-    cdef object holdings, weak, watched, first
-    cdef dict asked     # floats -> whether they are known
+    cdef object holdings, weak, watched, first, executed
 
-    def __init__(self, Memory memory, set numbers, set there, holdings, weak):
+    def __init__(self, Memory memory, set there, holdings, weak, executed):
         Recorder.__init__(self, memory)
-        self.numbers, self.there, self.holdings, self.weak = numbers, there, holdings, weak
-        self.made_here, self.placed, self.doubtful, self.asked, self.loose = set(), set(), [], {}, {}
-        self.texts = {text for text in holdings.numbers if isinstance(text, str)}
+        self.there, self.holdings, self.weak, self.executed = there, holdings, weak, executed
+        self.placed, self.loose = set(), {}
         self.first, self.default = first_number(), as_generator(None, "compile", "generator")
+        self.draws, self.errors = Draws([*holdings.generators, self.default]), np.geterr()
+
+    def start(self):
+        """Listen to operators, and to Python's calls of functions."""
+        Recorder.start(self)
+        setprofile(self.executed.told)
+
+    def stop(self):
+        setprofile(None)
+        Recorder.stop(self)
 
     cpdef begin(self, Event event):
         if event.kind == "operator" and self.weak.found:
@@ -68,15 +77,15 @@ cdef class Witness(Recorder):
         cdef bint outermost = self.is_outermost()
         if event.kind == "operator":
             self.numbers_of_tensors(event)
+            if outermost and np.geterr() != self.errors:
+                raise Unfit(f"np.errstate is in force at {place(event.line)}, and would not be at a replay; put it around the call")
         Recorder.opened(self, event)
-        if event.kind == "operator":
-            if outermost:
-                self.doubt(event)
-        elif event.kind == "node":
+        if event.kind == "node":
             if event.sequence_nr < self.first and event.name != "AccumulateGrad":
                 raise Unfit(f"a backward pass goes on into {event.name}, which was recorded before the call")
         elif event.kind == "callback":
             self.watched = Watched(event.inputs[0], set(self.holdings.seen), self.holdings.loose)
+            self.executed.muted += 1
         elif event.kind == "hook":
             raise Unfit(f"a hook ran at {place(event.line)}")
         elif event.kind == "function":
@@ -85,14 +94,14 @@ cdef class Witness(Recorder):
     cpdef closed(self, Event event):
         cdef Call call = self.open
         Recorder.closed(self, event)
+        if event.kind == "operator" and self.is_outermost():
+            self.draws.end()
         if event.kind == "operator" and event.error is None and type(call.outputs) is Value and call.event is None:
             self.settle(call, event)
 
     cdef int settle(self, Call call, Event event) except -1:
-        """Where a view of what was given begins may hang on the numbers of indices: those are looked at."""
+        """Where a view begins may hang on the numbers of indices: those are looked at."""
         cdef Value look = call.outputs, value
-        if (look if look.shared is None else look.shared).kind != "input":
-            return 0
         entry = entry_of(call.name)
         if entry is None or entry.view is None:
             return 0
@@ -105,8 +114,15 @@ cdef class Witness(Recorder):
                     value = self.met.known(array)
                     if value is not None and value.kind != "constant":
                         self.root.add(Call("made", GUARD, (value, array.tobytes()), self.line_at(event)))
-                        self.placed.add(look.memory)
+                        if (look if look.shared is None else look.shared).kind != "result":
+                            self.placed.add(look.memory)
         return 0
+
+    cdef int failed(self, Call call, Event event) except -1:
+        """The function has caught the error: this call is not like one in which the operator does not fail."""
+        if not is_of_shapes(call, event):
+            self.caught = f"an error of {call.name} at {place(event.line)} is caught"
+        return Recorder.failed(self, call, event)
 
     cdef bint is_outermost(self):
         """Whether what comes is written in the function itself, or in what it names."""
@@ -119,15 +135,12 @@ cdef class Witness(Recorder):
 
     def called_back(self, Event event, Call call):
         """A callback is over: one step, whatever it has done."""
+        self.executed.muted -= 1
         if event.error is not None:
             return
         self.loose.update(self.watched.changes())
         for way in self.watched.strangers(self.met, {id(item) for _, item in self.holdings.tensors}):
             raise Unfit(f"the callback at {place(event.line)} holds {way}, an array of this call: give it as an argument")
-        for item in (*leaves_of(event.inputs[1:]), *self.watched.numbers):
-            if type(item) in (int, float, complex) and repr(abs(item)) not in self.numbers or (
-                    type(item) is str and item not in self.texts):
-                self.doubtful.append((item, event.line))
         step = self.step("made", CALLBACK, call.arguments, event)
         step.outputs = self.results(event.outputs, step) if event.inputs[0].wanted else None
 
@@ -149,43 +162,6 @@ cdef class Witness(Recorder):
                 if value is not None and value.kind != "constant" and not self.is_inside():
                     self.step("made", GUARD, (value, array.tobytes()), event)
         return 0
-
-    cdef int doubt(self, Event event) except -1:
-        """Look for numbers among the arguments that neither the code nor what it holds has."""
-        cdef tuple kinds = counted.get(event.name)
-        cdef int i
-        if kinds is None:
-            entry = entry_of(event.name)
-            kinds = counted[event.name] = tuple([
-                kind.startswith(("Array", "Index", "float", "Scalar")) for _, kind, _, _ in (entry.arguments if entry else ())
-            ])
-        for i in range(min(len(kinds), len(event.inputs))):
-            if <object> kinds[i]:
-                item = event.inputs[i]
-                if type(item) in (tuple, list, dict, slice):
-                    self.look_inside(item, event)
-                else:
-                    self.look_at(item, event)
-        return 0
-
-    def look_inside(self, nest, Event event):
-        mapped(nest, lambda item: self.look_at(item, event))
-
-    cdef int look_at(self, object item, Event event) except -1:
-        if type(item) in (int, float, complex):
-            self.look(item, event)
-        elif isinstance(item, np.number):
-            self.look(item.item(), event)
-        return 0
-
-    cdef object look(self, object number, Event event):
-        known = self.asked.get(number) if type(number) is float else None
-        if known is None:
-            known = repr(abs(number)) in self.numbers
-            if type(number) is float:
-                self.asked[number] = known
-        if not known:
-            self.doubtful.append((number, event.line))
 
     cpdef bint is_inside(self):
         cdef Call call = self.open
@@ -219,29 +195,18 @@ cdef class Witness(Recorder):
             return  # numbers that were made here
         self.step("made", GUARD, (self.value(array, event), array.tobytes()), event)
 
-    cpdef made(self, Event event):
-        Recorder.made(self, event)
-        array = held(event.outputs)
-        if self.met.known(array) is None:
-            self.made_here.add(key_of(array))
-            if not self.is_inside() and np.asarray(array).dtype.kind in "fc":
-                self.doubt_array(array, event)
+    cpdef noted(self, Event event):
+        if event.kind == "draw":
+            self.draws.begin(held_generator(event.outputs))
+        Recorder.noted(self, event)
 
-    def doubt_array(self, array, event):
-        for number in array.ravel().tolist()[:64]:
-            if repr(abs(number)) not in self.numbers:
-                self.doubtful.append((array.copy(), event.line))
-                return
 
-    cpdef Value value(self, ndarray array, object event):
-        cdef Value value = self.met.known(array)
-        if value is not None:
-            return value
-        known = self.met.block(array) is not None
-        value = Recorder.value(self, array, event)
-        if not known and not self.is_inside() and key_of(array) not in self.made_here and not np.isin(array, (0, 1)).all():
-            self.doubtful.append((array.copy(), event.line))
-        return value
+cdef bint is_of_shapes(Call call, Event event) except -1:
+    """Whether shapes and dtypes alone decide that an operator fails: it reads no indices, and computes sums of products at most."""
+    entry = entry_of(call.name)
+    if entry is None or entry.form not in ("partial", "linear", "multilinear") or isinstance(event.error, ArithmeticError):
+        return False
+    return all([value.dtype.kind in "fc" for value in values_in(call.arguments)])
 
 
 def first_number():

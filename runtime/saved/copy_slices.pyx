@@ -154,8 +154,8 @@ cdef int rebase_history(ThreadState* state, TensorBase target, TensorBase value)
     adopt(base, written)
     target.counter.rebased += 1
     target.counter.histories += 1
-    if target is not base and target.flags & RETAINS_GRAD:
-        check_view(target)  # what it retains is the gradient of what it is by now
+    if target is not base and (target.flags & RETAINS_GRAD or state.flags & REPLAY_VIEWS):
+        check_view(target)  # what it retains is the gradient of what it is by now; the mode of the write holds for it
     return 0
 
 

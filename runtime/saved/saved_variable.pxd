@@ -41,6 +41,7 @@ cdef SavedVariable save_output(TensorBase value)
 cdef object saved_array(Node node, object saved, uint32_t version, str name)
 cdef object saved_tensor(Node node, object saved, uint32_t version, str name)
 cdef object as_variable(Node node, object saved, uint32_t version)
+cdef object freed(Node node, str name)
 
 cdef SavedList save_inputs(ThreadState* state, tuple values)
 cdef object slow_index(ThreadState* state, object index, uint32_t* version)

@@ -21,9 +21,9 @@ from ..kernels.loops.memory cimport give_back
 from ..core.node cimport Node
 from .snapshot cimport Snapshot, present_snapshot
 from ..core.tensor cimport (
-    FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter,
-    is_tensor, wrap,
+    FOREIGN, INFERENCE_TENSOR, REPLACED, REQUIRES_GRAD, SAVED, TANGENT, VIEW, TensorBase, VersionCounter, is_tensor, wrap,
 )
+from .modes cimport unrecorded
 from .view cimport base_of, replayed, steps_of
 
 cnp.import_array()
@@ -66,10 +66,10 @@ cdef class SavedVariable:
     cdef pack(self, pack_hook, unpack_hook):
         cdef TensorBase shown = self.variable
         cdef uint32_t version
-        if shown is None or shown.flags & REQUIRES_GRAD:
+        if shown is None or shown.array is not self.array or shown.flags & TANGENT:
             shown = wrap(self.array)
         version = shown.version()
-        self.packed = pack_hook(shown)
+        self.packed = unrecorded(pack_hook, shown)
         if shown.version() != version:
             raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
                                "pack hook can not be modified by in-place operations")
@@ -172,12 +172,14 @@ cdef SavedList save_inputs(ThreadState* state, tuple values):
 
 
 cdef object slow_index(ThreadState* state, object index, uint32_t* version):
-    """`save_index` of what may be written to: a tensor as an input is, a copy of an array or a list."""
+    """`save_index` of what may be written to: a tensor as an input is, a copy of an array, of a list, or of one number."""
     cdef uint32_t part_version
     cdef SavedList saved
     cdef list parts
     if is_tensor(index):
-        return save_input(state, index, version)
+        if cnp.PyArray_NDIM((<TensorBase> index).array) > 0:
+            return save_input(state, index, version)
+        index = (<TensorBase> index).array  # a number, as it is when nobody listens: what is written later changes none
     if isinstance(index, ndarray):
         return save_input(state, wrap(tell_of_copy(index, (<ndarray> index).copy())), version)
     if type(index) is not list and not (type(index) is tuple and is_mutable(<tuple> index)):

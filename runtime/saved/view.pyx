@@ -256,7 +256,7 @@ cdef int refuse(TensorBase view, str op, str written) except -1:
     prefix = f"{op}: " if op else ""
     output = "A tensor is a view"
     if view.grad_fn_ is not None:
-        output = f"Output {view.output_nr_} of {type(view.grad_fn_).__name__} is a view"
+        output = f"Output {view.output_nr_} of {type(view.grad_fn_).__name__.removesuffix('Backward')} is a view"
     if creation == IN_NO_GRAD or creation == IN_INFERENCE:
         mode, block, otherwise = AMBIGUOUS[creation]
         if view.grad_fn_ is not None:

@@ -104,17 +104,17 @@ def from_scipy(array: Any, *, requires_grad: bool = False) -> SparseTensor:
     ----------
     array : scipy.sparse array or matrix
     requires_grad : bool
-        Whether the stored elements are a leaf that gets a gradient; they are copied then.
+        Whether the stored elements are a leaf that gets a gradient.
 
     Returns
     -------
     SparseTensor
-        In the memory of `array` where its format and dtype allow.
+        Of a copy: what is written to `array` later does not change it.
     """
     if not type(array).__module__.startswith("scipy.sparse"):
         raise TypeError(f"from_scipy: expected a scipy.sparse array, got {type(array).__name__}")
     A = of_scipy(array)
-    return A.clone().requires_grad_() if requires_grad else A
+    return A.requires_grad_() if requires_grad else A
 
 
 def from_dense(x: Tensor | npt.ArrayLike) -> SparseTensor:

@@ -335,7 +335,7 @@ def known(other: Any) -> Any:
 
 
 def of_scipy(array: Any) -> SparseTensor:
-    """The elements that a `scipy.sparse` array or matrix stores, in the memory in which they are if its format allows."""
+    """A copy of the elements that a `scipy.sparse` array or matrix stores: its owner may write to them before a backward pass."""
     if array.ndim != 2:
         raise ValueError(f"gs.sparse has matrices alone, got a sparse array of shape {array.shape}")
     if array.format in ("csr", "csc"):
@@ -346,7 +346,7 @@ def of_scipy(array: Any) -> SparseTensor:
     else:
         found = array.tocoo()
         rows, columns, data = found.row.astype(np.intp), found.col.astype(np.intp), found.data
-    return SparseTensor(asarray(data), rows, columns, array.shape, "csr" if array.format == "csr" else "coo")
+    return SparseTensor(ops.copy(asarray(data)), rows, columns, array.shape, "csr" if array.format == "csr" else "coo")
 
 
 def add(a: SparseTensor, other: Any) -> Any:

@@ -49,7 +49,7 @@ NAMES = {
     "write gs.utils.checkpoint": (
         "checkpoint_policies CheckpointPolicy CheckpointFunction SelectiveCheckpointContext "
         "create_selective_checkpoint_contexts region_activation_memory_budget "
-        "check_backward_validity detach_variable get_device_states set_device_states GraphExecGroup LoggingTensorMode "
+        "check_backward_validity detach_variable get_device_states set_device_states LoggingTensorMode "
         "capture_logs TorchDispatchMode"
     ),
     "write if and else: what Python runs is what is recorded": "platform_dependent",

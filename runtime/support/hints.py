@@ -35,7 +35,6 @@ KEYWORDS: dict[str, str | dict[str, str]] = {
     "dtype": "astype(dtype) of what it gives",
     "sparse_grad": "nothing: gradients are dense",
     "rounding_mode": "div(a, b, rounding_mode=...)",
-    "accumulate": "x[index] += value, or np.add.at(x, index, value) where places repeat",
     "right": "side='right' for True, 'left' for False",
     "out_int32": "astype(int32) of what it gives",
     "out_dtype": "astype(dtype) of the factors",

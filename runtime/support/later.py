@@ -47,13 +47,21 @@ def later(package, places, rest=None, names=()):
     return __getattr__
 
 
-def answer(package):
+def answer(package, computed=None):
     """Let a namespace whose names are all there say of others what to write.
 
     A call, and no `__getattr__` that type checkers see: they would take every name for one that is there.
+
+    Parameters
+    ----------
+    package : str
+    computed : dict of str to callable, optional
+        Names whose value changes, and what gives it.
     """
 
     def __getattr__(name):
+        if computed and name in computed:
+            return computed[name]()
         raise missing(package, name)
 
     vars(sys.modules[package])["__getattr__"] = __getattr__

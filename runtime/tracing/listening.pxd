@@ -40,4 +40,5 @@ cdef class Recorder(Listener):
     cdef int failed(self, Call call, Event event) except -1
     cdef object looked_at(self, ndarray array, Value whole, ndarray known, object event)
 
+cdef bint is_computed(Call call) except -1
 cpdef list calls_around(Call call)

@@ -315,10 +315,26 @@ cdef class Recorder(Listener):
             value.definer = call
         elif value.hosts and call in value.hosts:  # a tangent of the operator has read its result before it ended
             value.kind, value.definer, value.data, value.hosts = "result", call, None, ()
+        elif value.definer is not call and (is_computed(call) or is_computed(value.definer)):
+            text = f"{place(call.line)}: a view at a computed place is the same as another view here, and has to be where the " \
+                   "program is run"
+            if text not in self.notes:
+                self.notes.append(text)
         return value
 
     def refusal(self, what, line, way_out):
         return CallTypeError(f"trace: {what}, at {place(line)}; {way_out}")
+
+
+cdef bint is_computed(Call call) except -1:
+    """Whether a call makes a view whose place is an index that was computed."""
+    entry = None if call is None else entry_of(call.name)
+    if entry is None or entry.view is None:
+        return False
+    for (_, kind, _, _), item in zip(entry.arguments, call.arguments):
+        if kind.startswith("Index") and any([value.kind != "constant" for value in values_in(item)]):
+            return True
+    return False
 
 
 cpdef list calls_around(Call call):

@@ -155,7 +155,7 @@ def test_names_of_the_runtime_are_asked_again(checkout):
     ("doc: A cube.", "dco: A cube.", "unknown key 'dco'"),
     ("doc: A cube.", "doc: [A cube.", "not YAML"),
     ("- op: cubed(x)", "- op: sin(x)", "'sin' has an entry already"),
-    ("- op: cubed(x) -> y\n", "- op: cubed(x) -> y\n  alias: [twice]\n", "'twice' is another spelling of cubed already"),
+    ("- op: cubed(x) -> y\n", "- op: cubed(x) -> y\n  alias: [twice]\n", "'twice' is a name of cubed already: derivatives.yaml:"),
     ("family: tested", "family: prelude", "there is a family 'prelude' already"),
     ("samples: one\n\n- op: multiply", "samples: three\n\n- op: multiply", "unknown preset 'three'"),
 ])  # fmt: skip

@@ -30,10 +30,10 @@ def first(shape):
 @pytest.mark.parametrize(
     "name, variants, what",
     [
-        ("no_grad", "function", "gradspec.no_grad"),
-        ("engine", "function", "gradspec.engine"),
-        ("item", "method", "a tensor's .item"),
-        ("detach", "inplace", "a tensor's .detach_"),
+        ("no_grad", "function", "op: gradspec.no_grad"),
+        ("engine", "function", "op: gradspec.engine"),
+        ("item", "method", "op: a tensor's .item"),
+        ("detach", "inplace", "variants: a tensor's .detach_"),
     ],
 )
 def test_what_is_written_by_hand_keeps_its_name(small, name, variants, what):
@@ -42,7 +42,7 @@ def test_what_is_written_by_hand_keeps_its_name(small, name, variants, what):
     small.write("runtime/tensor.pyx", "cdef class TensorBase:\n    def item(self):\n        pass\n\n    def detach_(self):\n")
     entry = f"- op: {name}(x) -> y\n  doc: F.\n  variants: {variants}\n  forward: np.sin(x)\n  dy/dx: cos(x)\n  samples: one\n"
     assert small.refusal("analyze", entry) == f"""\
-derivatives.yaml:12:7: error: {name}: op: {what} is something else already
+derivatives.yaml:12:7: error: {name}: {what} is something else already
 - op: {name}(x) -> y
       ^"""
     small.analyze(entry.replace(f"op: {name}", "op: free"))

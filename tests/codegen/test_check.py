@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from codegen.errors import SpecErrors
 from codegen.verify.check import make_sample
 
 KERNELS = """\
@@ -780,3 +783,32 @@ def test_what_an_op_is_made_of_for_batches_is_compared_with_it(small):
     assert small.check(MADE) == []
     assert "made: vmap: is something else than y at f(x(3, 4))" in small.refusal("check", MADE.replace("* 2 + x", "* 2 - x"))
     assert "made: vmap: unknown way 'moved'" in small.refusal("read", MADE.replace("x * 2 + x", "moved"))
+
+
+ORDER = """\
+- op: above(x) -> y
+  doc: Calls what is wrong.
+  composite: between(x) + x
+
+- op: between(x) -> y
+  doc: Calls it too.
+  composite: wronged(x) * 2
+
+- op: wronged(x) -> y
+  doc: Is wrong.
+  shape: x -> x
+  forward: 3 * x
+  linear: [x]
+  vjp:
+    x: 2 * grad
+"""
+
+
+def test_what_is_wrong_with_an_operator_comes_before_its_callers(small):
+    """A rule that is wrong makes its callers wrong, in whatever order the file has them."""
+    entries = ORDER.replace("  composite", "  samples: one\n  composite").split("\n\n")
+    keyed = [re.sub(r"  samples: one\n(  composite.*)", r"\1\n  samples: one", entry) for entry in entries]
+    keyed[-1] = keyed[-1].rstrip("\n") + "\n  samples: one"
+    with pytest.raises(SpecErrors) as refused:
+        small.check("\n\n".join(keyed) + "\n")
+    assert [*dict.fromkeys(error.op for error in refused.value.errors)] == ["wronged", "between", "above"]

@@ -261,7 +261,7 @@ derivatives.yaml:16:7: error: f: op: entries are alphabetical: it belongs above 
   dy/dx: cos(x)
 """,
         """\
-derivatives.yaml:16:7: error: f: op: 'f' has an entry already
+derivatives.yaml:16:7: error: f: op: 'f' has an entry already: derivatives.yaml:12:7
 - op: f(x) -> y
       ^""",
     ),
@@ -279,7 +279,7 @@ derivatives.yaml:16:7: error: f: op: 'f' has an entry already
   dy/dx: cos(x)
 """,
         """\
-derivatives.yaml:19:15: error: g: alias: 'f1' is another spelling of f already
+derivatives.yaml:19:15: error: g: alias: 'f1' is a name of f already: derivatives.yaml:14:11
   alias: [g1, f1]
               ^""",
     ),
@@ -292,7 +292,7 @@ derivatives.yaml:19:15: error: g: alias: 'f1' is another spelling of f already
   dy/dx: cos(x)
 """,
         """\
-derivatives.yaml:54:7: error: sin: op: 'sin' is another spelling of f already
+derivatives.yaml:54:7: error: sin: op: 'sin' is a name of f already: derivatives.yaml:14:11
 - op: sin(x) -> y
       ^""",
     ),
@@ -400,7 +400,7 @@ derivatives.yaml:14:13: error: f: operator: 'add' is not an operator method; did
   dy/dx: cos(x)
 """,
         """\
-derivatives.yaml:19:13: error: g: operator: __neg__ is already f
+derivatives.yaml:19:13: error: g: operator: '__neg__' is a name of f already: derivatives.yaml:14:13
   operator: __neg__
             ^""",
     ),

@@ -9,7 +9,6 @@ import copy
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ class Case:
         of = self.evaluated
         return of.arguments | {name: anew(of.arguments[name]) for name in of.copied}
 
-    @cached_property
+    @property
     def evaluated(self) -> Evaluated:
         key = self.op.name, self.index, self.dtype
         if key not in _EVALUATED:
@@ -91,7 +90,7 @@ class Case:
         """Where the floating-point arrays are: (argument, None), or (argument, position) in a list of arrays."""
         return self.evaluated.places
 
-    @cached_property
+    @property
     def arrays(self) -> list[np.ndarray]:
         """The floating-point arrays, in the order of `places`."""
         arguments = self.arguments()

@@ -11,7 +11,6 @@ from gradspec.generated.op_info import OPS
 
 from . import questions
 from .calls import DOUBLE, array, flat, samples_of
-from .test_replays import Opaque
 
 KINDS = ("int", "float", "Scalar", "bool")
 
@@ -62,7 +61,7 @@ def in_a_vmap(call, numbers, wanted):
 
 
 def in_a_replay(call, numbers, wanted):
-    compiled = gs.compile(Opaque(lambda number: tuple(call(number))))
+    compiled = gs.compile(lambda number: tuple(call(number)), recheck=False)
     for i in (0, 1, 0):
         if not same(compiled(gs.asarray(numbers[i])), wanted[i]):
             return f"a replay has the value of another number at {numbers[i]}"

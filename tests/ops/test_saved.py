@@ -13,30 +13,60 @@ from gradspec.tracing.values import held
 
 from . import questions
 from .calls import DOUBLE, flat, samples_of
-from .test_replays import Opaque, others
+from .test_replays import others
 from .test_traces import backward, plain
 
 SAMPLES = 1  # of each operator; more change layouts, of which replays ask
 
 
-def wrong_of(function, case, path):
+def inside(case):
+    """The call with a backward pass inside; its results have no graph."""
+    function = backward(case)
+
+    def detached(*arrays):
+        found = function(*arrays)
+        return found and ([y.detach() for y in found[0]], found[1])
+
+    return detached
+
+
+def outside(case):
+    """The call, which is given what requires grad."""
+    return plain(case)
+
+
+def slopes(outs, arrays):
+    """The derivatives of some results by what was given, all together."""
+    outs = [out for out in flat(outs) if isinstance(out, gs.Tensor) and out.requires_grad]
+    return list(gs.autograd.grad(outs, arrays, [gs.ones_like(out) for out in outs], allow_unused=True)) if outs else []
+
+
+def wrong_of(make, case, path):
     """What is wrong with a sample that is saved and loaded; None where nothing is, or where it cannot be saved."""
-    arrays = case.leaves(requires_grad=False)
+    function, needs = make(case), make is outside
+    arrays = case.leaves(requires_grad=needs)
+
+    def anew():
+        return [array.requires_grad_(needs) for array in others(arrays)]
+
     try:
-        wanted = function(*others(arrays))
+        wanted = function(*anew())
     except Exception:  # no such call
         return "not saved"
-    compiled = gs.compile(Opaque(lambda *given: flat(function(*given))))
-    compiled(*arrays), compiled(*others(arrays))
+    compiled = gs.compile(lambda *given: flat(function(*given)), recheck=False)
+    compiled(*arrays), compiled(*anew())
     try:
         compiled.save(path)
     except RuntimeError:  # draws of a generator of their own, results that are no arrays
         return "not saved"
     gs.manual_seed(1)
-    found = gs.load_program(path)(*others(arrays))
+    mine, own = anew(), anew()
+    found = gs.load_program(path)(*mine)
     gs.manual_seed(1)
-    wanted = function(*others(arrays))
-    same = [held(b) is None or same_bits(held(a), held(b)) for a, b in zip(flat(found), flat(wanted), strict=True)]
+    wanted = function(*own)
+    if needs:
+        found, wanted = [*flat(found), *slopes(found, mine)], [*flat(wanted), *slopes(wanted, own)]
+    same = [held(a) is held(b) is None or same_bits(held(a), held(b)) for a, b in zip(flat(found), flat(wanted), strict=True)]
     return None if all(same) else "other bits"
 
 
@@ -46,12 +76,12 @@ def test_every_operator_is_proved(tmp_path):
         if questions.chosen and op.name not in questions.chosen:
             continue
         for case in list(samples_of(op, DOUBLE))[:SAMPLES]:
-            for make in (plain, backward) if case.places else (plain,):
+            for make in (plain, inside, outside) if case.places else (plain,):
                 counts["asked"] += 1
                 try:
                     with np.errstate(all="ignore"), warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        outcome = wrong_of(make(case), case, tmp_path / "f.gsp")
+                        outcome = wrong_of(make, case, tmp_path / "f.gsp")
                 except Exception as error:
                     outcome = f"{type(error).__name__}: {error} {getattr(error, '__notes__', '')}"
                 if outcome == "not saved":

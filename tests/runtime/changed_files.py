@@ -92,7 +92,7 @@ def changed_program(rng, document):
     document = copy.deepcopy(document)
     recordings = [one for kind in document["kinds"] for one in kind["programs"]]
     for _ in range(rng.choice((1, 1, 2, 3))):
-        lines = rng.choice(recordings)[rng.choice(("lines", "lines", "backward"))]
+        lines = rng.choice(rng.choice(recordings)["lines"])
         values, how = document["values"], rng.randrange(7)
         one, other = rng.choice(values), rng.choice(values)
         uses = [way for way in nodes(recordings) if way[-1:] == ("value",)]

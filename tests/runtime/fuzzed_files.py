@@ -66,11 +66,39 @@ def programs():
     yield shared, (numbers(4),)
     yield lambda x: x * 2 + gs.random.standard_normal(3) if x.sum() > 0 else x[::-1].T - 1, (x,)
     yield lambda x, i: (gs.exp(x[i:] @ w.detach()), x.sum(axis=0)[..., None], gs.argmax(x), gs.concat([x, x * 2], 1)), (x, 1)
-    yield lambda x: (gs.linalg.svd(x)[1], gs.pad(x, ((1, 1), (0, 2))), x.astype("float32").cumsum(0), gs.as_strided(x, (2, 2), (3, 1))), (x,)
+    yield lambda x: (gs.linalg.svd(x)[1], gs.pad(x, ((1, 1), (0, 2))), x.astype("float32").cumsum(0), gs.as_strided(x * 1, (2, 2), (3, 1))), (x,)
     yield lambda x: gs.func.grad(lambda y: (gs.sin(y) * gs.softmax(y, -1)).sum())(x), (gs.asarray(x),)
     t = gs.tensor(x, requires_grad=True)
     yield lambda x: (gs.sin(x * t) ** 2).sum(), (gs.tensor(x, requires_grad=True),)
+    yield several, (gs.tensor(x, requires_grad=True), gs.asarray(numbers(4)))
     yield lambda x, k: (gs.take(x, k, 1), gs.where(x > 0, x, gs.zeros(3)), gs.empty_like(x).fill_(2.0), gs.sort(x)), (x, np.array([2, 0]))
+
+
+def several(x, buffer):
+    """Several results with a graph, one whose graph is gone, views of results and of what is given, and writes."""
+    a, b = gs.exp(x) * 2, gs.sin(x).sum(axis=1)
+    gone = gs.tanh(x).sum()
+    gs.autograd.grad(gone, x)
+    buffer.add_(1)
+    return a, a[1:].T, b, gone, gs.exp(a.detach()), buffer, buffer[::2], x.T
+
+
+def slopes(found, leaves):
+    """Derivatives by what requires grad: of all results together, and of each."""
+    outs, parts = [], []
+    mapped(found, lambda item: outs.append(item) if isinstance(item, gs.Tensor) and item.requires_grad and not item.is_leaf else None)
+    leaves = [leaf for leaf in leaves if isinstance(leaf, gs.Tensor) and leaf.requires_grad]
+    for asked in [outs, *([out] for out in outs)] if leaves and outs else ():
+        try:
+            grads = gs.autograd.grad(asked, leaves, [gs.ones_like(out) for out in asked], retain_graph=True, allow_unused=True)
+            parts.append(bits(list(grads)))
+        except RuntimeError as error:  # of a graph that is gone the message is the file's own
+            parts.append(type(error).__name__)
+        except Exception as error:
+            if not noted(error):
+                raise
+            parts.append(type(error).__name__)
+    return parts
 
 
 def corpus(folder):
@@ -145,7 +173,9 @@ def answer(reader, path, call, byte):
         gs.manual_seed(1)
         poison(byte)
         try:
-            parts.append(bits(found(*copy.deepcopy(call))))
+            given = copy.deepcopy(call)
+            result = found(*given)
+            parts += [bits(result), *slopes(result, [*given, *found.weights.values()])]
         except RuntimeError as error:
             if "load_program" not in str(error) and not noted(error):
                 raise

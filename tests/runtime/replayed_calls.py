@@ -29,7 +29,7 @@ class Held:
     def __init__(self, seed):
         rng = np.random.default_rng((seed, 2))
         self.w, self.total, self.scale, self.flag = gs.asarray(rng.normal(size=3)), gs.zeros(()), 0.5, True
-        self.parts, self.log = [gs.asarray(rng.normal(size=2)), 3.0], []
+        self.parts, self.notes = [gs.asarray(rng.normal(size=2)), 3.0], []
         self.leaf = gs.tensor(rng.normal(size=3), requires_grad=True)
 
 
@@ -65,7 +65,7 @@ def listed(x, here, rate):
 
 
 def logged(x, here, rate):
-    gs.debug.callback(here.log.append, x)
+    gs.debug.callback(here.notes.append, x)
     return x * 1
 
 
@@ -150,7 +150,7 @@ def run(seed, mode):
         compare(found, wanted, f"call {number}")
         for name in ("w", "total", "leaf"):
             compare(getattr(theirs, name).detach(), getattr(mine, name).detach(), f"{name} after call {number}")
-        compare(list(theirs.log), list(mine.log), f"the log after call {number}")
+        compare(list(theirs.notes), list(mine.notes), f"the log after call {number}")
         outcomes.append((found, [held(y).copy() for y in leaves_of(found)]))
     for number, (found, before) in enumerate(outcomes):
         for y, numbers in zip(leaves_of(found), before):

@@ -138,9 +138,9 @@ def test_grad_setter():
     x = leaf(1.0, 2.0)
     with pytest.raises(TypeError, match="expected to be a Tensor or None"):
         x.grad = 3
-    with pytest.raises(RuntimeError, match="has shape"):
+    with pytest.raises(RuntimeError, match=r"attempting to assign a gradient of size \[3\] to a tensor of size \[2\]"):
         x.grad = gs.ones((3,))
-    with pytest.raises(RuntimeError, match="has dtype"):
+    with pytest.raises(RuntimeError, match="attempting to assign a gradient with dtype float32 to a tensor with grad_dtype float64"):
         x.grad = gs.ones((2,), dtype="float32")
     with pytest.raises(RuntimeError, match="as its own grad"):
         x.grad = x

@@ -108,6 +108,46 @@ def test_a_rule_for_batches_is_given_nests():
     np.testing.assert_array_equal(second, ROWS * 2)
 
 
+@each("dims, given", [(1, (1,)), (-1, (2,)), (0, (0,)), ((2,), (2,))])
+def test_a_rule_for_batches_is_told_where_the_callers_batch_lies(dims, given):
+    seen = []
+    Pair.rule = lambda info, in_dims, x: (seen.append((in_dims, x.shape)) or x * 2, in_dims[0])
+    whole = gs.asarray(np.random.default_rng(0).normal(size=(2, 3, 4)))
+    found = gs.vmap(Pair.apply, in_dims=dims)(whole)
+    assert seen == [(given, (2, 3, 4))]
+    np.testing.assert_array_equal(found, 2 * np.moveaxis(whole.numpy(), given[0], 0))
+    Pair.rule = lambda info, in_dims, x: (seen.append((in_dims, x.shape)) or x * 2, in_dims[0])
+    found = gs.vmap(lambda x: Pair.apply(x + 0), in_dims=dims)(whole)  # what was computed has its batch in front
+    assert seen[1] == ((0,), np.moveaxis(whole.numpy(), given[0], 0).shape)
+    np.testing.assert_array_equal(found, 2 * np.moveaxis(whole.numpy(), given[0], 0))
+
+
+@each("dims", [(0, None), (1, None), (2, 0), (None, 1), (1, 1)])
+def test_a_rule_for_batches_of_several_arguments_and_of_a_vmap_inside_of_another(dims):
+    Pair.rule = lambda info, in_dims, x, y: (
+        sum(v if dim is None else gs.moveaxis(v, dim, 0) for v, dim in zip((x, y), in_dims)), 0)
+    rng = np.random.default_rng(1)
+    args = [rng.normal(size=(4, 4, 4) if dim is not None else (4, 4)) for dim in dims]
+    row = lambda i: [a if dim is None else a.take(i, dim) for a, dim in zip(args, dims)]  # noqa: E731
+    expected = np.stack([sum(row(i)) for i in range(4)])
+    np.testing.assert_allclose(gs.vmap(Pair.apply, in_dims=dims)(*map(gs.asarray, args)), expected)
+    found = gs.vmap(gs.vmap(Pair.apply, in_dims=(0, 1)), in_dims=dims)(*map(gs.asarray, args))
+    rows = [row(i) for i in range(4)]
+    np.testing.assert_allclose(found, np.stack([[x[j] + y[:, j] for j in range(4)] for x, y in rows]))
+
+
+@each("function, shape", [
+    (lambda x: gs.scipy.ndimage.spline_filter1d(x, 3), (5, 6, 4)), (lambda x: gs.scipy.linalg.expm(x), (3, 3, 3)),
+    (lambda x: gs.scipy.fft.dct(x, 2), (5, 6, 4)), (lambda x: gs.scipy.signal.lfilter([1.0, 0.5], [1.0, -0.3], x), (5, 6, 4)),
+    (lambda x: gs.scipy.signal.lfilter([1.0], 1.0 + 0.1 * x[0], x[1]), (5, 5, 5)),
+])  # fmt: skip
+@each("dim", [0, 1, 2, -1])
+def test_the_librarys_own_rules_for_batches_take_them_along_any_axis(function, shape, dim):
+    x = np.random.default_rng(2).normal(size=shape)
+    found = gs.vmap(function, in_dims=dim)(gs.asarray(x))
+    np.testing.assert_allclose(found, np.stack([function(gs.asarray(row)).numpy() for row in np.moveaxis(x, dim, 0)]), rtol=1e-10, atol=1e-12)
+
+
 def test_a_rule_for_batches_may_give_what_all_rows_share():
     Pair.rule = lambda info, in_dims, x: (gs.zeros(3), None)
     np.testing.assert_array_equal(gs.vmap(Pair.apply)(ROWS), gs.zeros((2, 3)))

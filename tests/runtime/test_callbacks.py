@@ -128,7 +128,7 @@ def test_numbers_and_texts_that_python_makes_are_not_printed_again(capsys):
     ticks = iter(range(20, 100))
     for text in (lambda n: (f"step {n}",), lambda n: ("step {}", n)):
         compiled = gs.compile(lambda x: (gs.debug.print(*text(next(ticks))), x * 2)[1])
-        with pytest.warns(RuntimeWarning, match="at each call"):
+        with pytest.warns(RuntimeWarning, match="it reads ticks, a range_iterator"):
             for _ in range(8):
                 compiled(np.ones(1))
     lines = capsys.readouterr().out.splitlines()
@@ -154,7 +154,7 @@ def test_results_of_callbacks():
 
 def test_a_pure_callback_is_not_called_for_nothing():
     calls = []
-    compiled = gs.compile(lambda x: (gs.pure_callback(lambda x: (calls.append(1), x)[1], x, x), x * 2)[1])
+    compiled = gs.compile(lambda x: (gs.pure_callback(lambda x: (calls.append(1), x)[1], x, x), x * 2)[1], recheck=False)
     for _ in range(6):
         compiled(np.ones(2))
     assert len(calls) <= 3 and replays(compiled)

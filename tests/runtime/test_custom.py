@@ -275,3 +275,55 @@ def test_an_ordinary_function_refuses_a_row_that_it_was_not_given():
     x = gs.ones((), requires_grad=True)
     with pytest.raises(RuntimeError, match="Scale: its forward reads a row of a vmap"):
         gs.vmap(lambda c: Scale.apply(x, lambda x: x * c))(gs.ones(2))
+
+
+# Rules for tangents inside of a vmap whose rows share an input.
+
+SHARED = {
+    "add": lambda a, b: a + b * b,
+    "product": lambda a, b: gs.sin(a) * b,
+    "second alone": lambda a, b: gs.exp(b) + a * 0,
+    "reduced": lambda a, b: (a * b).sum() * b,
+    "two results": lambda a, b: (a * b, gs.cos(b)),
+}  # fmt: skip
+
+
+def with_tangents(f):
+    """The same function with its own derivative as its rule."""
+    function = gs.custom_jvp(f)
+    function.defjvp(lambda primals, tangents: (f(*primals), gs.func.jvp(f, primals, tangents)[1]))
+    return function
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_rows_that_share_an_input_of_a_rule_for_tangents(name, shape):
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(3, *shape)), random.normal(size=shape)
+    plain, ruled = SHARED[name], with_tangents(SHARED[name])
+
+    def total(nest):
+        return sum(((leaf * leaf).sum() for leaf in (nest if isinstance(nest, tuple) else (nest,))), gs.zeros(()))
+
+    def programs(f):
+        mapped = gs.vmap(f, in_axes=(0, None))
+        closed = lambda a, b: gs.vmap(lambda a: f(a, b))(a)  # noqa: E731
+        nested = lambda a, b: gs.vmap(lambda c: gs.vmap(f, in_axes=(0, None))(a, c), in_axes=None, axis_size=2)(b)  # noqa: E731
+        rows = lambda a, b: gs.vmap(lambda c: gs.vmap(f, in_axes=(None, 0))(c, a * 2))(a + b)  # noqa: E731
+        for call in (mapped, closed, nested, rows):
+            scalar = lambda a, b, call=call: total(call(a, b))  # noqa: E731
+            for argnum in (0, 1):
+                yield gs.grad(scalar, argnum)
+                yield gs.jacrev(scalar, argnum)
+                yield gs.jacfwd(scalar, argnum)
+                yield gs.hessian(scalar, argnum)
+                yield gs.func.jacrev(lambda a, b, call=call: leaves(call(a, b))[0], argnum)
+            yield lambda a, b, scalar=scalar: gs.func.hvp(lambda b: scalar(a, b), b, b * 2)
+            yield lambda a, b, scalar=scalar: gs.vmap(gs.grad(scalar, 1), in_axes=(0, None))(gs.stack([a, a * 2]), b)
+            yield gs.vmap(gs.grad(lambda a, b: total(f(a, b)), 1), in_axes=(0, None)) if call is mapped else gs.grad(scalar)
+
+    def leaves(nest):
+        return nest if isinstance(nest, tuple) else (nest,)
+
+    for number, (found, wanted) in enumerate(zip(programs(ruled), programs(plain))):
+        np.testing.assert_allclose(found(a, b), wanted(a, b), rtol=1e-12, atol=1e-12, err_msg=str(number))

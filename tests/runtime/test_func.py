@@ -429,11 +429,15 @@ def test_no_grad_around_a_product_holds(make):
     with gs.no_grad():
         assert not product(np.ones(2)).requires_grad and not product(v).requires_grad
         inside = make(x)
-    assert product(np.ones(2)).requires_grad and product(v).requires_grad
-    assert not inside(np.ones(2)).requires_grad
-    value = product(np.ones(2))
-    value.sum().backward()
-    assert np.allclose(x.grad, -np.sin([1.0, 2.0]))
+        assert not inside(np.ones(2)).requires_grad
+    for one in (product, inside):  # where it was made says nothing about it, as in PyTorch
+        assert one(np.ones(2)).requires_grad and one(v).requires_grad
+        x.grad = None
+        one(np.ones(2)).sum().backward()
+        assert np.allclose(x.grad, -np.sin([1.0, 2.0]))
+    with gs.no_grad():
+        for value in (*func.vjp(lambda x: (x * v, x + v), x, has_aux=True)[::2], *func.linearize(lambda x: (x * v, x + v), x, has_aux=True)[::2]):
+            assert not value.requires_grad
 
 
 def test_jvp_writes_to_the_callers_tensor_as_pytorch_does():
@@ -506,3 +510,15 @@ def test_functions_that_are_not_linear_have_no_transpose():
                 func.linear_transpose(function, np.zeros(3, dtype))
     with pytest.raises(TypeError, match="argument 0"):
         func.linear_transpose(lambda x: 2 * x, np.zeros(3, int))
+
+
+@pytest.mark.parametrize("transform", ["jvp", "hvp"])
+def test_a_list_in_the_place_of_the_tuple_of_arguments_is_refused(transform):
+    """It holds the arguments in JAX; as the only one it would be stacked."""
+    x, call = gs.asarray([1.0, 2.0]), getattr(gs.func, transform)
+    f = (lambda x: gs.sin(x).sum()) if transform == "hvp" else gs.sin
+    with pytest.raises(TypeError, match=rf"{transform}: primals is a list; write a tuple"):
+        call(f, [x], [x])
+    g = lambda nest: (nest[0] * gs.sin(nest[1])).sum()  # noqa: E731
+    found = call(g, ([x, x],), ([x, x],))
+    assert len(found) == (2 if transform == "jvp" else 1)

@@ -255,7 +255,7 @@ def test_a_view_that_a_custom_forward_takes_is_its_own_whether_or_not_it_is_reco
         def backward(ctx, grad):
             return grad
 
-    for value, whose in ((leaf(1.0), "Output 0 of IdOneOutputBackward is a view"), (gs.tensor([1.0]), "A tensor is a view")):
+    for value, whose in ((leaf(1.0), "Output 0 of IdOneOutput is a view"), (gs.tensor([1.0]), "A tensor is a view")):
         view = IdOneOutput.apply(value * 1)
         with pytest.raises(RuntimeError, match=f"{whose} and is being modified inplace. This view was created inside a custom Fun"):
             view += leaf(2.0)

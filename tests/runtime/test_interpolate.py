@@ -105,7 +105,7 @@ def kinds():
     yield line("interp1d outside", lambda o, x, y: o.interp1d(x, y, fill_value="extrapolate"), (X, Y), AT)
     yield line("interp1d filled", lambda o, x, y: o.interp1d(x, y, bounds_error=False, fill_value=(-1.0, 2.0)), (X, Y), AT)
     yield line("interp1d unsorted", lambda o, x, y: o.interp1d(x, y), (X[::-1].copy(), Y), IN)
-    for method in ("linear", "nearest", "slinear", "cubic", "quintic"):
+    for method in ("linear", "nearest", "slinear", "cubic", "quintic", "pchip"):
         yield line(f"RegularGridInterpolator {method}", lambda o, a, b, v, m=method: grid(o, (a, b), v, m),
                    (*GRID, TABLE), CELLS)  # fmt: skip
         yield line(f"RegularGridInterpolator outside {method}", lambda o, a, b, v, m=method: grid(
@@ -257,7 +257,8 @@ def test_what_is_outside_is_nan_or_refused():
     (lambda: ours.interp1d(X, Y)(9.0), ValueError, "outside the interpolation range"),
     (lambda: ours.interp1d(X, Y, "krogh"), NotImplementedError, "kind must be one of"),
     (lambda: ours.RegularGridInterpolator(GRID, TABLE)([[9.0, 0.0]]), ValueError, "out of bounds"),
-    (lambda: ours.RegularGridInterpolator(GRID, TABLE, "pchip"), NotImplementedError, "got 'pchip'"),
+    (lambda: ours.RegularGridInterpolator(GRID, TABLE, "splinef2d"), NotImplementedError, "got 'splinef2d'"),
+    (lambda: ours.RegularGridInterpolator(GRID, TABLE, "pchip")([[1.0, 1.0]], nu=(1, 0)), ValueError, "those of splines"),
     (lambda: ours.RegularGridInterpolator(GRID, TABLE)([1.0, 2.0, 3.0]), ValueError, "2 coordinates"),
     (lambda: ours.griddata(POINTS, np.ones(9), PLACES, "cubic"), NotImplementedError, "got 'cubic'; .*take RBFInterpolator"),
     (lambda: ours.RBFInterpolator(POINTS, np.ones(9), neighbors=3), NotImplementedError, "all points count"),

@@ -318,7 +318,6 @@ def test_a_value_is_let_go_where_the_call_fails():
 
 
 @each(("call", "text"), [
-    (lambda x: x.index_put(([0], [1]), x[0, 0], accumulate=True), r"x\[index\] \+= value, or np.add.at"),
     (lambda x: x.divide(x, rounding_mode="floor"), "write div"), (lambda x: x.split(split_size=1), "PyTorch's takes the length of a part"),
     (lambda x: gs.transpose(x, dim0=0, dim1=1), "write swapaxes"), (lambda x: gs.searchsorted(x[0], x, right=True), "write side='right'"),
     (lambda x: x.scatter(1, [[0], [1]], x, reduce="add"), "write scatter_add"), (lambda x: gs.einsum(equation="i", operands=[x]), "equation as the first"),

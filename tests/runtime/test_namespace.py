@@ -148,3 +148,16 @@ def test_classes_and_functions_say_where_they_are_found():
                 if place is not found and found.__module__ != "builtins":
                     lost.append(f"{module.__name__}.{name}: {found.__module__}.{found.__qualname__}")
     assert not lost
+
+
+def test_hasattr_answers_for_every_public_object():
+    """Whatever an object refuses, `hasattr` and `getattr` with a default never raise."""
+    modules = [gs, *(getattr(gs, name) for name in sorted(MODULES & {*dir(gs)})), *(getattr(gs.scipy, name) for name in gs.scipy._modules)]
+    asked = 0
+    for module in modules:
+        for name in (*shown(module), "no_such_name"):
+            found = getattr(module, name, None)
+            for attribute in ("pdf", "shape", "no_such_name", "__wrapped__", "_private"):
+                hasattr(found, attribute)
+                asked += 1
+    assert asked > 5000

@@ -36,23 +36,29 @@ class TestClaimedDtypes:
 
 
 class TestInts:
-    """`int[2]`: one int stands for two, another count is refused."""
+    """`int[2]`: one int stands for two, also in a tuple, and another count is refused."""
 
-    X = gs.arange(6.0).reshape(2, 3)
+    X = gs.arange(16.0).reshape(1, 1, 4, 4)
 
-    def test_one_int_or_the_right_count(self):
-        np.testing.assert_array_equal(gs.rot90(self.X, 1, [0, 1]).numpy(), np.rot90(self.X.numpy(), 1, [0, 1]))
-        with pytest.raises(ValueError, match="Axes must be different"):
-            gs.rot90(self.X, 1, 1)  # both axes are 1
+    @pytest.mark.parametrize("size", [2, (2,), [2], (2, 2), np.int64(2), np.array([2])])
+    def test_one_int_or_the_right_count(self, size):
+        assert gs.nn.max_pool2d(self.X, size).tolist() == [[[[5.0, 7.0], [13.0, 15.0]]]]
+        assert gs.nn.unfold(self.X, size).shape == (1, 4, 9)
 
-    @pytest.mark.parametrize("axes", [(), (0,), (0, 1, 2)])
-    def test_another_count(self, axes):
-        with pytest.raises(ValueError, match=rf"^rot90: argument 'axes' must be an int or 2 ints, got {len(axes)}"):
+    @pytest.mark.parametrize("size", [(), (2, 2, 2)])
+    def test_another_count(self, size):
+        for function in (gs.nn.max_pool2d, gs.nn.unfold):
+            with pytest.raises(ValueError, match=rf"argument 'kernel_size' must be an int or 2 ints, got {len(size)}"):
+                function(self.X, size)
+
+    @pytest.mark.parametrize("axes", [1, (), (0,), (0, 1, 2)])
+    def test_one_axis_is_no_plane(self, axes):
+        with pytest.raises(ValueError, match=r"^rot90: len\(axes\) must be 2"):
             gs.rot90(self.X, 1, axes)
 
     def test_what_is_no_int(self):
-        with pytest.raises(TypeError, match="^rot90: argument 'axes' must be an int or 2 ints, got 'ab'"):
-            self.X.rot90(1, "ab")
+        with pytest.raises(TypeError, match="^unfold: argument 'kernel_size' must be an int or 2 ints, got 'ab'"):
+            gs.nn.unfold(self.X, "ab")
         with pytest.raises(TypeError, match="^sum: argument 'axis' must be an int or a sequence of ints, got 0.5"):
             self.X.sum(axis=0.5)
 

@@ -135,14 +135,14 @@ def test_a_pass_that_goes_on_outside_of_the_call():
             assert x.grad.tolist() == [factor] * 2
 
 
-def test_numbers_inside_of_a_range_are_doubted():
+def test_what_python_reads_inside_of_a_range_is_seen():
     ticks = iter(range(2, 100))
 
     def function(x):
         with gs.profiler.record_function("part"):
             return x * (next(ticks) * 0.37)
 
-    found = as_it_is(gs.compile(function), np.ones(1), match="another one at each call")
+    found = as_it_is(gs.compile(function), np.ones(1), match="it reads ticks, a range_iterator")
     assert [float(one[0]) for one in found] == [k * 0.37 for k in range(2, 10)]
 
 
@@ -276,14 +276,14 @@ def test_what_cannot_be_run_again_is_refused():
         "has changed since": lambda x: (x * x * held["rate"] * w).sum(),
     }
     for words, function in cases.items():
-        compiled = gs.compile(function)
+        compiled = gs.compile(function, recheck=False)
         for _ in range(3):
             x = gs.tensor(values(), requires_grad=True)
             out = compiled(x)
         held["rate"] += 1
         with pytest.raises(RuntimeError, match=f"running the function again, which cannot be done: .*{words}"):
             gs.autograd.grad(out, x, create_graph=True)
-    compiled = gs.compile(lambda x: (x * x * w).sum())
+    compiled = gs.compile(lambda x: (x * x * w).sum(), recheck=False)
     for _ in range(3):
         out = compiled(x)
     with gs.no_grad():

@@ -134,7 +134,7 @@ def test_a_newer_file_is_refused_by_name(tmp_path):
         document = json.loads(old.read("program.json"))
         assert document["gradspec"] == gs.__version__
         new.writestr("program.json", json.dumps({**document, "format": 99, "gradspec": "7.0"}))
-    with pytest.raises(ValueError, match="was written by gradspec 7.0 in format 99, and this version reads 1"):
+    with pytest.raises(ValueError, match="was written by gradspec 7.0 in format 99, and this version reads 2"):
         gs.load_program(tmp_path / "g.gsp")
     np.savez(tmp_path / "h.npz", np.ones(2))
     with pytest.raises(ValueError, match="has no program"):

@@ -18,7 +18,7 @@ PLACES = RANDOM.uniform(0.05, 2.9, size=(2, 6)) + 0.02
 BEYOND = np.concatenate([PLACES, [[-0.7, 5.3, -3.1], [1.2, -2.3, 7.4]]], axis=1)
 TURN = np.array([[0.9, 0.2], [-0.3, 1.1]])
 MODES = ("reflect", "constant", "nearest", "mirror", "wrap")
-INTERPOLATED = ("constant", "nearest", "mirror", "reflect", "grid-wrap")
+INTERPOLATED = ("constant", "nearest", "mirror", "reflect", "grid-wrap", "grid-constant")
 
 LABELS = np.array([[1, 1, 2, 0, 2], [1, 1, 2, 0, 0], [0, 0, 2, 2, 1], [3, 1, 1, 2, 0]])
 
@@ -139,8 +139,12 @@ def test_what_has_no_derivative_is_refused_by_name():
             getattr(ndimage, name)(gs.ones(3))
     with pytest.raises(RuntimeError, match="order must be from 0 to 5"):
         ndimage.map_coordinates(X, PLACES, order=6)
-    with pytest.raises(NotImplementedError, match="mode must be 'constant'"):
-        ndimage.map_coordinates(X, PLACES, mode="wrap")
+    with pytest.raises(RuntimeError, match="rank must lie within the 3 elements"):
+        ndimage.rank_filter(V, 3, 3)
+    with pytest.raises(RuntimeError, match="order must be from 2 to 5"):
+        ndimage.spline_filter(X, 1)
+    with pytest.raises(ValueError, match="mode must be one of"):
+        ndimage.map_coordinates(X, PLACES, mode="around")
     with pytest.raises(ValueError, match="output must be None"):
         ndimage.correlate1d(X, W, output=X)
     with pytest.raises(ValueError, match="mode must be one of"):

@@ -23,10 +23,6 @@ CALLS = {
     "fft": (gs.scipy.fft, {f"{name} {kind}": (lambda s, x, n=name, k=kind: getattr(s, n)(x, k), A)
                            for name in ("dct", "idst") for kind in (1, 2, 3, 4)}),
 }  # fmt: skip
-EAGER = {
-    "sosfiltfilt",  # how far a signal goes on depends on which numbers of the filter are 0
-    "gaussian_filter several",  # and a window on widths that are elements of an array
-}
 
 
 @pytest.mark.parametrize("module", CALLS)
@@ -49,4 +45,4 @@ def test_every_call(module):
                 found = compiled(*tensors)
             for one, other in zip(found, step(*tensors)):
                 assert one is other or one.detach().numpy().tobytes() == other.detach().numpy().tobytes(), (name, turn)
-        assert (compiled.program is None) == (name in EAGER), name
+        assert compiled.program is not None, name

@@ -239,3 +239,44 @@ def test_mpi_executor(tmp_path):
 
     done = started(tmp_path, [*mpiexec(3), sys.executable, "-m", "mpi4py"], MPI)
     assert done.stdout == "equal\n", done.stderr
+
+
+def test_a_loss_that_does_not_pickle_names_the_way_out():
+    for unsent in (lambda params, shard: loss(params, shard), partial(lambda k, params, shard: loss(params, shard), 1)):
+        with pytest.raises(Exception, match="pickle") as caught, ProcessPoolExecutor(1) as executor:
+            value_and_grad(unsent, executor)(PARAMS, shards(2))
+        assert "function at the top of a module" in "".join(caught.value.__notes__)
+
+
+class Anywhere(Executor):
+    """Puts the arrays of each task at addresses of its own, as an engine that sends memory apart."""
+
+    def __init__(self, offset):
+        self.offset = offset
+
+    def placed(self, array):
+        memory = np.empty(array.nbytes + 128, np.uint8)
+        begin = -memory.ctypes.data % 64 + self.offset
+        found = np.frombuffer(memory.data, array.dtype, array.size, begin).reshape(array.shape)
+        found[...] = array
+        return found
+
+    def submit(self, function, /, loss, parameters, start, shards):
+        future = Future()
+        future.set_result(function(loss, parameters, start, [tuple(self.placed(array) for array in shard) for shard in shards]))
+        return future
+
+
+def long_loss(params, shard):
+    x, y = shard
+    return ((x @ params["w"] - y) ** 2).sum() + gs.linalg.norm(x) * params["w"].sum() + gs.var(y)
+
+
+def test_bits_do_not_tell_where_an_engine_puts_arrays():
+    rng = np.random.default_rng(0)
+    x, y, params = rng.normal(size=(403, 50)), rng.normal(size=(403, 1)), {"w": rng.normal(size=(50, 1))}
+    parts = list(zip(np.array_split(x, 10), np.array_split(y, 10)))
+    found = [value_and_grad(long_loss, Anywhere(offset), workers=workers)(params, parts)
+             for offset in (0, 8, 6, 1, 12, 63) for workers in (1, 2, 5)]  # fmt: skip
+    for value, grads in found:
+        assert value.item() == found[0][0].item() and np.array_equal(grads["w"], found[0][1]["w"])

@@ -31,6 +31,13 @@ def test_stft_is_the_transform_of_each_stretch(n_fft, hop, center, onesided):
     np.testing.assert_allclose(scaled.numpy(), expected / np.sqrt(n_fft), atol=1e-13)
 
 
+@each("onesided", [None, False])
+def test_real_and_imaginary_parts_are_taken_apart(onesided):
+    whole = gs.stft(SIGNAL, 8, onesided=onesided).numpy()
+    apart = gs.stft(SIGNAL, 8, onesided=onesided, return_complex=False).numpy()
+    np.testing.assert_array_equal(apart, np.stack([whole.real, whole.imag], -1))
+
+
 @each("keywords", [{}, {"normalized": True}, {"onesided": False}, {"win_length": 6}, {"hop_length": 3}])
 @each("dtype", [np.float64, np.float32, np.complex128])
 def test_istft_gives_the_signal_back(keywords, dtype):

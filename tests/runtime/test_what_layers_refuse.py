@@ -298,3 +298,15 @@ def test_a_linear_layer_and_a_batch_norm_as_one():
     x = gs.asarray(np.random.default_rng(1).normal(size=(4, 2)))
     weight, bias = utils.fuse_linear_bn_weights(linear.weight, linear.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias)
     np.testing.assert_allclose(nn.linear(x, weight, bias).detach(), norm.eval()(linear(x)).detach(), rtol=1e-12)
+
+
+def test_an_instance_norm_without_factors_takes_any_number_of_channels():
+    x = gs.randn(2, 5, 4)
+    with pytest.warns(UserWarning, match="size at dim=1 is 5, num_features 3, which is not used because affine=False") as said:
+        y = nn.InstanceNorm1d(3)(x)
+    assert said[0].filename == __file__
+    np.testing.assert_array_equal(y, nn.InstanceNorm1d(5)(x))
+    with pytest.warns(UserWarning, match="size at dim=0 is 5"):
+        nn.InstanceNorm1d(3)(x[0])
+    with pytest.warns(UserWarning), pytest.raises(ValueError, match="running_mean"):
+        nn.InstanceNorm1d(3, track_running_stats=True)(x)

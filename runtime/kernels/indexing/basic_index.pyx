@@ -49,9 +49,9 @@ def getitem_backward(x, index, shape):
     return y
 
 
-def index_put(x, index, value):
+def index_put(x, index, value, bint accumulate=False):
     """A copy of `x` to which index_put_ was applied."""
-    return index_put_(np.array(x), index, value)
+    return index_put_(np.array(x), index, value, accumulate)
 
 
 cdef bint span(ndarray array, char** low, char** high) noexcept:
@@ -79,15 +79,15 @@ cdef bint overlap(ndarray a, ndarray b) noexcept:
     return span(a, &a_low, &a_high) and span(b, &b_low, &b_high) and a_low < b_high and b_low < a_high
 
 
-def index_put_(x, index, value):
-    """``x[index] = value``; where an index is repeated the last value stays.
+def index_put_(x, index, value, bint accumulate=False):
+    """``x[index] = value``; where an index is repeated the last value stays, or with `accumulate` each is added.
 
     NumPy may read what it has just written, where the two overlap: along one axis with other strides, or by an advanced index.
     """
     if PyArray_CheckExact(value) and PyArray_CheckExact(x) and overlap(x, value):
         value = value.copy()
-    if not is_basic(index):
-        return indexing.index_put_(x, index, value)
+    if accumulate or not is_basic(index):
+        return indexing.index_put_(x, index, value, accumulate)
     x[index] = value
     return x
 
@@ -97,10 +97,10 @@ def copy_(x, source):
     return index_put_(x, ..., source)
 
 
-def index_put_backward(x, index, shape):
-    """The adjoint of assigning a value of the given shape to ``x[index]``."""
+def index_put_backward(x, index, shape, bint accumulate=False):
+    """The adjoint of assigning a value of the given shape to ``x[index]``, or of adding it there."""
     if is_basic(index):
         found = x[index]
         if PyArray_CheckExact(found) and found.shape == shape:
             return found.copy()
-    return indexing.index_put_backward(x, index, shape)
+    return indexing.index_put_backward(x, index, shape, accumulate)

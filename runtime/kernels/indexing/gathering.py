@@ -52,7 +52,10 @@ def take_along_axis(x, indices, axis):
 
 def axis_index(indices, axis, ndim):
     """The index that takes `indices` along one axis."""
-    return (slice(None),) * operator.index(axis % max(ndim, 1)) + (integers(indices),)
+    axes = max(ndim, 1)
+    if not -axes <= axis < axes:
+        raise IndexError(f"axis {axis} is out of range for an array of dimension {ndim}")
+    return (slice(None),) * operator.index(axis % axes) + (integers(indices),)
 
 
 def integers(indices):

@@ -51,13 +51,13 @@ def getitem_backward(x, index, shape):
     return y
 
 
-def index_put(x, index, value):
+def index_put(x, index, value, accumulate=False):
     """A copy of `x` to which index_put_ was applied."""
-    return index_put_(np.array(x), index, value)
+    return index_put_(np.array(x), index, value, accumulate)
 
 
-def index_put_(x, index, value):
-    """``x[index] = value``; where an index is repeated the last value stays.
+def index_put_(x, index, value, accumulate=False):
+    """``x[index] = value``; where an index is repeated the last value stays, or with `accumulate` each is added.
 
     Parameters
     ----------
@@ -71,12 +71,18 @@ def index_put_(x, index, value):
     -------
     ndarray
     """
-    x[normalize(index)[0]] = value
+    index, _ = normalize(index)
+    if not accumulate:
+        x[index] = value
+    elif has_integers(index):
+        add_at(x, index, value)
+    else:
+        x[index] += np.asarray(value).astype(x.dtype, copy=False)
     return x
 
 
-def index_put_backward(x, index, shape):
-    """The adjoint of assigning a value of the given shape to ``x[index]``.
+def index_put_backward(x, index, shape, accumulate=False):
+    """The adjoint of assigning a value of the given shape to ``x[index]``, or of adding it there.
 
     Parameters
     ----------
@@ -88,11 +94,11 @@ def index_put_backward(x, index, shape):
     Returns
     -------
     ndarray
-        ``x[index]``, zero where a later value was written to the same element, summed to `shape`.
+        ``x[index]``, zero where a later value was assigned to the same element, summed to `shape`.
     """
     index, basic = normalize(index)
     y = np.asarray(x[index])
-    if not basic and has_integers(index):
+    if not accumulate and not basic and has_integers(index):
         turns = np.arange(y.size).reshape(y.shape)
         last = np.empty(x.shape, turns.dtype)
         last[index] = turns

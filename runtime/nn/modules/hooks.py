@@ -1,16 +1,18 @@
 """Hooks of modules: what runs before and after a forward, and before and after a module's part of a backward pass.
 
-Owns their registration and order, and the two identities that tell where a module's graph begins and ends.
+Owns their registration and order, and the identities at the two ends of a module's graph, where backward hooks run.
 """
 
 from __future__ import annotations
 
-import functools
+import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import gradspec as gs
 
+from ...engine.engine import current_graph_task_id, queue_callback
 from ...support.hooks import RemovableHandle
 
 Hook = Callable[..., Any]
@@ -32,11 +34,31 @@ class Hooks(NamedTuple):
         return bool(self.before or self.after or self.backward_before or self.backward)
 
 
-EVERYWHERE = Hooks.none()  # those of all modules, which run before a module's own
+EVERYWHERE = Hooks.none()  # those of all modules, which run before a module's own; its dictionaries are never replaced
 
 
-class _Passed(gs.autograd.Function):
-    """Its arguments, with a node of their own: where a module's graph begins or ends."""
+class Registrations(NamedTuple):
+    """The hooks of what modules take up: buffers, parameters, other modules."""
+
+    buffer: dict[int, Hook]
+    parameter: dict[int, Hook]
+    module: dict[int, Hook]
+
+
+REGISTRATIONS = Registrations({}, {}, {})  # as EVERYWHERE, of all modules and never replaced
+
+
+def registered(hooks: dict[int, Hook], module: Any, name: str, value: Any) -> Any:
+    """The value that a module takes up under a name, after the hooks of its kind have seen it."""
+    for hook in hooks.values():
+        changed = hook(module, name, value)
+        if changed is not None:
+            value = changed
+    return value
+
+
+class BackwardHookFunction(gs.autograd.Function):
+    """Identity with a node of its own, at which a module's graph begins or ends."""
 
     pure = True
     generate_vmap_rule = True
@@ -47,10 +69,10 @@ class _Passed(gs.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[gs.Tensor, ...], output: tuple[gs.Tensor, ...]) -> None:
-        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*(out for tensor, out in zip(inputs, output) if not tensor.requires_grad))
 
     @staticmethod
-    def backward(ctx: Any, *grads: gs.Tensor | None) -> tuple[gs.Tensor | None, ...]:
+    def backward(ctx: Any, *grads: gs.Tensor) -> tuple[gs.Tensor, ...]:
         return grads
 
     @staticmethod
@@ -58,83 +80,131 @@ class _Passed(gs.autograd.Function):
         return tangents
 
 
-def passed(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any, list[int]]:
-    """Values whose tensors went through one node, that node where there is one, and the places of these tensors."""
-    places = [i for i, value in enumerate(values) if isinstance(value, gs.Tensor) and value.dtype.kind in "fc"]
-    if not gs.is_grad_enabled() or not any(values[i].requires_grad for i in places):
-        return values, None, places
-    found = _Passed.apply(*(values[i] for i in places))
-    changed = list(values)
-    for i, tensor in zip(places, found):
-        changed[i] = tensor
-    return tuple(changed), found[0].grad_fn, places
+class Boundary:
+    """The tensors among some values behind one node, at which a backward pass enters or leaves a module.
+
+    Parameters
+    ----------
+    values : tuple
+        The arguments or the results of a module.
+
+    Attributes
+    ----------
+    values : tuple
+        Of the same type, with tensors that went through the node.
+    node : Node or None
+        None where nothing is recorded.
+    """
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values, self.count, self.node = values, len(values), None
+        self.places = [place for place, value in enumerate(values) if isinstance(value, gs.Tensor)]
+        tensors = [values[place] for place in self.places]
+        if not gs.is_grad_enabled() or not any(tensor.requires_grad for tensor in tensors):
+            return
+        self.kinds = [(tensor.shape, tensor.dtype) for tensor in tensors]
+        found = BackwardHookFunction.apply(*tensors)
+        changed = list(values)
+        for place, tensor in zip(self.places, found):
+            changed[place] = tensor
+        self.node = next(tensor.grad_fn for tensor in found if tensor.requires_grad)
+        kind: Any = type(values)
+        self.values = kind(*changed) if hasattr(kind, "_fields") else kind(changed)
+
+    def spread(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Gradients at the places of their tensors, None at those of other values."""
+        values: list[Any] = [None] * self.count
+        for place, grad in zip(self.places, grads):
+            values[place] = grad
+        return tuple(values)
+
+    def filled(self, grads: tuple[Any, ...]) -> tuple[gs.Tensor, ...]:
+        """Zeros where there is no gradient: hooks see a tensor for each tensor."""
+        return tuple(gs.zeros(shape, dtype=dtype) if grad is None else grad for grad, (shape, dtype) in zip(grads, self.kinds))
+
+    def gathered(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(values[place] for place in self.places)
 
 
-def spread(grads: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:
-    """Gradients at the places of the tensors that they belong to, None elsewhere."""
-    values: list[Any] = [None] * count
-    for i, grad in zip(places, grads):
-        values[i] = grad
-    return tuple(values)
+class Pass:
+    """The gradients of a module's results in one backward pass; the pass's callbacks own it, so that it dies with the pass."""
+
+    def __init__(self, grad_output: tuple[Any, ...]) -> None:
+        self.grad_output = grad_output
+
+    def over(self) -> None:
+        """Called by the engine."""
 
 
 class Backward:
-    """The backward hooks of one call of a module."""
+    """The backward hooks of one call of a module.
+
+    They run where a pass leaves the module by its arguments, if the same pass came in by its results. A second derivative, or
+    the gradient of a value that was put aside in the forward, reaches the arguments alone and calls no hook.
+    """
 
     def __init__(self, module: Any, before: list[Hook], after: list[Hook]) -> None:
         self.module, self.before, self.after = module, before, after
-        self.grad_output: tuple[Any, ...] = ()
-        self.inputs, self.has_inputs = 0, False
+        self.passes: weakref.WeakValueDictionary[int, Pass] = weakref.WeakValueDictionary()
 
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, behind whose node a pass has left the module."""
-        values, node, places = passed(args)
-        self.inputs, self.has_inputs = len(args), node is not None
-        if node is not None:
-            node.register_hook(functools.partial(self.left, places))
-        return values
+        self.args = Boundary(args)
+        if self.args.node is not None:
+            self.args.node.register_hook(self.left)
+        return self.args.values
 
     def leave(self, result: Any) -> Any:
         """The result, at whose node a pass enters the module."""
-        several = isinstance(result, tuple)
-        values, node, places = passed(result if several else (result,))
-        if node is None:
-            return result
-        node.register_prehook(functools.partial(self.entered, places, len(values)))
-        if not self.has_inputs:
-            node.register_hook(lambda grads, _: self.without_inputs())
-        return values if several else values[0]
+        if not isinstance(result, (gs.Tensor, tuple)):
+            warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                          f"{type(result)}", stacklevel=4)  # fmt: skip
+        self.results = Boundary(result if isinstance(result, tuple) else (result,))
+        if self.results.node is not None:
+            self.results.node.register_hook(self.entered)
+        return self.results.values if isinstance(result, tuple) else self.results.values[0]
 
-    def entered(self, places: list[int], count: int, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        found = spread(grads, places, count)
+    def entered(self, passed_on: tuple[Any, ...], arrived: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = self.results.spread(arrived)
         for hook in self.before:
             changed = hook(self.module, found)
             if changed is not None:
-                found = checked(changed, count, "grad_output")
-        self.grad_output = found
-        return tuple(found[i] for i in places)
+                found = checked(changed, self.results.count, "Backward pre hook returned an invalid number of grad_output")
+        if self.args.node is None:
+            self.without_inputs(found)
+        else:
+            running = self.passes[current_graph_task_id()] = Pass(found)
+            queue_callback(running.over)
+        return self.results.gathered(found)
 
-    def left(self, places: list[int], grads: tuple[Any, ...], _: Any) -> tuple[Any, ...]:
-        found = spread(grads, places, self.inputs)
+    def left(self, passed_on: tuple[Any, ...], _: Any) -> tuple[Any, ...] | None:
+        running = self.passes.pop(current_graph_task_id(), None)
+        if running is None:
+            return None
+        found, grad_output = self.args.spread(self.args.filled(passed_on)), running.grad_output
+        running.grad_output = ()
         for hook in self.after:
-            changed = hook(self.module, found, self.grad_output)
+            changed = hook(self.module, found, grad_output)
             if changed is not None:
-                found = checked(changed, self.inputs, "grad_input")
-        return tuple(found[i] for i in places)
+                found = checked(changed, self.args.count, "Backward hook returned an invalid number of grad_input")
+        return tuple(None if old is None else new for old, new in zip(passed_on, self.args.gathered(found)))
 
-    def without_inputs(self) -> None:
+    def without_inputs(self, grad_output: tuple[Any, ...]) -> None:
+        if self.after:
+            warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs since no "
+                          f"inputs of {type(self.module).__name__} require gradients", stacklevel=3)  # fmt: skip
         for hook in self.after:
-            changed = hook(self.module, (None,) * self.inputs, self.grad_output)
+            changed = hook(self.module, (None,) * self.args.count, grad_output)
             if changed is not None and not (isinstance(changed, tuple) and all(grad is None for grad in changed)):
                 raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None or "
                                    "None for all gradients.")  # fmt: skip
 
 
-def checked(changed: Any, count: int, name: str) -> tuple[Any, ...]:
-    """What a hook returned in the place of gradients."""
-    found = changed if isinstance(changed, tuple) else (changed,)
+def checked(changed: Any, count: int, complaint: str) -> tuple[Any, ...]:
+    """Gradients that a hook returned to take the place of others."""
+    found = tuple(changed) if isinstance(changed, (tuple, list)) else (changed,)
     if len(found) != count:
-        raise RuntimeError(f"Backward hook returned an invalid number of {name}, got {len(found)}, but expected {count}")
+        raise RuntimeError(f"{complaint}, got {len(found)}, but expected {count}")
     return found
 
 
@@ -154,7 +224,7 @@ def call(module: Any, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any
     object
         What the forward, or the last hook that returned something, gives.
     """
-    result, done = None, False
+    result = None
     ran: set[int] = set()
     try:
         for hook in (*EVERYWHERE.before.values(), *hooks.before.values()):
@@ -173,18 +243,21 @@ def call(module: Any, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any
         before = [*EVERYWHERE.backward_before.values(), *hooks.backward_before.values()]
         after = [*EVERYWHERE.backward.values(), *hooks.backward.values()]
         backward = Backward(module, before, after) if before or after else None
-        result = module.forward(*(backward.enter(args) if backward else args), **kwargs)
+        args = backward.enter(args) if backward else args
+        result = module.forward(*args, **kwargs)
         for number, hook in [*EVERYWHERE.after.items(), *hooks.after.items()]:
             ran.add(number)
             result = after_forward(hook, module, args, kwargs, result)
-        result = backward.leave(result) if backward else result
-        done = True
-        return result
-    finally:
-        if not done:
-            for number, hook in [*EVERYWHERE.after.items(), *hooks.after.items()]:
-                if getattr(hook, "always_call", False) and number not in ran:
+        return backward.leave(result) if backward else result
+    except Exception:
+        for number, hook in [*EVERYWHERE.after.items(), *hooks.after.items()]:
+            if getattr(hook, "always_call", False) and number not in ran:
+                try:
                     result = after_forward(hook, module, args, kwargs, result)
+                except Exception as error:
+                    warnings.warn("module forward hook with ``always_call=True`` raised an exception that was silenced as "
+                                  f"another error was raised in forward: {error!r}", stacklevel=3)  # fmt: skip
+        raise
 
 
 def after_forward(hook: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
@@ -263,3 +336,33 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     RemovableHandle
     """
     return register(EVERYWHERE.backward, hook)
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, buffer)` when a module takes up a buffer; what it returns takes the buffer's place.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(REGISTRATIONS.buffer, hook)
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, parameter)` when a module takes up a parameter; what it returns takes the parameter's place.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(REGISTRATIONS.parameter, hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, child)` when a module takes up another one; what it returns takes the child's place.
+
+    Returns
+    -------
+    RemovableHandle
+    """
+    return register(REGISTRATIONS.module, hook)

@@ -17,13 +17,17 @@ from ..parameter import Buffer, Parameter
 from . import hooks as hooked
 from .hooks import (
     EVERYWHERE,
+    REGISTRATIONS,
     Flagged,
     Hook,
     Hooks,
+    register_module_buffer_registration_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
     register_module_full_backward_hook,
     register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
 )
 from .state import Stateful
 
@@ -31,9 +35,13 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
-    "Module", "register_module_forward_hook", "register_module_forward_pre_hook", "register_module_full_backward_hook",
-    "register_module_full_backward_pre_hook",
+    "Module", "register_module_buffer_registration_hook", "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_full_backward_hook", "register_module_full_backward_pre_hook", "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
 ]  # fmt: skip
+REGISTRATIONS_OF = {
+    "_parameters": REGISTRATIONS.parameter, "_modules": REGISTRATIONS.module, "_buffers": REGISTRATIONS.buffer,
+}  # fmt: skip
 HOOKS_OF_STATES = ("_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
 
 
@@ -62,6 +70,7 @@ class Module(Stateful):
     """
 
     _hooks: Hooks
+    _captured_ = EVERYWHERE  # state that every call of a module reads: compiled functions guard it
 
     def __init__(self) -> None:
         fields = vars(self)
@@ -104,7 +113,7 @@ class Module(Stateful):
                 if group not in fields:
                     raise AttributeError(f"cannot assign {title} before Module.__init__() call")
                 self._forget(name, fields[group])
-                fields[group][name] = value
+                self._hold(group, name, value)
                 return
         if isinstance(value, Buffer):
             if "_buffers" not in fields:
@@ -120,7 +129,7 @@ class Module(Stateful):
             if name in fields.get(group, ()):
                 if value is not None and not isinstance(value, kind):
                     raise TypeError(f"cannot assign '{type(value).__name__}' as {title} '{name}' ({wanted} expected)")
-                fields[group][name] = value
+                self._hold(group, name, value)
                 return
         object.__setattr__(self, name, value)
 
@@ -135,6 +144,10 @@ class Module(Stateful):
     def __dir__(self) -> list[str]:
         names = {*super().__dir__(), *self._parameters, *self._buffers, *self._modules}
         return sorted(name for name in names if name.isidentifier())
+
+    def _hold(self, group: str, name: str, value: Any) -> None:
+        """Put a value into a dictionary of attributes, after the hooks of registrations have seen it."""
+        vars(self)[group][name] = hooked.registered(REGISTRATIONS_OF[group], self, name, value)
 
     def _forget(self, name: str, kept: dict[str, Any]) -> None:
         """Remove what stands under a name elsewhere than in the dictionary that takes it up."""
@@ -177,7 +190,7 @@ class Module(Stateful):
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly.")
-        self._parameters[name] = param
+        self._hold("_parameters", name, param)
 
     def register_buffer(self, name: str, tensor: gs.Tensor | None, persistent: bool = True) -> None:
         """Take up a tensor that belongs to the state and is not trained.
@@ -192,7 +205,7 @@ class Module(Stateful):
         self._check_name("buffer", name, vars(self).get("_buffers", {}))
         if tensor is not None and not isinstance(tensor, gs.Tensor):
             raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)")
-        self._buffers[name] = tensor
+        self._hold("_buffers", name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def register_module(self, name: str, module: Module | None) -> None:
@@ -206,7 +219,7 @@ class Module(Stateful):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name("module", name, vars(self).get("_modules", {}))
-        self._modules[name] = module
+        self._hold("_modules", name, module)
 
     add_module = register_module
 

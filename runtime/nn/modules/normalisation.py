@@ -5,6 +5,7 @@ Owns the running statistics of the first two.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -163,8 +164,11 @@ class _InstanceNorm(_Norm):
         self._check_input_dim(x)
         single = x.ndim == self._ndims[0]
         if x.shape[not single] != self.num_features:
-            raise ValueError(f"expected input's size at dim={int(not single)} to match num_features ({self.num_features}), "
-                             f"but got: {x.shape[not single]}.")  # fmt: skip
+            where = f"input's size at dim={int(not single)}"
+            if self.affine:
+                raise ValueError(f"expected {where} to match num_features ({self.num_features}), but got: {x.shape[not single]}.")
+            warnings.warn(f"{where} is {x.shape[not single]}, num_features {self.num_features}, which is not used because "
+                          "affine=False", stacklevel=3)  # fmt: skip
         y = F.instance_norm(x[None] if single else x, self.running_mean, self.running_var, self.weight, self.bias,
                             self.training or not self.track_running_stats, self.momentum or 0.0, self.eps)  # fmt: skip
         return y[0] if single else y

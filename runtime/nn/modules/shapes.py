@@ -117,24 +117,19 @@ class _Resized(Operator):
     size: Size | None = None
     scale_factor: float | Sequence[float] | None = None
 
-    _mode, _corners = "nearest", False
+    _mode: str = "nearest"
+    _corners: bool | None = None
 
     def _prepare(self) -> None:
         if self.scale_factor is not None:
             given = self.scale_factor
             self.scale_factor = tuple(map(float, given)) if isinstance(given, Sequence) else float(given)
 
-    def _how(self) -> tuple[str, bool, bool]:
-        return self._mode, self._corners, False
+    def _how(self) -> tuple[str, bool | None, bool | None]:
+        return self._mode, self._corners, None
 
     def forward(self, *inputs: Any) -> Any:
-        size, factor, (x,) = self.size, self.scale_factor, inputs
-        if isinstance(factor, Sequence):
-            lengths = [length * one for length, one in zip(x.shape[2:], factor, strict=True)]
-            if len(set(factor)) > 1 and any(length != int(length) for length in lengths):
-                raise ValueError(f"Upsample: the factors {factor} make no whole lengths of {x.shape[2:]}; give size= instead")
-            size, factor = (None, factor[0]) if len(set(factor)) == 1 else (tuple(map(int, lengths)), None)
-        return self._call(x, size, factor, *self._how())
+        return self._call(inputs[0], self.size, self.scale_factor, *self._how())
 
     def extra_repr(self) -> str:
         size = f"scale_factor={self.scale_factor}" if self.scale_factor is not None else f"size={self.size}"
@@ -148,8 +143,8 @@ class Upsample(_Resized, call=F.interpolate):
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
 
-    def _how(self) -> tuple[str, bool, bool]:
-        return self.mode, bool(self.align_corners), bool(self.recompute_scale_factor)
+    def _how(self) -> tuple[str, bool | None, bool | None]:
+        return self.mode, self.align_corners, self.recompute_scale_factor
 
 
 class UpsamplingNearest2d(_Resized, call=F.interpolate):
@@ -159,7 +154,8 @@ class UpsamplingNearest2d(_Resized, call=F.interpolate):
 class UpsamplingBilinear2d(_Resized, call=F.interpolate):
     """Images of another size, by bilinear interpolation between the pixels of the corners."""
 
-    _mode, _corners = "bilinear", True
+    _mode = "bilinear"
+    _corners = True
 
 
 class _Pad(Operator):
@@ -172,6 +168,8 @@ class _Pad(Operator):
 
     def _prepare(self) -> None:
         self.padding = repeated(self.padding, 2 * self._axes)
+        if self._mode != "constant" and len(self.padding) != 2 * self._axes:
+            raise ValueError(f"{type(self).__name__}: padding must be one number or {2 * self._axes}, got {self.padding}")
 
     def forward(self, *inputs: Any) -> Any:
         return F.pad(inputs[0], self.padding, self._mode, getattr(self, "value", None))

@@ -14,6 +14,7 @@ import numpy as np
 from ...batching.batched import STANDS
 from ...support.dispatch import ops
 from .bsplines import BSpline, make_interp_spline
+from .cubic import PchipInterpolator
 from .piecewise import floats, interval, refuse_unsorted
 
 __all__ = ["RegularGridInterpolator", "interp1d", "interpn"]
@@ -121,7 +122,7 @@ class RegularGridInterpolator:
         The places of the grid along each axis.
     values : array_like
         Its first axes are those of the grid.
-    method : {'linear', 'nearest', 'slinear', 'cubic', 'quintic'}
+    method : {'linear', 'nearest', 'slinear', 'cubic', 'quintic', 'pchip'}
     bounds_error : bool
         Refuse places outside.
     fill_value : number or None
@@ -150,9 +151,9 @@ class RegularGridInterpolator:
 
     @staticmethod
     def check(method: str) -> None:
-        if method not in ("linear", "nearest", "slinear", "cubic", "quintic"):
-            raise NotImplementedError("RegularGridInterpolator: method must be 'linear', 'nearest', 'slinear', 'cubic' or "
-                                      f"'quintic', got {method!r}")  # fmt: skip
+        if method not in ("linear", "nearest", "slinear", "cubic", "quintic", "pchip"):
+            raise NotImplementedError("RegularGridInterpolator: method must be 'linear', 'nearest', 'slinear', 'cubic', "
+                                      f"'quintic' or 'pchip', got {method!r}")  # fmt: skip
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         """Values at places.
@@ -182,6 +183,10 @@ class RegularGridInterpolator:
         places = [ops.reshape(xi[..., j], (-1,)) for j in range(len(self.grid))]
         if method in ("linear", "nearest"):
             value = self.corners(places, method)
+        elif method == "pchip":
+            if nu is not None and any(nu):
+                raise ValueError("RegularGridInterpolator: derivatives nu are those of splines, got method='pchip'")
+            value = self.monotone(places)
         else:
             value = self.product(places, DEGREES[method], nu or (0,) * len(self.grid))
         outside: Any = None
@@ -209,6 +214,20 @@ class RegularGridInterpolator:
             value = self.values[tuple(i + up for i, up in zip(low, corner))]
             total = total + ops.reshape(weight, (-1,) + (1,) * (value.ndim - 1)) * value
         return total
+
+    def monotone(self, places: list) -> Any:
+        """Monotone cubic pieces along the last axis, then of what these give along the axis before, and so on."""
+        last = len(self.grid) - 1
+        value = PchipInterpolator(self.grid[last], ops.moveaxis(self.values, last, 0))(places[last])
+        rows = np.arange(len(places[last]))
+        for axis in range(last - 1, -1, -1):  # value: (place, axes of the grid that are left, axes of one value)
+            pieces = PchipInterpolator(self.grid[axis], ops.moveaxis(value, axis + 1, 0))
+            i = interval(pieces.x, places[axis])
+            t = ops.reshape(places[axis] - pieces.x[i], (-1,) + (1,) * (value.ndim - 2))
+            value = pieces.c[0][i, rows]
+            for c in pieces.c[1:]:
+                value = value * t + c[i, rows]
+        return value
 
     def product(self, places: list, k: int, nu: Any) -> Any:
         """A product of splines along each axis."""

@@ -14,7 +14,7 @@ from ...core.operand import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops
 from ..values import computed
-from .edges import each_axis, floats, inside
+from .edges import MODES, each_axis, extended, floats, inside
 
 _PREPADDED = 12  # how far SciPy lets an image go on before it is filtered, where its spline has no such edges
 
@@ -51,7 +51,7 @@ class SplineFilter(Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple, x: Any, order: int, axis: int, mode: str) -> Any:
-        return SplineFilter.apply(x, order, axis % (x.ndim - 1) + 1, mode), 0
+        return SplineFilter.apply(ops.moveaxis(x, in_dims[0], 0), order, axis % (x.ndim - 1) + 1, mode), 0
 
 
 def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror") -> Any:
@@ -65,7 +65,8 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
     axis : int
     output : dtype
     mode : {"mirror", "reflect", "grid-wrap"}
-        What stands beyond the edges; other modes of SciPy's are filtered as "mirror".
+        What stands beyond the edges; of SciPy's other modes "grid-mirror" and "nearest" are filtered as "reflect", the rest as
+        "mirror".
 
     Returns
     -------
@@ -76,7 +77,7 @@ def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np
         raise RuntimeError(f"spline_filter1d: order must be from 0 to 5, got {order}")
     x = floats("spline_filter1d", input)
     x = x if x.dtype.kind == "c" else ops.astype(x, output)
-    how = {"grid-mirror": "reflect", "reflect": "reflect", "grid-wrap": "grid-wrap"}.get(mode, "mirror")
+    how = {"grid-mirror": "reflect", "reflect": "reflect", "nearest": "reflect", "grid-wrap": "grid-wrap"}.get(mode, "mirror")
     return x if order < 2 or x.shape[axis] == 1 else SplineFilter.apply(x, order, axis, how)
 
 
@@ -93,6 +94,8 @@ def spline_filter(input: Any, order: int = 3, output: Any = np.float64, mode: st
     Tensor
         Of the shape of `input`.
     """
+    if not 2 <= order <= 5:
+        raise RuntimeError(f"spline_filter: order must be from 2 to 5, got {order}")
     x = floats("spline_filter", input)
     for axis in range(x.ndim):
         x = spline_filter1d(x, order, axis, output, mode)
@@ -119,9 +122,10 @@ def map_coordinates(
     order : int, from 0 to 5
         Of the spline.  One of order 0 has no derivative by the coordinates; that of order 1 jumps at samples.
     mode : str
-        What stands beyond the edges: "constant", "nearest", "mirror", "reflect", "grid-wrap".
+        What stands beyond the edges: "constant", "nearest", "mirror", "reflect" or "grid-mirror", "wrap", "grid-constant",
+        "grid-wrap".
     cval : number or Tensor
-        With mode="constant".
+        With mode="constant" and "grid-constant".
     prefilter : bool
         Whether `input` holds samples; else it holds the coefficients of the spline.
 
@@ -135,27 +139,30 @@ def map_coordinates(
         raise ValueError("map_coordinates: output must be None: a result is a new tensor")
     if order not in range(6):
         raise RuntimeError(f"map_coordinates: order must be from 0 to 5, got {order}")
-    if mode not in ("constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap"):
-        raise NotImplementedError(f"map_coordinates: mode must be 'constant', 'nearest', 'mirror', 'reflect' or 'grid-wrap', got "
-                                  f"{mode!r}")  # fmt: skip
+    if mode not in MODES:
+        raise ValueError(f"map_coordinates: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
     if places.shape[:1] != (x.ndim,):
         raise RuntimeError(f"map_coordinates: coordinates must have {x.ndim} along their first axis, as many as input has axes, "
                            f"got the shape {places.shape}")  # fmt: skip
     if prefilter and order > 1:
-        x, shifted = _coefficients(x, order, mode)
+        x, shifted = _coefficients(x, order, mode, cval)
     else:
         shifted = 0
-    indices, weights, outside = [], [], []
+    lookup = {"constant": "mirror", "wrap": "mirror"}.get(mode, mode)
+    indices, weights, outside, strange = [], [], [], []
     for axis in range(x.ndim):
         at, beyond = _moved_inside(places[axis] + shifted, x.shape[axis], mode)
         outside.append(beyond)
         near, parts = _spline(at, order)
-        lookup = "mirror" if mode in ("constant", "nearest") else mode
-        indices.append([inside(near + i, x.shape[axis], lookup) for i in range(len(parts))])
+        taps = [near + i for i in range(len(parts))]
+        strange.append([(tap < 0) | (tap >= x.shape[axis]) for tap in taps])
+        indices.append([inside(tap, x.shape[axis], lookup) for tap in taps])
         weights.append(parts)
     terms = []
     for chosen in np.ndindex(*[len(parts) for parts in weights]):
         term = x[tuple(indices[axis][i] for axis, i in enumerate(chosen))]
+        if mode == "grid-constant":  # each sample beyond the edges is cval
+            term = ops.where(ops.any(ops.stack([strange[axis][i] for axis, i in enumerate(chosen)]), axis=0), cval, term)
         for axis, i in enumerate(chosen):
             term = term if weights[axis][i] is None else term * weights[axis][i]
         terms.append(term)
@@ -163,13 +170,12 @@ def map_coordinates(
     return ops.where(ops.any(ops.stack(outside), axis=0), cval, found) if mode == "constant" else found
 
 
-def _coefficients(x: Any, order: int, mode: str) -> tuple:
+def _coefficients(x: Any, order: int, mode: str, cval: Any) -> tuple:
     """The spline's coefficients, and by how many the image was extended on each side."""
-    if mode != "nearest":
-        return spline_filter(x, order, x.dtype, mode), 0
+    padded = _PREPADDED if mode in ("nearest", "grid-constant") else 0
     for axis in range(x.ndim):
-        x = ops.take(x, np.clip(np.arange(-_PREPADDED, x.shape[axis] + _PREPADDED), 0, x.shape[axis] - 1), axis=axis)
-    return spline_filter(x, order, x.dtype, "mirror"), _PREPADDED
+        x = extended("map_coordinates", x, axis, padded, padded, mode, cval)
+    return spline_filter(x, order, x.dtype, mode), padded
 
 
 def _moved_inside(places: Any, size: int, mode: str) -> tuple:
@@ -178,10 +184,14 @@ def _moved_inside(places: Any, size: int, mode: str) -> tuple:
     if mode == "constant":
         beyond = (at < 0) | (at > size - 1)
         return ops.where(beyond, 0.0, places), beyond
-    if mode == "nearest":
-        return ops.clip(places, 0.0, size - 1.0), None
+    if mode in ("nearest", "grid-constant"):  # the samples that a place takes part of are looked up beyond the edges
+        return places, None
     if mode == "grid-wrap":
         return places - ops.floor(at / size) * size, None
+    if mode == "wrap":  # the last sample lies on the first, and counts for it below
+        period = max(size - 1, 1)
+        turns = ops.where(at < 0, ops.ceil(at / period) - 1, ops.where(at > size - 1, ops.floor(at / period), 0.0))
+        return (places - turns * period) * (size > 1), None
     period = 2.0 * (size - 1 if mode == "mirror" else size)
     if size == 1:
         return places * 0.0, None
@@ -271,20 +281,23 @@ def zoom(
         As for `map_coordinates`.
     zoom : float or sequence of float
         Constant: the shape of the result follows from it.
-    grid_mode : False
+    grid_mode : bool
+        Whether a sample is the middle of a pixel, and `zoom` the ratio of the widths of images with their pixels; else that of
+        the distances between the first and the last sample.
 
     Returns
     -------
     Tensor
     """
     x = floats("zoom", input)
-    if grid_mode:
-        raise NotImplementedError("zoom: grid_mode=True has no derivative here")
     factors = [float(factor) for factor in each_axis("zoom", zoom, x.ndim)]
     shape = tuple(int(round(size * factor)) for size, factor in zip(x.shape, factors))
-    ratios = [(size - 1) / (new - 1) if new > 1 else 1.0 for size, new in zip(x.shape, shape)]
-    # A place that is past the last sample by rounding alone is there.
-    grid = [np.minimum(np.arange(new) * ratio, size - 1) for new, ratio, size in zip(shape, ratios, x.shape)]
+    if grid_mode:
+        grid = [(np.arange(new) + 0.5) * (size / max(new, 1)) - 0.5 for new, size in zip(shape, x.shape)]
+    else:
+        ratios = [(size - 1) / (new - 1) if new > 1 else 1.0 for size, new in zip(x.shape, shape)]
+        # A place that is past the last sample by rounding alone is there.
+        grid = [np.minimum(np.arange(new) * ratio, size - 1) for new, ratio, size in zip(shape, ratios, x.shape)]
     return map_coordinates(x, np.stack(np.meshgrid(*grid, indexing="ij")), output, order, mode, cval, prefilter)
 
 

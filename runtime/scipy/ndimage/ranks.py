@@ -28,7 +28,8 @@ def maximum_filter1d(
     -------
     Tensor
     """
-    return _ordered("maximum_filter1d", input, *along(input, size, axis), output, mode, cval, origin, ops.max)
+    sizes, origins = along(input, size, 1, axis), along(input, origin, 0, axis)
+    return _ordered("maximum_filter1d", input, sizes, None, output, mode, cval, origins, ops.max)
 
 
 def minimum_filter1d(
@@ -45,7 +46,8 @@ def minimum_filter1d(
     -------
     Tensor
     """
-    return _ordered("minimum_filter1d", input, *along(input, size, axis), output, mode, cval, origin, ops.min)
+    sizes, origins = along(input, size, 1, axis), along(input, origin, 0, axis)
+    return _ordered("minimum_filter1d", input, sizes, None, output, mode, cval, origins, ops.min)
 
 
 def maximum_filter(
@@ -115,7 +117,13 @@ def rank_filter(
     -------
     Tensor
     """
-    pick = lambda windows, axis: ops.sort(windows, axis)[rank]  # noqa: E731
+
+    def pick(windows: Any, axis: int) -> Any:
+        count = windows.shape[0]
+        if not -count <= rank < count:
+            raise RuntimeError(f"rank_filter: rank must lie within the {count} elements of a window, got {rank}")
+        return ops.sort(windows, axis)[rank]
+
     return _ordered("rank_filter", input, size, footprint, output, mode, cval, origin, pick)
 
 

@@ -13,10 +13,11 @@ from ...core.operand import asarray
 from .edges import each_axis, extended
 
 
-def along(input: Any, size: int, axis: int) -> tuple:
-    sizes = [1] * asarray(input).ndim
-    sizes[axis] = size
-    return sizes, None
+def along(input: Any, value: int, other: int, axis: int) -> list:
+    """For each axis of an image a number, which is the same for all but one."""
+    values = [other] * asarray(input).ndim
+    values[axis] = value
+    return values
 
 
 def no_output(name: str, output: Any) -> None:

@@ -50,8 +50,9 @@ class AllPole(Function):
     @staticmethod
     def vmap(info: Any, in_dims: tuple, a: Any, v: Any) -> Any:
         if in_dims[0] is None:
-            return AllPole.apply(a, v), 0
-        rows = [AllPole.apply(a[i], v if in_dims[1] is None else v[i]) for i in range(info.batch_size)]
+            return AllPole.apply(a, ops.moveaxis(v, in_dims[1], 0)), 0
+        rows = [AllPole.apply(ops.select(a, in_dims[0], i), v if in_dims[1] is None else ops.select(v, in_dims[1], i))
+                for i in range(info.batch_size)]  # fmt: skip
         return ops.stack(rows), 0
 
 
@@ -346,8 +347,7 @@ def savgol_filter(
     if mode not in modes:
         raise ValueError(f"savgol_filter: mode must be one of {', '.join(map(repr, modes))}, got {mode!r}")
     weights = savgol_coeffs(window_length, polyorder, deriv=deriv, delta=delta, use="dot")
-    after = window_length - 1 - half
-    where = np.arange(-half, count + after)
+    where = np.arange(half + 1 - window_length, count + half)  # a window of even length is longer behind its place
     wide = _extended(x, where, modes[mode], cval)
     y = sum(float(weight) * wide[..., i : i + count] for i, weight in enumerate(weights))
     if mode == "interp" and half:  # the polynomials of the first and of the last window go on to the ends

@@ -9,6 +9,8 @@ import math
 import operator
 from typing import Any
 
+import numpy as np
+
 from ...func import custom_jvp
 from ...generated.ops import abs, cos, exp, expm1, floor, log, log1p, sin, sqrt, where, xlogy
 from ...special import betainc, betaln, exprel, gamma, gammainc, gammaincc, gammaincinv, gammaln, iv, jv, kv, stdtr, yv, zeta
@@ -32,14 +34,44 @@ def _pseudo_huber(delta: Any, r: Any) -> Any:
 
 huber = named("huber", "delta r", "Huber's loss; inf where delta is negative.", _huber)
 pseudo_huber = named("pseudo_huber", "delta r", "A smooth form of Huber's loss.", _pseudo_huber)
+
+
+def _boxcox(x: Any, p: Any) -> Any:
+    """At 0, where the power is 0 and its logarithm infinite, -1 / lmbda."""
+    ended = (x == 0) & (p > 0)
+    size = log(where(ended, 1.0, x))
+    return where(ended, x ** where(ended, p, 1.0) / where(ended, p, 1.0) - 1 / where(ended, p, 1.0), size * exprel(p * size))
+
+
 boxcox = named(
     "boxcox", "x lmbda", "Box-Cox transformation, (x**lmbda - 1) / lmbda, and log(x) at 0.",
-    lambda x, p: log(x) * exprel(p * log(x))
+    _boxcox
 )  # fmt: skip
-boxcox1p = named("boxcox1p", "x lmbda", "Box-Cox transformation of 1 + x.", lambda x, p: log1p(x) * exprel(p * log1p(x)))
+boxcox1p = named(
+    "boxcox1p", "x lmbda", "Box-Cox transformation of 1 + x.",
+    lambda x, p: where(x == -1, _boxcox(1 + x, p), (size := log1p(where(x == -1, 0.0, x))) * exprel(p * size)),
+)  # fmt: skip
 inv_boxcox = named("inv_boxcox", "y lmbda", "Inverse of boxcox.", lambda y, p: exp(y * log1p_ratio(p * y)))
 inv_boxcox1p = named("inv_boxcox1p", "y lmbda", "Inverse of boxcox1p.", lambda y, p: expm1(y * log1p_ratio(p * y)))
-zetac = named("zetac", "x", "Riemann's zeta function less 1, of a number above 1.", lambda x: zeta(x, 2.0))
+
+
+_TERMS = 30
+_whole = [math.factorial(_TERMS + i - 1) * 4**i // (math.factorial(_TERMS - i) * math.factorial(2 * i)) for i in range(_TERMS + 1)]
+_SHARES = [(-1) ** k * (1 - sum(_whole[: k + 1]) / sum(_whole)) for k in range(_TERMS)]
+
+
+def _zetac(x: Any) -> Any:
+    """Around 0 by Borwein's sum for the alternating series, whose terms do not grow; below by the reflection."""
+    above, below = x > 1, x < -1
+    s = where(above | below, 0.5, x)
+    terms = exp(-ops.expand_dims(s, -1) * np.log(np.arange(1.0, _TERMS + 1))) * np.array(_SHARES)
+    middle = -ops.sum(terms, -1) / expm1((1 - s) * math.log(2)) - 1
+    t = where(below, 1 - x, 3.0)
+    reflected = 2 * (2 * math.pi) ** -t * cos(math.pi / 2 * t) * gamma(t) * zeta(t, 1.0) - 1
+    return where(above, zeta(where(above, x, 2.0), 2.0), where(below, reflected, where(x == 1, math.inf, middle)))
+
+
+zetac = named("zetac", "x", "Riemann's zeta function less 1.", _zetac)
 factorial = named(
     "factorial", "n", "n!, of real numbers gamma(n + 1).", lambda n: where(n < 0, 0.0, gamma(where(n < 0, 1.0, n + 1)))
 )  # fmt: skip

@@ -94,7 +94,16 @@ def _rg_slope(place: int) -> Any:
 
 _rg = smooth("elliprg", *(_rg_slope(i) for i in range(3)))
 elliprd = named("elliprd", "x y z", "Carlson's degenerate symmetric integral RD.", _rd)
-elliprc = named("elliprc", "x y", "Carlson's degenerate integral RC.", _rc)
+
+
+def _rc_of_both(x: Any, y: Any) -> Any:
+    """Of a negative y Cauchy's principal value, which is an integral of a positive one."""
+    below = y < 0
+    factor = ops.where(below, sqrt(ops.where(below, x / ops.where(below, x - y, 1.0), 1.0)), 1.0)
+    return factor * _rc(ops.where(below, x - y, x), abs(y))
+
+
+elliprc = named("elliprc", "x y", "Carlson's degenerate integral RC.", _rc_of_both)
 elliprj = named("elliprj", "x y z p", "Carlson's symmetric integral RJ.", _rj)
 elliprg = named("elliprg", "x y z", "Carlson's completely symmetric integral RG.", _rg)
 

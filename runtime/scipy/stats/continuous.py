@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...func import custom_jvp, stop_gradient
+from ...func import custom_jvp, jvp, stop_gradient
 from ...support.dispatch import ops
-from ..values import implicit, refused_along
+from ..values import implicit, is_zero, refused_along
 from .distribution import Distribution, Formula
 from .tails import some
 
@@ -25,6 +25,20 @@ def _negative(formula: Formula) -> Formula:
     return lambda y, *shapes: -formula(y, *shapes)
 
 
+def _zero(orders: Any, y: Any) -> Any:
+    """0, whose derivatives in y beyond some order are NaN."""
+
+    @custom_jvp
+    def zero(y: Any) -> Any:
+        return ops.zeros_like(orders)
+
+    @zero.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        return zero(*primals), ops.where(orders > 0, _zero(orders - 1, *primals), math.nan) * tangents[0]
+
+    return zero(y)
+
+
 class Continuous(Distribution):
     """A distribution with a density.
 
@@ -35,10 +49,14 @@ class Continuous(Distribution):
     slopes : callable, optional
         Of a number and the shape parameters, where no probability is stated and SciPy gives its value: the derivative of the
         `cdf` by each parameter; None for one without a formula.
+    estimates : callable, optional
+        Of data, `loc` and `scale`, either of which may be None: both, of the greatest likelihood.  For a family without shape
+        parameters whose likelihood has its greatest value at a corner, which no gradient describes.
     """
 
-    def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, **stated: Any) -> None:
-        self._slopes = slopes
+    def __init__(self, *args: Any, symmetric: bool = False, slopes: Formula | None = None, estimates: Formula | None = None,
+                 **stated: Any) -> None:  # fmt: skip
+        self._slopes, self._estimates = slopes, estimates
         if symmetric:
             for name, other in (("cdf", "sf"), ("sf", "cdf"), ("logcdf", "logsf"), ("logsf", "logcdf")):
                 if name in stated:
@@ -105,13 +123,38 @@ class Continuous(Distribution):
 
     def _at_ends(self, which: str, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
         """The density at the ends of the support, where a formula may subtract infinities: 0 or infinite, as beside them."""
-        lost = ops.isnan(value) & ((y == ends[0]) | (y == ends[1]))
-        if not some(lost):
-            return value
-        size = ops.where(y == 0, 1e-200, 1e-10 * abs(y))
-        beside = self._formulas["logpdf"](ops.where(y == ends[0], y + size, y - size), *shapes)
-        limit = ops.where(beside < -100, -math.inf, ops.where(beside > 100, math.inf, math.nan))
-        return ops.where(lost, stop_gradient(limit if which == "logpdf" else ops.exp(limit)), value)
+        at = (y == ends[0]) | (y == ends[1])
+        lost, flat = ops.isnan(value) & at, (value == 0) & at & (which == "pdf")
+        if some(lost):
+            size = ops.where(y == 0, 1e-200, 1e-10 * abs(y))
+            beside = stop_gradient(self._formulas["logpdf"](ops.where(y == ends[0], y + size, y - size), *shapes))
+            limit = ops.where(beside < -100, -math.inf, ops.where(beside > 100, math.inf, math.nan))
+            limit = limit if which == "logpdf" else ops.exp(limit)
+            value, flat = ops.where(lost, limit, value), flat | (lost & (limit == 0))
+        return self._risen(flat, value, y, shapes, ends) if some(flat) else value
+
+    def _risen(self, at: Any, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
+        """A density that is 0 at an end of the support, with derivatives: it rises as a power there, which `logpdf` beside says.
+
+        The derivatives below that power are 0.  Of the powers 1 and 2 they are extrapolated from three places beside the end.  All
+        others are NaN, and second ones of a family with shape parameters, for the power may change with these.
+        """
+        formula, inside = self._formulas["pdf"], self._inside(ends)
+        left = y == ends[0]
+        size = ops.where(left, 1, -1) * 1e-6 * abs(y - inside)
+        constants = [stop_gradient(shape) for shape in shapes]
+        place = stop_gradient(y + size)
+        slope = jvp(lambda y: self._formulas["logpdf"](y, *constants), (place,), (ops.ones_like(place),))[1]
+        power = slope * size
+        over = y - ops.where(left, *ends)
+        whole = at & (abs(power - ops.round(power)) < 1e-4) & (power < 2.5)
+        places = [ops.where(whole, stop_gradient(y + k * size) + over, stop_gradient(inside)) for k in (1, 2, 3)]
+        near = sum(factor * formula(place, *constants) for factor, place in zip((3, -3, 1), places))
+        orders = ops.where(at & ~whole, ops.where(power > 2, 2.0, ops.where(power > 1, 1.0, 0.0)), math.inf)
+        found = ops.where(whole, near - stop_gradient(near), _zero(orders, over))
+        for shape in shapes:
+            found = found + _zero(ops.where(whole, 1.0, math.inf), over + shape)
+        return ops.where(at, found, formula(ops.where(at, inside, y), *shapes))
 
     def logpdf(self, x: Any, *args: Any, **kwds: Any) -> Any:
         """Logarithm of the density at x; -inf with derivatives 0 outside of the support."""
@@ -151,9 +194,28 @@ class Continuous(Distribution):
             inner = (q > 0) & (q < 1)
             formula = self._formulas.get(which) or self._implicit(which)
             y = formula(ops.where(inner, q, 0.365), *shapes)
-            y = ops.where(q <= 0, first, ops.where(q >= 1, last, y))
+            if some(~inner, unknown=True):
+                y = ops.where(inner, y, self._end(which, q, shapes, ops.where(q <= 0, first, ops.where(q >= 1, last, y))))
             valid = self._valid(shapes, scale) & (q >= 0) & (q <= 1)
             return ops.where(valid, y * scale + loc, math.nan)
+
+    def _end(self, which: str, q: Any, shapes: list[Any], end: Any) -> Any:
+        """The quantile at the probabilities 0 and 1: an end of the support, which moves with q as any quantile does."""
+
+        @custom_jvp
+        def quantile(q: Any, shapes: Any, end: Any) -> Any:
+            return ops.copy(end)
+
+        @quantile.defjvp
+        def rule(primals: Any, tangents: Any) -> Any:
+            (q, shapes, end), (q_t, _, end_t) = primals, tangents
+            y = quantile(q, shapes, end)
+            if is_zero(q_t):
+                return y, end_t
+            density = self._at_ends("pdf", self._formulas["pdf"](y, *shapes), y, shapes, self._ends(shapes))
+            return y, end_t + (q_t if which == "ppf" else -q_t) / density
+
+        return quantile(q, list(shapes), end + ops.zeros_like(q))
 
     def _implicit(self, which: str) -> Formula:
         """The quantile as solution of cdf(y) == q, or of sf(y) == q, whose value is SciPy's."""
@@ -217,8 +279,9 @@ class Continuous(Distribution):
         Notes
         -----
         The search follows exact gradients from SciPy's first guess, and is SciPy's own where they lead nowhere: where the
-        greatest likelihood stands at the edge of the support, as of `uniform`.  A derivative in the data is that of the solution
-        of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.
+        greatest likelihood stands at the edge of the support, as of `halfnorm`.  A derivative in the data is that of the solution
+        of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.  The estimates of `laplace`, `expon` and
+        `uniform` are order statistics and means, and move as these do.
 
         Examples
         --------

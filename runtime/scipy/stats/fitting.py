@@ -40,6 +40,13 @@ def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) 
     if not free:
         raise ValueError(f"{distribution.name}.fit: all parameters are fixed, so nothing is to be fitted")
 
+    if distribution._estimates is not None:
+        import scipy.stats
+
+        getattr(scipy.stats, distribution.name).fit(values, *args, **kwds)  # which refuses data beyond the support
+        found = distribution._estimates(data, fixed.get("loc"), fixed.get("scale"))
+        return tuple(asarray(value, dtype=data.dtype) for value in found)
+
     def parameters(theta: Any) -> list[Any]:
         """All of them, by the free ones, of which a scale is given by its logarithm."""
         found = dict(zip(free, (theta[i] for i in range(len(free)))))

@@ -28,8 +28,8 @@ from ...special import (
 from ...support.dispatch import ops
 from ..ratios import log1p_ratio
 from .continuous import Continuous
-from .tails import existing, from_raw, softplus
-from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, nan, pi
+from .tails import existing, from_raw, modulus, softplus
+from .whole_line import EULER, LOG_2PI, ZETA3, inf, log2, log_gauss, log_i0e, nan, pi
 
 POSITIVE = (0.0, inf)
 
@@ -39,10 +39,15 @@ def powers(of, exists=lambda k: True):
     return from_raw(*(where(exists(k), of(k), inf) for k in (1, 2, 3, 4)))
 
 
+def _expon_estimates(data, loc, scale):
+    loc = ops.min(data) if loc is None else loc
+    return loc, ops.mean(data) - loc if scale is None else scale
+
+
 expon = Continuous(
     "expon", doc="Exponential distribution.", support=POSITIVE,
     logpdf=lambda x: -x, logsf=lambda x: -x, ppf=lambda q: -log1p(-q), isf=lambda q: -log(q),
-    stats=lambda: (1.0, 1.0, 2.0, 6.0), entropy=lambda: 1.0,
+    stats=lambda: (1.0, 1.0, 2.0, 6.0), entropy=lambda: 1.0, estimates=_expon_estimates,
 )  # fmt: skip
 exponpow = Continuous(
     "exponpow", "b", doc="Exponential power distribution.", support=POSITIVE,
@@ -152,8 +157,8 @@ def _folded(x, c):
 genhalflogistic = Continuous(
     "genhalflogistic", "c", doc="Generalised half-logistic distribution.", support=lambda c: (0.0, 1 / c),
     logpdf=lambda x, c: log2 + log(_folded(x, c)) - log1p(-c * x) - 2 * log1p(_folded(x, c)),
-    cdf=lambda x, c: (1 - _folded(x, c)) / (1 + _folded(x, c)), sf=lambda x, c: 2 * _folded(x, c) / (1 + _folded(x, c)),
-    ppf=lambda q, c: -expm1(c * (log1p(-q) - log1p(q))) / c,
+    cdf=lambda x, c: ops.tanh(x * log1p_ratio(-c * x) / 2), sf=lambda x, c: 2 * _folded(x, c) / (1 + _folded(x, c)),
+    ppf=lambda q, c: -expm1(c * (log1p(-q) - log1p(q))) / c, isf=lambda q, c: -expm1(c * (log(q) - log(2 - q))) / c,
     entropy=lambda c: 2 - (2 * c + 1) * log2,
 )  # fmt: skip
 gompertz = Continuous(
@@ -262,10 +267,11 @@ powerlognorm = Continuous(
 loglaplace = Continuous(
     "loglaplace", "c", doc="Log-Laplace distribution.", support=POSITIVE,
     logpdf=lambda x, c: log(c / 2) - log(x) - c * abs(log(x)),
-    cdf=lambda x, c: where(x < 1, exp(-c * abs(log(x))) / 2, 1 - exp(-c * abs(log(x))) / 2),
-    logcdf=lambda x, c: where(x < 1, c * log(x) - log2, log1p(-exp(-c * abs(log(x))) / 2)),
-    logsf=lambda x, c: where(x > 1, -c * log(x) - log2, log1p(-exp(-c * abs(log(x))) / 2)),
-    ppf=lambda q, c: exp(where(q < 0.5, log(2 * q), -log(2 * (1 - q))) / c), entropy=lambda c: log(2 / c) + 1,
+    cdf=lambda x, c: where(x < 1, exp(-c * modulus(log(x))) / 2, 1 - exp(-c * modulus(log(x))) / 2),
+    logcdf=lambda x, c: where(x < 1, c * log(x) - log2, log1p(-exp(-c * modulus(log(x))) / 2)),
+    logsf=lambda x, c: where(x < 1, log1p(-exp(-c * modulus(log(x))) / 2), -c * log(x) - log2),
+    ppf=lambda q, c: exp(where(q < 0.5, log(2 * q), -log(2 * (1 - q))) / c),
+    isf=lambda q, c: exp(where(q < 0.5, -log(2 * q), log(2 * (1 - q))) / c), entropy=lambda c: log(2 / c) + 1,
     stats=lambda c: powers(lambda k: 1 / (1 - square(where(c > k, k / c, 0.5))), lambda k: c > k),
 )  # fmt: skip
 
@@ -346,7 +352,7 @@ def _rice_stats(b):
 
 rice = Continuous(
     "rice", "b", doc="Rice distribution.", support=POSITIVE, domain=lambda b: b >= 0,
-    logpdf=lambda x, b: log(x) - square(x - b) / 2 + log(i0e(x * b)),
+    logpdf=lambda x, b: log(x) - square(x - b) / 2 + log_i0e(x * b),
     slopes=lambda x, b: (-x * exp(-square(x - b) / 2) * i1e(x * b),),
     stats=_rice_stats,
 )  # fmt: skip
@@ -368,12 +374,19 @@ alpha = Continuous(
     logpdf=lambda x, a: -2 * log(x) + log_gauss(a - 1 / x) - log_ndtr(a), logcdf=lambda x, a: log_ndtr(a - 1 / x) - log_ndtr(a),
     ppf=lambda q, a: 1 / (a - ndtri(q * ndtr(a))), stats=lambda a: (inf, inf, nan, nan),
 )  # fmt: skip
+
+
+def _log_power(x, b):
+    """The logarithm of (1 - x**-b) / b, of x above 1 and b of either sign."""
+    size = log(x)
+    return ops.log1mexp(abs(b) * size) + where(b < 0, -b * size, 0.0) - log(abs(b))
+
+
 truncpareto = Continuous(
     "truncpareto", "b c", doc="Pareto distribution that ends at c.", support=lambda b, c: (1.0, c),
-    domain=lambda b, c: (b > 0) & (c > 1),
-    logpdf=lambda x, b, c: log(b) - (b + 1) * log(x) - ops.log1mexp(b * log(c)),
-    logcdf=lambda x, b, c: ops.log1mexp(b * log(x)) - ops.log1mexp(b * log(c)),
-    logsf=lambda x, b, c: -b * log(x) + ops.log1mexp(b * (log(c) - log(x))) - ops.log1mexp(b * log(c)),
+    domain=lambda b, c: (b != 0) & (c > 1),
+    logpdf=lambda x, b, c: -(b + 1) * log(x) - _log_power(c, b), logcdf=lambda x, b, c: _log_power(x, b) - _log_power(c, b),
+    logsf=lambda x, b, c: -b * log(x) + _log_power(c / x, b) - _log_power(c, b),
     ppf=lambda q, b, c: exp(-log1p(q * expm1(-b * log(c))) / b),
 )  # fmt: skip
 truncweibull_min = Continuous(

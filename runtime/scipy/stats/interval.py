@@ -21,10 +21,18 @@ from .whole_line import LOG_2PI, log2, log_gauss, pi
 
 UNIT = (0.0, 1.0)
 
+
+def _uniform_estimates(data, loc, scale):
+    low, high = ops.min(data), ops.max(data)
+    if loc is None:
+        loc = low if scale is None else (low + high - scale) / 2
+    return loc, high - loc if scale is None else scale
+
+
 uniform = Continuous(
     "uniform", doc="Uniform distribution.", support=UNIT,
     logpdf=lambda x: 0 * x, cdf=lambda x: x, sf=lambda x: 1 - x, ppf=lambda q: q, isf=lambda q: 1 - q,
-    stats=lambda: (0.5, 1 / 12, 0.0, -1.2), entropy=lambda: 0.0,
+    stats=lambda: (0.5, 1 / 12, 0.0, -1.2), entropy=lambda: 0.0, estimates=_uniform_estimates,
 )  # fmt: skip
 arcsine = Continuous(
     "arcsine", doc="Arcsine distribution.", support=UNIT,

@@ -103,13 +103,15 @@ def _over_spreads(x: Any, df: Any, nc: Any, power: Any) -> Any:
 
 
 def _nct_slopes(x: Any, df: Any, nc: Any) -> tuple[Any, Any]:
-    """The derivatives of the probability by df and nc."""
+    """The derivatives of the probability by df and nc: the first from the smaller tail, in which nothing cancels."""
     s, step, held = _spreads(df + 0 * (x + nc), 0 * x * nc, df + 0 * (x + nc))
     wide_x, wide_df, wide_nc = last(x, df, nc)
     u = exp(s)
     density = exp(wide_df * s - wide_df * square(u) / 2 + last(_log_spread(df))[0])
     slope = s - square(u) / 2 + (log(wide_df / 2) + 1 - digamma(wide_df / 2)) / 2
-    by_df = sum(ndtr(wide_x * u - wide_nc) * density * slope, -1) * step
+    right = wide_x > wide_nc
+    tail = ndtr(where(right, wide_nc - wide_x * u, wide_x * u - wide_nc))
+    by_df = sum(where(right, -tail, tail) * density * slope, -1) * step
     return where(held, by_df, nan), -exp(_over_spreads(x, df, nc, df + 0 * (x + nc)))
 
 

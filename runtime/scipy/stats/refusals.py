@@ -43,6 +43,10 @@ _WORDS = {
 }  # fmt: skip
 
 
+class NotThere(NotImplementedError, AttributeError):
+    """A refusal of an attribute, which `hasattr` and `getattr` with a default understand."""
+
+
 class Absent:
     """A family of scipy.stats that is refused, whatever it is asked."""
 
@@ -59,8 +63,8 @@ class Absent:
         return self._refuse("")
 
     def _refuse(self, method: str) -> Any:
-        raise NotImplementedError(f"scipy.stats.{self.name}{method} is not there: {self.words}; for values alone call SciPy's "
-                                  "with x.detach().numpy()")  # fmt: skip
+        raise NotThere(f"scipy.stats.{self.name}{method} is not there: {self.words}; for values alone call SciPy's with "
+                       "x.detach().numpy()")  # fmt: skip
 
 
 absent = {name: Absent(name, words) for words, names in _WORDS.items() for name in names.split()}

@@ -186,11 +186,11 @@ def entropy(pk: Any, qk: Any = None, base: float | None = None, axis: int = 0) -
     Tensor
     """
     pk, *rest = reals("entropy", pk, *(() if qk is None else (qk,)))
-    pk = pk / ops.sum(pk, axis=axis, keepdims=True)
+    total = ops.sum(pk, axis=axis)  # by which the sum is divided, for a quotient of one that is 0 would have an infinite slope
     if rest:
-        found = ops.sum(rel_entr(pk, rest[0] / ops.sum(rest[0], axis=axis, keepdims=True)), axis=axis)
+        found = ops.sum(rel_entr(pk, rest[0]), axis=axis) / total - ops.log(total) + ops.log(ops.sum(rest[0], axis=axis))
     else:
-        found = ops.sum(entr(pk), axis=axis)
+        found = ops.sum(entr(pk), axis=axis) / total + ops.log(total)
     return found if base is None else found / math.log(base)
 
 

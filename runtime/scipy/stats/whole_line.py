@@ -16,7 +16,6 @@ from ...generated.ops import (
     log,
     log1p,
     logaddexp,
-    sign,
     sinh,
     sqrt,
     square,
@@ -37,6 +36,7 @@ from ...special import (
     gammaincc,
     gammaincinv,
     gammaln,
+    i0,
     i0e,
     i1e,
     k1e,
@@ -54,7 +54,7 @@ from ...special import (
 from ...support.dispatch import ops
 from ..ratios import log1p_ratio
 from .continuous import Continuous
-from .tails import existing, log_betainc, log_gammainc, log_gammaincc, softplus
+from .tails import existing, log_betainc, log_gammainc, log_gammaincc, modulus, softplus
 
 EULER, ZETA3, LOG_2PI = 0.57721566490153286061, 1.2020569031595942854, math.log(2 * math.pi)
 pi, log2, inf, nan = math.pi, math.log(2), math.inf, math.nan
@@ -72,20 +72,28 @@ norm = Continuous(
 )  # fmt: skip
 cauchy = Continuous(
     "cauchy", doc="Cauchy distribution.", symmetric=True,
-    logpdf=lambda x: -math.log(pi) - 2 * log(hypot(1.0, x)), cdf=lambda x: atan2(1.0, -x) / pi, ppf=lambda q: -1 / tan(pi * q),
+    logpdf=lambda x: -math.log(pi) - 2 * log(hypot(1.0, x)), cdf=lambda x: atan2(1.0, -x) / pi,
+    ppf=lambda q: where(abs(q - 0.5) < 0.25, tan(pi * (q - 0.5)), -1 / tan(pi * q)),
     stats=lambda: (nan, nan, nan, nan), entropy=lambda: math.log(4 * pi),
 )  # fmt: skip
 logistic = Continuous(
     "logistic", doc="Logistic distribution.", symmetric=True,
-    logpdf=lambda x: -abs(x) - 2 * log1p(exp(-abs(x))), cdf=ops.sigmoid, logcdf=lambda x: -softplus(-x), ppf=logit,
+    logpdf=lambda x: -modulus(x) - 2 * log1p(exp(-modulus(x))), cdf=ops.sigmoid, logcdf=lambda x: -softplus(-x), ppf=logit,
     stats=lambda: (0.0, pi**2 / 3, 0.0, 1.2), entropy=lambda: 2.0,
 )  # fmt: skip
+
+
+def _laplace_estimates(data, loc, scale):
+    loc = ops.median(data) if loc is None else loc
+    return loc, ops.mean(abs(data - loc)) if scale is None else scale
+
+
 laplace = Continuous(
     "laplace", doc="Laplace distribution.", symmetric=True,
-    logpdf=lambda x: -log2 - abs(x), cdf=lambda x: where(x > 0, 1 - exp(-abs(x)) / 2, exp(-abs(x)) / 2),
-    logcdf=lambda x: where(x > 0, log1p(-exp(-abs(x)) / 2), x - log2),
+    logpdf=lambda x: -log2 - abs(x), cdf=lambda x: where(x < 0, exp(-modulus(x)) / 2, 1 - exp(-modulus(x)) / 2),
+    logcdf=lambda x: where(x < 0, x - log2, log1p(-exp(-modulus(x)) / 2)),
     ppf=lambda q: where(q > 0.5, -log(2 * (1 - q)), log(2 * q)),
-    stats=lambda: (0.0, 2.0, 0.0, 3.0), entropy=lambda: log2 + 1,
+    stats=lambda: (0.0, 2.0, 0.0, 3.0), entropy=lambda: log2 + 1, estimates=_laplace_estimates,
 )  # fmt: skip
 gumbel_r = Continuous(
     "gumbel_r", doc="Right-skewed Gumbel distribution, of greatest values.",
@@ -100,7 +108,7 @@ gumbel_l = Continuous(
 hypsecant = Continuous(
     "hypsecant", doc="Hyperbolic secant distribution.", symmetric=True,
     logpdf=lambda x: log2 - math.log(pi) - logaddexp(x, -x),
-    cdf=lambda x: 2 / pi * atan2(exp(ops.minimum(x, 0.0)), exp(-ops.maximum(x, 0.0))),
+    cdf=lambda x: 2 / pi * atan2(where(x < 0, exp(where(x < 0, x, 0.0)), 1.0), where(x < 0, 1.0, exp(-where(x < 0, 0.0, x)))),
     ppf=lambda q: log(tan(pi / 2 * q)),
     stats=lambda: (0.0, pi**2 / 4, 0.0, 2.0), entropy=lambda: LOG_2PI,
 )  # fmt: skip
@@ -121,11 +129,14 @@ def _t_odds(x, df):
 
 
 def _t_tail(x, df):
-    """log(cdf) of Student's t."""
-    far = abs(x) > 1e100
-    left = log_betainc(df / 2, 0.5 + 0 * df, df / (df + square(where(far, 0.0, x))))
-    left = where(far, -df / 2 * _t_odds(x, df) - log(df / 2) - betaln(df / 2, 0.5), left) - log2
-    return where(x < 0, left, log1p(-exp(left)))
+    """log(cdf) of Student's t; around 0, where the incomplete beta function ends, by the cdf itself."""
+    tail, right = x < -1, x >= 0
+    away = where(tail, x, -2.0)
+    far = away < -1e100
+    left = log_betainc(df / 2, 0.5 + 0 * df, df / (df + square(where(far, 0.0, away))))
+    left = where(far, -df / 2 * _t_odds(away, df) - log(df / 2) - betaln(df / 2, 0.5), left) - log2
+    near = where(right, log1p(-stdtr(df, -where(right, x, 0.0))), log(stdtr(df, where(tail | right, -0.5, x))))
+    return where(tail, left, near)
 
 
 t = Continuous(
@@ -169,12 +180,12 @@ def _gennorm_cdf(x, b):
 def _gennorm_logcdf(x, b):
     left = x < -1e-100
     power = where(left, abs(x), 1.0) ** b
-    return where(left, log_gammaincc(1 / b, power) - log2, log(where(left, 1.0, _gennorm_cdf(x, b))))
+    return where(left, log_gammaincc(1 / b, power) - log2, log1p(-_gennorm_cdf(where(left, 0.0, -x), b)))
 
 
 gennorm = Continuous(
     "gennorm", "beta", doc="Generalised normal distribution.", symmetric=True,
-    logpdf=lambda x, b: log(b / 2) - gammaln(1 / b) - abs(x) ** b,
+    logpdf=lambda x, b: log(b / 2) - gammaln(1 / b) - modulus(x) ** b,
     cdf=_gennorm_cdf, logcdf=_gennorm_logcdf,
     stats=lambda b: (0 * b, exp(gammaln(3 / b) - gammaln(1 / b)), 0 * b,
                      exp(gammaln(5 / b) + gammaln(1 / b) - 2 * gammaln(3 / b)) - 3),
@@ -244,23 +255,23 @@ norminvgauss = Continuous(
 dgamma = Continuous(
     "dgamma", "a", doc="Double gamma distribution.", symmetric=True,
     logpdf=lambda x, a: xlogy(a - 1, abs(x)) - abs(x) - log2 - gammaln(a),
-    cdf=lambda x, a: where(x < 0, gammaincc(a, abs(x)), 1 + gammainc(a, abs(x))) / 2,
-    logcdf=lambda x, a: where(x < 0, log_gammaincc(a, abs(x)), log1p(gammainc(a, abs(x)))) - log2,
-    ppf=lambda q, a: sign(q - 0.5) * gammaincinv(a, abs(2 * q - 1)),
+    cdf=lambda x, a: where(x < 0, gammaincc(a, modulus(x)), 1 + gammainc(a, modulus(x))) / 2,
+    logcdf=lambda x, a: where(x < 0, log_gammaincc(a, modulus(x)) - log2, log1p(-gammaincc(a, modulus(x)) / 2)),
+    ppf=lambda q, a: where(q < 0.5, -1.0, 1.0) * gammaincinv(a, modulus(2 * q - 1)),
     stats=lambda a: (0 * a, a * (a + 1), 0 * a, (a + 2) * (a + 3) / (a * (a + 1)) - 3),
     entropy=lambda a: a + log2 + gammaln(a) + (1 - a) * digamma(a),
 )  # fmt: skip
 dweibull = Continuous(
     "dweibull", "c", doc="Double Weibull distribution.", symmetric=True,
     logpdf=lambda x, c: log(c / 2) + xlogy(c - 1, abs(x)) - abs(x) ** c,
-    logcdf=lambda x, c: where(x < 0, -(abs(x) ** c) - log2, log1p(-exp(-(abs(x) ** c)) / 2)),
-    ppf=lambda q, c: sign(q - 0.5) * (-log(where(q < 0.5, 2 * q, 2 * (1 - q)))) ** (1 / c),
+    logcdf=lambda x, c: where(x < 0, -(modulus(x) ** c) - log2, log1p(-exp(-(modulus(x) ** c)) / 2)),
+    ppf=lambda q, c: where(q < 0.5, -1.0, 1.0) * (-log(where(q < 0.5, 2 * q, 2 * (1 - q)))) ** (1 / c),
     stats=lambda c: (0 * c, gamma_function(1 + 2 / c), 0 * c, gamma_function(1 + 4 / c) / gamma_function(1 + 2 / c) ** 2 - 3),
     entropy=lambda c: 1 + EULER * (1 - 1 / c) - log(c / 2),
 )  # fmt: skip
 skewcauchy = Continuous(
     "skewcauchy", "a", doc="Skewed Cauchy distribution.", domain=lambda a: abs(a) < 1,
-    logpdf=lambda x, a: -math.log(pi) - 2 * log(hypot(1.0, x / (1 + a * sign(x)))),
+    logpdf=lambda x, a: -math.log(pi) - 2 * log(hypot(1.0, x / (1 + where(x < 0, -a, a)))),
     cdf=lambda x, a: where(x < 0, (1 - a) / pi * atan2(1 - a, -x), 1 - (1 + a) / pi * atan2(1 + a, x)),
     sf=lambda x, a: where(x < 0, 1 - (1 - a) / pi * atan2(1 - a, -x), (1 + a) / pi * atan2(1 + a, x)),
     stats=lambda a: (nan, nan, nan, nan),
@@ -270,9 +281,17 @@ powernorm = Continuous(
     logpdf=lambda x, c: log(c) + log_gauss(x) + (c - 1) * log_ndtr(-x), logsf=lambda x, c: c * log_ndtr(-x),
     ppf=lambda q, c: -ndtri(exp(log1p(-q) / c)), isf=lambda q, c: -ndtri(exp(log(q) / c)),
 )  # fmt: skip
+
+
+def log_i0e(z):
+    """log(i0e(z)) of z that are not negative; i0e is even, and has a corner at 0."""
+    near = z < 1
+    return where(near, log(i0(where(near, z, 0.0))) - z, log(i0e(where(near, 1.0, z))))
+
+
 _circle = {
-    "logpdf": lambda x, k: k * (cos(x) - 1) - LOG_2PI - log(i0e(k)),
-    "entropy": lambda k: k * (1 - i1e(k) / i0e(k)) + LOG_2PI + log(i0e(k)),
+    "logpdf": lambda x, k: k * (cos(x) - 1) - LOG_2PI - log_i0e(k),
+    "entropy": lambda k: k * (1 - i1e(k) / i0e(k)) + LOG_2PI + log_i0e(k),
     "stats": lambda k: (0 * k, None, 0 * k, None),
     "domain": lambda k: k >= 0,
 }
@@ -313,7 +332,7 @@ crystalball = Continuous(
 def _jf_share(y, a, b):
     """The beta number of which a skew t number is a function, and one less it."""
     root = sqrt(a + b + square(y))
-    far = abs(y) + root
+    far = modulus(y) + root
     small = (a + b) / (2 * root * far)  # (1 - abs(y) / root) / 2 without cancellation
     return where(y < 0, small, 1 - small), where(y < 0, 1 - small, small)
 

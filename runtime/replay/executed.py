@@ -1,0 +1,228 @@
+"""Executed code: which functions of the user's, and which C functions, a call runs while it is recorded.
+
+Owns the check that the guards cover all Python state that the call may have read.  Each function that ran has to be one that the
+captured state was walked from, each C function has to be pure, and no generator of random numbers may have moved but by operators.
+"""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import os
+import pickle
+import sys
+import sysconfig
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..support.generator import numpy_random
+from .code_names import names_read, steps_of
+from .holdings import Holdings, Unfit, hides_state, is_library, is_library_name
+
+STANDARD = os.path.realpath(sysconfig.get_path("stdlib")) + os.sep
+IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "compile", "__import__"}
+PURE = {"math", "cmath", "_operator", "itertools", "_functools", "_collections", "_bisect", "_heapq", "_statistics", "unicodedata",
+        "_abc", "_struct", "_string", "binascii", "zlib"}  # fmt: skip
+USER, LIBRARY, STANDARD_LIBRARY, IMPORT = range(4)
+LOOK = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
+
+
+class Executed:
+    """What ran, told by Python's own profiling.
+
+    Attributes
+    ----------
+    codes : dict of code to str
+        Of the user's functions, with where each was called from.
+    impure : dict of code to str
+        The first call that each code makes of a C function that may give something else another time, with its line.
+    """
+
+    def __init__(self) -> None:
+        self.codes: dict[types.CodeType, str] = {}
+        self.impure: dict[types.CodeType, str] = {}
+        self.origins: dict[types.CodeType, int] = {}
+        self.called_by_library: set[types.CodeType] = set()
+        self.muted = 0  # while a module is imported, or a function called back
+
+    def told(self, frame: types.FrameType, event: str, function: Any) -> None:
+        if event == "call":
+            origin = self.origin(frame)
+            if origin == IMPORT:
+                self.muted += 1
+            elif origin == USER and not self.muted and frame.f_code not in self.codes:
+                self.codes[frame.f_code] = line_of(frame.f_back)
+                if frame.f_back is not None and self.origin(frame.f_back) == LIBRARY:
+                    self.called_by_library.add(frame.f_code)
+        elif event == "return":
+            self.muted -= self.origin(frame) == IMPORT
+        elif event == "c_call" and not self.muted and self.origin(frame) in (USER, STANDARD_LIBRARY) and not is_pure(function):
+            self.impure.setdefault(frame.f_code, f"{named(function)} is called at {line_of(frame)}")
+
+    def origin(self, frame: types.FrameType) -> int:
+        code = frame.f_code
+        found = self.origins.get(code)
+        if found is None:
+            name = frame.f_globals.get("__name__")
+            if code.co_filename.startswith("<frozen importlib"):
+                found = IMPORT
+            elif is_library_name(name):
+                found = LIBRARY
+            else:
+                found = STANDARD_LIBRARY if is_standard(code.co_filename) else USER
+            self.origins[code] = found
+        return found
+
+    def names(self, but_appended: bool = False) -> set[str]:
+        return {name for code in self.codes for name in names_read(code, but_appended)}
+
+    def check(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings) -> None:
+        """Refuse a recording that may have read more than the guards compare.
+
+        Raises
+        ------
+        Unfit
+            With the object or the function, and its line.
+        """
+        for code, call in self.impure.items():
+            if code in self.codes or code in holdings.codes:  # the standard library's own code runs for the library as well
+                raise Unfit(f"{call}, which may give something else, or do something, at each call; "
+                            f"pass its result as an argument{LOOK}")  # fmt: skip
+        for code in self.called_by_library - holdings.codes:
+            self.adopt(code, holdings)
+        vouched = {name for name in holdings.static if isinstance(name, str)}
+        for code, line in self.codes.items():
+            if code not in holdings.codes and code.co_name not in vouched:
+                raise Unfit(f"{code.co_qualname} runs, called at {line}, and is reached in a way that no guard covers; "
+                            f"call it by its name, or give its name as static= if it reads nothing that changes")  # fmt: skip
+        if holdings.opaque:
+            read = Holdings(function, objects, holdings.known, holdings.loose, holdings.static, self.names()).opaque
+            if read:
+                way, item = read[0]
+                name = way.rpartition(".")[2].partition("[")[0]
+                raise Unfit(f"it reads {way}, {described(item)}, at {self.line_that_names(name)}: no guard sees when it changes; pass "
+                            f"what it gives as an argument (a number with dynamic=), {other_way(item)}or give static={name!r} if "
+                            f"it never changes{LOOK}")  # fmt: skip
+
+    def adopt(self, code: types.CodeType, holdings: Holdings) -> None:
+        """Guard the functions of a code that the library calls: those of registered classes, and rules."""
+        functions = [item for item in gc.get_referrers(code) if isinstance(item, types.FunctionType)]
+        for function in functions:
+            found = Holdings(function, (), holdings.seen, holdings.loose, holdings.static, self.names())
+            if any(id(item) not in holdings.seen for _, item in found.tensors):
+                raise Unfit(f"{code.co_qualname} reads {found.tensors[0][0]}, an array that no guard covers; pass it as an argument")
+            holdings.adopt(found)
+
+    def check_loose(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings, loose: dict[tuple, Any]) -> None:
+        """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.
+
+        Raises
+        ------
+        Unfit
+        """
+        if not loose:
+            return
+        read = Holdings(function, objects, holdings.known, None, holdings.static, self.names(but_appended=True)).seen
+        for container in loose.values():
+            if id(container) in read:
+                raise Unfit(f"a callback changes a {type(container).__name__} that the function may read; let the callback alone "
+                            "hold it, as gs.debug.callback(losses.append, loss) does")  # fmt: skip
+
+    def line_that_names(self, name: str) -> str:
+        """The user's first line that contains a name."""
+        for code in self.codes:
+            for step in steps_of(code):
+                if step.name == name and step.line is not None:
+                    return f"{os.path.basename(code.co_filename)}:{step.line}"
+        return "a line of its own"
+
+
+class Draws:
+    """Generators of random numbers, of which a recording sees the draws of operators alone.
+
+    NumPy's global one is asked only where the user's code contains `random`: SciPy's algorithms draw from it inside of operators.
+    """
+
+    def __init__(self, generators: list[Any]) -> None:
+        self.everybodys = bits_of(numpy_random().mtrand._rand)
+        self.states = {id(bits): (bits, state_of(bits)) for bits in [self.everybodys, *map(bits_of, generators)]}
+        self.drawing: set[int] = set()
+
+    def begin(self, generator: Any) -> None:
+        """An operator draws."""
+        bits = bits_of(generator)
+        if id(bits) not in self.drawing:
+            self.check(bits)
+            self.drawing.add(id(bits))
+            self.states[id(bits)] = bits, b""
+
+    def end(self) -> None:
+        """The outermost operator is over."""
+        for number in self.drawing:
+            bits = self.states[number][0]
+            self.states[number] = bits, state_of(bits)
+        self.drawing.clear()
+
+    def check_all(self, names: set[str]) -> None:
+        """Refuse a call that has drawn by itself; `names` are those that the user's code reads."""
+        for bits, _ in list(self.states.values()):
+            if bits is not self.everybodys or "random" in names:
+                self.check(bits)
+
+    def check(self, one: Any) -> None:
+        if id(one) in self.states:
+            bits, state = self.states[id(one)]
+            if state_of(bits) != state:
+                raise Unfit("random numbers are drawn by NumPy, and would be the same at each replay; draw them with gs.random "
+                            f"(which takes the generator), or pass them as an argument ({type(bits).__name__})")  # fmt: skip
+
+
+def bits_of(generator: Any) -> Any:
+    """The bits that a generator draws from."""
+    return getattr(generator, "bit_generator", None) or getattr(generator, "_bit_generator", generator)
+
+
+def state_of(bits: Any) -> bytes:
+    return pickle.dumps(bits.state)
+
+
+def is_standard(filename: str) -> bool:
+    path = filename if filename.startswith("<frozen") else os.path.realpath(filename)
+    return path.startswith((STANDARD, "<frozen")) and "site-packages" not in path
+
+
+def is_pure(function: Any) -> bool:
+    """Whether a C function gives what its arguments and its object decide, and does nothing else."""
+    owner = getattr(function, "__self__", None)
+    if owner is None or isinstance(owner, types.ModuleType):
+        module = owner.__name__ if owner is not None else getattr(function, "__module__", None)
+        if module == "builtins":
+            return function.__name__ not in IMPURE
+        return isinstance(module, str) and (module in PURE or module.partition(".")[0] in ("numpy", "gradspec", "scipy"))
+    if isinstance(owner, type):
+        return is_library(owner) or not hides_state(owner)
+    return True  # an object that was there before the call is captured state, or opaque
+
+
+def named(function: Any) -> str:
+    owner = getattr(function, "__self__", None)
+    module = owner.__name__ if isinstance(owner, types.ModuleType) else None
+    if module == builtins.__name__ or module is None:
+        return getattr(function, "__qualname__", repr(function))
+    return f"{module}.{function.__name__}"
+
+
+def line_of(frame: types.FrameType | None) -> str:
+    return "an unknown place" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def described(item: Any) -> str:
+    name = type(item).__name__
+    return f"a{'n' if name[0] in 'aeiou' else ''} {name}" + (f" of {item.nbytes} bytes" if hasattr(item, "nbytes") else "")
+
+
+def other_way(item: Any) -> str:
+    return "hold it as a tensor (gs.asarray(array) shares its memory), " if isinstance(item, np.ndarray) else ""

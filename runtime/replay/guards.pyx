@@ -1,0 +1,277 @@
+# cython: boundscheck=False, wraparound=False
+"""Guards: whether the Python state that a recording was derived from is unchanged.
+
+Owns the comparison of containers, functions, classes and arrays with what they contained when the guards were made.  Pointers
+tell the usual answer, that nothing has changed.  Python looks into a difference, because an equal number is no change.
+"""
+
+from cpython.dict cimport PyDict_GetItem, PyDict_Next, PyDict_Size
+from cpython.object cimport PyObject, Py_TYPE
+from libc.string cimport memcmp
+from collections import OrderedDict, deque
+from types import CellType
+
+import numpy as np
+
+from ..core.tensor cimport TensorBase
+from ..support cimport capi as cnp
+from ..support.capi cimport PyArray_BYTES, PyArray_FLAGS, PyArray_NBYTES, ndarray
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    PyObject* PyCell_GET(object)
+    PyObject* PyFunction_GetCode(object)
+    PyObject* PyFunction_GetDefaults(object)
+    PyObject* PyFunction_GetKwDefaults(object)
+
+cdef extern from "gradspec/replay/guards.h":
+    bint gradspec_same_destructor(object a, object b)
+    unsigned int gradspec_version_of(object cls)
+
+# What a guard compares, and its value.
+DICTIONARY, ATTRIBUTES = 0, 1   # (keys, values) in order; ATTRIBUTES are those of an object
+SEQUENCE = 2                    # tuple of the elements of a list or a deque
+MEMBERS = 3                     # of a set: see `members_of`
+ITEM = 4                        # (key, value) of one entry of a dictionary, MISSING where there is none
+CELL = 5                        # value, EMPTY where there is none
+FUNCTION = 6                    # (code, defaults, keyword defaults)
+CLASS = 7                       # [version of the type, {name: value}]
+SLOT = 8                        # (name, value)
+TYPE = 9                        # class of an object
+BYTES = 10                      # of an ndarray
+TENSOR = 11                     # (names, values) of a tensor's own attributes
+
+NUMBERS = (int, float, complex, bool, str, bytes, type(None))  # classes of values that are known by what they are
+INTERNAL = ("grad_dtype", "_waiting_rows")  # attributes of a tensor that are the library's
+
+
+class Mark:
+    """A value that stands for the absence of one."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
+MISSING, EMPTY, LOOSE, SIZE = Mark("nothing"), Mark("an empty cell"), Mark("anything"), Mark("its size")
+
+
+class _Python:
+    """A class that a `class` statement makes."""
+
+
+def is_made_by_python(cls):
+    """Whether a class comes from a `class` statement: its objects hold attributes and nothing that C code hides."""
+    if not cls.__flags__ & (1 << 9) or not gradspec_same_destructor(cls, _Python):
+        return False
+    slots = cls.__dict__.get("__slots__", ())
+    fields = 2 + (1 if isinstance(slots, str) else len(slots))  # a dictionary and a list of weak references
+    return cls.__base__ is not None and cls.__basicsize__ <= cls.__base__.__basicsize__ + fields * sizeof(void*)
+
+
+cdef bint same_number(object a, object b) except -1:
+    """Whether two values are the same to the last bit; NaN is NaN, and -0.0 is not 0.0."""
+    if a is b:
+        return True
+    if Py_TYPE(a) != Py_TYPE(b):
+        return False
+    if type(a) is int or type(a) is str:
+        return a == b
+    return (type(a) in NUMBERS or isinstance(a, np.generic)) and repr(a) == repr(b)
+
+
+def members_of(elements):
+    """What tells one set from another: the types and digits of numbers, the identities of other elements."""
+    return frozenset([(type(item), repr(item)) if type(item) in NUMBERS else id(item) for item in elements])
+
+
+def attributes_of(TensorBase tensor):
+    """The attributes that a user has set on a tensor, as a dictionary of its own."""
+    if tensor.extra is None or tensor.extra.attributes is None:
+        return {}
+    return {name: value for name, value in tensor.extra.attributes.items() if name not in INTERNAL}
+
+
+def entries_of(container):
+    """The keys and the values of a dictionary, in order, whatever its class says of them."""
+    pairs = list(OrderedDict.items(container) if isinstance(container, OrderedDict) else dict.items(container))
+    return tuple([key for key, _ in pairs]), tuple([value for _, value in pairs])
+
+
+def names_in(cls):
+    """What a class defines itself: values, functions and descriptors by name."""
+    return {name: value for name, value in vars(cls).items()
+            if not (name.startswith("__") and name.endswith("__")) or callable(value) and not isinstance(value, type)}
+
+
+def guard_of_class(way, cls):
+    """The guard of one class; those of its bases are others."""
+    hasattr(cls, "__name__")  # gives the type a version
+    return way, cls, CLASS, [gradspec_version_of(cls), names_in(cls)]
+
+
+def guard_of_function(way, function):
+    return way, function, FUNCTION, (function.__code__, function.__defaults__, function.__kwdefaults__)
+
+
+cdef bint unchanged_entries(PyObject* container, tuple value):
+    cdef PyObject* key
+    cdef PyObject* item
+    cdef Py_ssize_t place = 0, i = 0
+    cdef tuple keys = <tuple> value[0], values = <tuple> value[1]
+    cdef Py_ssize_t size = len(keys)
+    if PyDict_Size(<object> container) != size:
+        return False
+    while PyDict_Next(<dict> container, &place, &key, &item):
+        if i >= size or key != <PyObject*> keys[i] or item != <PyObject*> values[i]:
+            return False
+        i += 1
+    return True
+
+
+cdef bint unchanged_list(list container, tuple value):
+    cdef Py_ssize_t i
+    if len(container) != len(value):
+        return False
+    for i in range(len(value)):
+        if <PyObject*> container[i] != <PyObject*> value[i]:
+            return False
+    return True
+
+
+cdef bint quickly_same(object container, int kind, object value) except -1:
+    """Whether pointers alone tell that nothing has changed."""
+    cdef PyObject* found
+    if kind == ITEM:
+        found = PyDict_GetItem(<dict> container, (<tuple> value)[0])
+        return found == <PyObject*> (<tuple> value)[1] or found == NULL and (<tuple> value)[1] is MISSING
+    if kind == CELL:
+        found = PyCell_GET(container)
+        return found == <PyObject*> value or found == NULL and value is EMPTY
+    if kind == ATTRIBUTES or kind == DICTIONARY:
+        return not isinstance(container, OrderedDict) and unchanged_entries(<PyObject*> container, <tuple> value)
+    if kind == FUNCTION:
+        return (PyFunction_GetCode(container) == <PyObject*> (<tuple> value)[0]
+                and is_it(PyFunction_GetDefaults(container), (<tuple> value)[1])
+                and is_it(PyFunction_GetKwDefaults(container), (<tuple> value)[2]))
+    if kind == CLASS:
+        return (<list> value)[0] != 0 and gradspec_version_of(container) == <unsigned int> (<list> value)[0]
+    if kind == TYPE:
+        return <PyObject*> Py_TYPE(container) == <PyObject*> value
+    if kind == SEQUENCE:
+        return isinstance(container, list) and unchanged_list(<list> container, <tuple> value)
+    if kind == BYTES:
+        return is_equal(<ndarray> container, <bytes> value)
+    if kind == TENSOR:
+        return (<TensorBase> container).extra is None and len((<tuple> value)[0]) == 0
+    return False
+
+
+cdef bint is_it(PyObject* found, object value):
+    return found == <PyObject*> value or found == NULL and value is None
+
+
+cdef bint is_equal(ndarray array, bytes value) except -1:
+    if PyArray_FLAGS(array) & 1:  # of NumPy: C-contiguous
+        return PyArray_NBYTES(array) == len(value) and memcmp(PyArray_BYTES(array), <char*> value, len(value)) == 0
+    return bool((<object> array).tobytes() == value)
+
+
+def is_another(now, before):
+    """Whether a value is not the one before; an equal number is the same one."""
+    return now is not before and before is not LOOSE and not same_number(now, before)
+
+
+def differences(guard):
+    """The changes that a guard sees, each as (way, key, what was there, what is there now).
+
+    The key is SIZE where the number or the order of the elements is another.
+    """
+    way, container, kind, value = guard
+    if kind in (DICTIONARY, ATTRIBUTES, TENSOR):
+        keys, values = (attributes_of(container),) * 2 if kind == TENSOR else entries_of(container)
+        if kind == TENSOR:
+            keys, values = tuple(keys), tuple(values.values())
+        before, now = dict(zip(*value)), dict(zip(keys, values))
+        if len(now) != len(before):
+            yield way, SIZE, len(before), len(now)
+        for key, old in before.items():
+            if is_another(now.get(key, MISSING), old):
+                yield f"{way}[{key!r}]" if kind == DICTIONARY else f"{way}.{key}", key, old, now.get(key, MISSING)
+        yield from ((f"{way}[{key!r}]" if kind == DICTIONARY else f"{way}.{key}", key, MISSING, now[key])
+                    for key in now if key not in before)
+        if kind != TENSOR and len(now) == len(before) and keys != value[0] and set(keys) == set(value[0]):
+            yield f"the order of {way}", SIZE, list(value[0]), list(keys)
+        return
+    if kind == SEQUENCE:
+        now = tuple(container)
+        if len(now) != len(value):
+            yield way, SIZE, len(value), len(now)
+        yield from ((f"{way}[{i}]", i, old, new) for i, (old, new) in enumerate(zip(value, now)) if is_another(new, old))
+        return
+    if kind == CLASS:
+        now = names_in(container)
+        found = [(f"{way}.{name}", name, value[1].get(name, MISSING), now.get(name, MISSING)) for name in {**value[1], **now}
+                 if is_another(now.get(name, MISSING), value[1].get(name, MISSING))]
+        if not found:
+            value[0] = gradspec_version_of(container)  # something that no recording depends on has changed
+        yield from found
+        return
+    key, old, now = value_of(guard)
+    if is_another(now, old) and not (kind == MEMBERS and now == old):
+        yield way, key, old, now
+
+
+def value_of(guard):
+    """The key of a guard of one value, that value, and what is there now."""
+    _, container, kind, value = guard
+    if kind == ITEM:
+        return value[0], value[1], container.get(value[0], MISSING)
+    if kind == SLOT:
+        return value[0], value[1], getattr(container, value[0], MISSING)
+    if kind == CELL:
+        try:
+            return None, value, container.cell_contents
+        except ValueError:
+            return None, value, EMPTY
+    if kind == FUNCTION:
+        now = container.__code__, container.__defaults__, container.__kwdefaults__
+        return None, value, value if all([a is b for a, b in zip(now, value)]) else now
+    if kind == MEMBERS:
+        return None, value, members_of(container)
+    if kind == TYPE:
+        return None, value, type(container)
+    now = container.tobytes()
+    return (None, value, value) if now == value else (None, np.frombuffer(value, container.dtype), container)
+
+
+cdef class Guards:
+    """Whether what a function reads beside its arguments is unchanged.
+
+    Parameters
+    ----------
+    guards : list of (str, object, int, object)
+        The way to a container as one would write it, the container, what is compared, and what it contained.
+    """
+
+    def __init__(self, list guards):
+        self.guards = guards
+
+    cdef bint hold(self) except -1:
+        cdef tuple guard
+        for guard in self.guards:
+            if not quickly_same(guard[1], guard[2], guard[3]) and next(differences(guard), None) is not None:
+                return False
+        return True
+
+    def changed(self):
+        """The first change, as (way, what was there, what is there now); None where there is none."""
+        cdef tuple guard
+        for guard in self.guards:
+            if not quickly_same(guard[1], guard[2], guard[3]):
+                for way, _, before, now in differences(guard):
+                    return way, before, now
+        return None

@@ -1,0 +1,165 @@
+"""Results: how those of a call lie to each other and to what it was given, and the backward passes from them.
+
+Owns which results are views, and of what, which count their writes together, whose graph is gone, and what the passes free.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import TensorBase
+from ..core.told import array_of
+from ..tracing.values import Memory
+from .holdings import Unfit
+from .looks import base_under, counted_together, version_of, way_to
+from .witness import Witness
+
+BACKWARD = "backward"  # between what a call does and what a backward pass from its results does
+
+
+class Roots:
+    """The results of a call that are views of nothing, and what the views among them are views of.
+
+    Parameters
+    ----------
+    given : list of Tensor or ndarray
+    memory : Memory
+    """
+
+    def __init__(self, given: list[Any], memory: Memory) -> None:
+        self.given, self.memory = given, memory
+        self.tensors: list[Any] = []
+        self.rows: list[tuple[Any, int, int, int]] = []
+
+    def look(self, leaf: Any) -> tuple[int, int, Any]:
+        """What a result is, as (given or -1, root or -1, the way from there, None for itself)."""
+        ways = [(number, way_to(leaf, item)) for number, item in enumerate(self.given) if isinstance(item, TensorBase)]
+        found = [(len(way), number, way) for number, way in ways if way is not None]
+        if found:
+            _, number, way = min(found, key=lambda one: one[:2])
+            return number, -1, way
+        base = base_under(leaf)
+        way = None if base is leaf or self.memory.known(array_of(base)) is None else way_to(leaf, base)
+        if way is None and not self.is_own(leaf):
+            raise Unfit("a result is a view of what the call was given and cannot be taken again: a custom Function or as_strided "
+                        "made it, or an index of arrays; return a copy of it")  # fmt: skip
+        return -1, self.number(leaf if way is None else base), way
+
+    def is_own(self, leaf: Any) -> bool:
+        """Whether a result is no view of what was given."""
+        base = base_under(leaf)
+        return not any(base is base_under(item) for item in self.given if isinstance(item, TensorBase))
+
+    def number(self, tensor: Any) -> int:
+        """The number of a root."""
+        for number, other in enumerate(self.tensors):
+            if other is tensor:
+                return number
+        owner = next((n for n, item in enumerate(self.given) if counted_together(tensor, item)), -1)
+        other = -1 if owner >= 0 else next((n for n, root in enumerate(self.tensors) if counted_together(tensor, root)), -1)
+        version = version_of(tensor) if owner < 0 and other < 0 else 0
+        self.tensors.append(tensor)
+        self.rows.append((self.memory.known(array_of(tensor)), owner, other, version))
+        return len(self.tensors) - 1
+
+    def outs(self, spent: set[int]) -> list[int]:
+        """The roots that require grad, refused where others require grad in the same memory: their histories would not see it."""
+        found = [number for number, root in enumerate(self.tensors) if root.requires_grad and id(root) not in spent]
+        memory = [self.rows[number][0].memory for number in found]
+        given = {self.memory.known(array) for array in map(array_or_itself, self.given)}
+        if len(set(memory)) < len(memory) or not {value.memory for value in given if value is not None}.isdisjoint(memory):
+            raise Unfit("results that require grad share memory with each other, or with what the call was given")
+        return found
+
+
+def array_or_itself(item: Any) -> Any:
+    return array_of(item) if isinstance(item, TensorBase) else item
+
+
+def look_at_results(taken: Any, witness: Witness, given: list[Any], leaves: list[Any], targets: list[int]) -> None:
+    """Note what the results are, and write down the backward passes from those that require grad."""
+    roots, nodes = Roots(given, witness.met), [given[number] for number in targets]
+    for n, leaf in enumerate(leaves):
+        number, message, look = taken.passed.get(n, -1), None, None
+        if isinstance(leaf, TensorBase) and number < 0:
+            if leaf.requires_grad and (leaf.is_leaf or not nodes) and roots.is_own(leaf):
+                raise Unfit("a result requires grad because of a leaf that the call has made; make it outside of the call")
+            message = why_spent(leaf, nodes) if leaf.requires_grad else None
+            look = roots.look(leaf) if message is None else (-1, roots.number(leaf), None)
+        if message is not None:
+            taken.spent[n] = message
+        taken.looks.append(look or (number, -1, None))
+    taken.roots, taken.differentiated = roots.rows, roots.outs({id(leaves[n]) for n in taken.spent})
+    if taken.differentiated:
+        go_backward(taken, witness, given, [roots.tensors[n] for n in taken.differentiated], targets)
+
+
+def why_spent(out: Any, targets: list[Any]) -> str | None:
+    """What differentiating a result says where its graph has been freed by a pass inside of the call."""
+    from ..autograd import grad
+
+    try:
+        grad(out, targets, np.ones(out.shape, out.dtype), retain_graph=True, allow_unused=True)
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+def go_backward(taken: Any, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
+    """Write down what backward passes from the results do: from all, and where there are several from each of them alone."""
+    from ..autograd import grad
+    from ..core.operand import asarray
+
+    cotangents = [np.ones(out.shape, out.dtype) for out in outs]
+    taken.cotangents = [witness.met.enter(array, "input") for array in cotangents]
+    tensors = [asarray(array) for array in cotangents]
+    numbers = list(range(len(outs)))
+    for asked in [numbers, *([n] for n in numbers if len(outs) > 1)]:
+        witness.step("made", BACKWARD, (), NOWHERE)
+        try:
+            witness.start()  # here, for an interrupt may come as soon as it is done
+            found = grad([outs[n] for n in asked], [given[number] for number in targets], [tensors[n] for n in asked],
+                         retain_graph=True, allow_unused=True)  # fmt: skip
+        finally:
+            witness.stop()
+        if witness.failure is not None:
+            raise witness.failure
+        values = [None if g is None else witness.value(array_of(g), NOWHERE) for g in found]
+        taken.targets.append([list(pair) for pair in zip(targets, values)])
+    taken.freeing = freeing(outs, given)
+
+
+def freeing(outs: list[Any], given: list[Any]) -> list[list[int]]:
+    """Of each result the results whose pass frees something that its own pass needs, itself among them."""
+    before = {id(item.grad_fn) for item in given if isinstance(item, TensorBase)}
+    needed = []
+    for out in outs:
+        nodes: dict[int, Any] = {}
+        todo = [out.grad_fn]
+        while todo:
+            node = todo.pop()
+            if node is not None and id(node) not in nodes and id(node) not in before:
+                nodes[id(node)] = node
+                todo += [following for following, _ in node.next_functions]
+        needed.append({key for key, node in nodes.items() if holds_arrays(node)})
+    return [[n for n, other in enumerate(needed) if mine & other] for mine in needed]
+
+
+def holds_arrays(node: Any) -> bool:
+    """Whether a node has saved something that a pass frees."""
+    saved = [getattr(node, f"saved_{name}", None) for name in type(node).saves if hasattr(node, f"version_{name}")]
+    try:
+        return any(item is not None for item in saved) or bool(getattr(node, "_raw_saved_tensors", ()))
+    except RuntimeError:  # a pass inside of the call has freed it
+        return False
+
+
+class Nowhere:
+    """Where no event is: what is asked of one has no line."""
+
+    line, kind = None, "made"
+
+
+NOWHERE = Nowhere()
