@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ from .results import BACKWARD, NOWHERE, look_at_results
 from .witness import Witness
 
 __all__ = ["BACKWARD", "GUARD", "Captured", "Unfit", "Witness", "capture", "fingerprint"]
-
 
 
 CONSTANTS = (bool, int, float, complex, str, bytes, np.generic, np.dtype, type, slice, range, type(None), type(Ellipsis))
@@ -77,6 +77,8 @@ class Captured:
         The error of an operator that the function has caught.
     catches : bool
         Whether code of the function has a handler of exceptions.
+    unwalked : dict of code to list of function
+        Functions that ran though the captured state was not walked from them; the next recording does that.
     """
 
     def __init__(self) -> None:
@@ -100,6 +102,7 @@ class Captured:
         self.caught: str | None = None
         self.catches = False
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
+        self.unwalked: dict[CodeType, list[Any]] = {}
         self.failure: Exception | None = None
 
 
@@ -158,10 +161,13 @@ def capture(
     finally:
         witness.stop()
     taken.loose, taken.caught = witness.loose, witness.caught
-    taken.catches = any(code.co_exceptiontable for code in executed.codes)
+    taken.catches = executed.catches
     try:
         if witness.failure is not None:
             raise witness.failure
+        if executed.look_for_unwalked(holdings):
+            taken.unwalked = executed.unwalked
+            return taken
         witness.draws.end()
         witness.draws.check_all(executed.names())
         if np.geterr() != witness.errors:

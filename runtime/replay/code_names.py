@@ -86,3 +86,11 @@ def names_read(code: types.CodeType, but_appended: bool = False) -> frozenset[st
         if is_read and isinstance(step.name, str) and not (but_appended and following is not None and following.name in ADDS):
             found.add(step.name)
     return frozenset(found)
+
+
+def handles_errors(code: types.CodeType) -> bool:
+    """Whether a code handles exceptions, or goes on behind them: `except`, `finally`, a context manager of its own."""
+    steps = steps_of(code)
+    return code.co_name == "__exit__" or any(
+        one.operation == "PUSH_EXC_INFO" and following.operation != "WITH_EXCEPT_START" for one, following in zip(steps, steps[1:])
+    )

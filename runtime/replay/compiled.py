@@ -114,6 +114,7 @@ class Compiled(Calls):
         self.useless = 0  # recordings in a row that served no later call
         self.moved: tuple[str, Any, Any] | None = None  # what of what is held was another thing at the last recording
         self.loose: dict[tuple, Any] = {}  # what callbacks change of what the function holds, which is not looked at any more
+        self.ran: dict[types.CodeType, list[Any]] = {}  # functions that are walked because they ran
 
     def __repr__(self) -> str:
         return f"<compiled {self.function!r}>"
@@ -205,10 +206,13 @@ class Compiled(Calls):
                 break
         else:
             self.moved = states[0].holdings.changed() if states else None
-            state, others = State(Holdings(self.function, objects, loose=self.loose, static=self.static), objects), states[: STATES - 1]
+            state, others = State(self.holdings(objects), objects), states[: STATES - 1]
         if self.states is states:
             self.states = [state, *others]
         return state
+
+    def holdings(self, objects: list[Any]) -> Holdings:
+        return Holdings(self.function, objects, loose=self.loose, static=self.static, ran=self.ran)
 
     def record(
         self, state: State, signature: Signature, arguments: Arguments, given: list[Any], objects: list[Any], due: list[Program]
@@ -230,8 +234,8 @@ class Compiled(Calls):
                 raise Unfit("it writes to a dictionary or a list that it was given, which a replay would not do; return the values")
             if taken.failure is not None:
                 raise Unfit(str(taken.failure))
-            if not taken.loose.keys() <= self.loose.keys():  # the next call looks at less
-                self.loose = self.loose | taken.loose
+            if taken.unwalked or not taken.loose.keys() <= self.loose.keys():  # the next call looks at more, or at less
+                self.ran, self.loose = self.ran | taken.unwalked, self.loose | taken.loose
                 self.states, self.recent = [], []
                 return outcome
             if taken.caught is not None:  # a call in which nothing fails is another one

@@ -7,11 +7,10 @@ captured state was walked from, each C function has to be pure, and no generator
 from __future__ import annotations
 
 import builtins
-import gc
+import contextlib
 import os
 import pickle
 import sys
-import sysconfig
 import types
 from collections.abc import Callable
 from typing import Any
@@ -19,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from ..support.generator import numpy_random
-from .code_names import names_read, steps_of
-from .holdings import Holdings, Unfit, hides_state, is_library, is_library_name
+from .code_names import handles_errors, names_read, steps_of
+from .holdings import Holdings, Unfit, hides_state, is_installed, is_library, is_library_name
 
-STANDARD = os.path.realpath(sysconfig.get_path("stdlib")) + os.sep
+EXITS = {contextlib._GeneratorContextManager.__exit__.__code__}  # they leave an error to the generator, whose code is looked at
 IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "compile", "__import__"}
 PURE = {"math", "cmath", "_operator", "itertools", "_functools", "_collections", "_bisect", "_heapq", "_statistics", "unicodedata",
         "_abc", "_struct", "_string", "binascii", "zlib"}  # fmt: skip
@@ -39,13 +38,21 @@ class Executed:
         Of the user's functions, with where each was called from.
     impure : dict of code to str
         The first call that each code makes of a C function that may give something else another time, with its line.
+    unwalked : dict of code to list of function
+        Codes that the captured state was not walked from, and that the next recording walks: those of installed packages, and
+        functions that a library calls: of registered classes, and rules.
+    catches : bool
+        Whether code of the function may handle an exception.
     """
 
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, str] = {}
         self.impure: dict[types.CodeType, str] = {}
+        self.unwalked: dict[types.CodeType, list[Any]] = {}
+        self.catches = False
         self.origins: dict[types.CodeType, int] = {}
-        self.called_by_library: set[types.CodeType] = set()
+        self.standard: set[types.CodeType] = set()
+        self.called_by_library: dict[types.CodeType, list[Any]] = {}
         self.muted = 0  # while a module is imported, or a function called back
 
     def told(self, frame: types.FrameType, event: str, function: Any) -> None:
@@ -53,10 +60,19 @@ class Executed:
             origin = self.origin(frame)
             if origin == IMPORT:
                 self.muted += 1
-            elif origin == USER and not self.muted and frame.f_code not in self.codes:
+            elif origin != USER or self.muted:
+                if origin == STANDARD_LIBRARY:
+                    self.standard.add(frame.f_code)
+                if frame.f_code.co_name == "__exit__" and frame.f_code not in EXITS and not is_own(frame):
+                    self.catches = True  # contextlib.suppress
+            elif frame.f_code not in self.codes:
                 self.codes[frame.f_code] = line_of(frame.f_back)
+                self.catches = self.catches or handles_errors(frame.f_code)
                 if frame.f_back is not None and self.origin(frame.f_back) == LIBRARY:
-                    self.called_by_library.add(frame.f_code)
+                    self.called_by_library[frame.f_code] = [
+                        item for item in frame.f_back.f_locals.values()
+                        if getattr(getattr(item, "__func__", item), "__code__", None) is frame.f_code and isinstance(
+                            item, (types.FunctionType, types.MethodType))]  # fmt: skip
         elif event == "return":
             self.muted -= self.origin(frame) == IMPORT
         elif event == "c_call" and not self.muted and self.origin(frame) in (USER, STANDARD_LIBRARY) and not is_pure(function):
@@ -72,12 +88,20 @@ class Executed:
             elif is_library_name(name):
                 found = LIBRARY
             else:
-                found = STANDARD_LIBRARY if is_standard(code.co_filename) else USER
+                found = STANDARD_LIBRARY if is_installed(code.co_filename) and "site-packages" not in code.co_filename else USER
             self.origins[code] = found
         return found
 
     def names(self, but_appended: bool = False) -> set[str]:
         return {name for code in self.codes for name in names_read(code, but_appended)}
+
+    def look_for_unwalked(self, holdings: Holdings) -> bool:
+        """Find functions that ran and that the captured state was not walked from, though it can be; whether there are any."""
+        ran = {code: [] for code in (*self.codes, *self.standard) if code in holdings.aside}
+        for code in self.called_by_library.keys() - holdings.codes - (holdings.ran or {}).keys() - ran.keys():
+            ran[code] = self.called_by_library[code]
+        self.unwalked = ran
+        return bool(ran)
 
     def check(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings) -> None:
         """Refuse a recording that may have read more than the guards compare.
@@ -91,30 +115,19 @@ class Executed:
             if code in self.codes or code in holdings.codes:  # the standard library's own code runs for the library as well
                 raise Unfit(f"{call}, which may give something else, or do something, at each call; "
                             f"pass its result as an argument{LOOK}")  # fmt: skip
-        for code in self.called_by_library - holdings.codes:
-            self.adopt(code, holdings)
         vouched = {name for name in holdings.static if isinstance(name, str)}
         for code, line in self.codes.items():
             if code not in holdings.codes and code.co_name not in vouched:
                 raise Unfit(f"{code.co_qualname} runs, called at {line}, and is reached in a way that no guard covers; "
                             f"call it by its name, or give its name as static= if it reads nothing that changes")  # fmt: skip
         if holdings.opaque:
-            read = Holdings(function, objects, holdings.known, holdings.loose, holdings.static, self.names()).opaque
+            read = Holdings(function, objects, holdings.known, holdings.loose, holdings.static, self.names(), holdings.ran).opaque
             if read:
                 way, item = read[0]
                 name = way.rpartition(".")[2].partition("[")[0]
                 raise Unfit(f"it reads {way}, {described(item)}, at {self.line_that_names(name)}: no guard sees when it changes; pass "
                             f"what it gives as an argument (a number with dynamic=), {other_way(item)}or give static={name!r} if "
                             f"it never changes{LOOK}")  # fmt: skip
-
-    def adopt(self, code: types.CodeType, holdings: Holdings) -> None:
-        """Guard the functions of a code that the library calls: those of registered classes, and rules."""
-        functions = [item for item in gc.get_referrers(code) if isinstance(item, types.FunctionType)]
-        for function in functions:
-            found = Holdings(function, (), holdings.seen, holdings.loose, holdings.static, self.names())
-            if any(id(item) not in holdings.seen for _, item in found.tensors):
-                raise Unfit(f"{code.co_qualname} reads {found.tensors[0][0]}, an array that no guard covers; pass it as an argument")
-            holdings.adopt(found)
 
     def check_loose(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings, loose: dict[tuple, Any]) -> None:
         """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.
@@ -125,7 +138,7 @@ class Executed:
         """
         if not loose:
             return
-        read = Holdings(function, objects, holdings.known, None, holdings.static, self.names(but_appended=True)).seen
+        read = Holdings(function, objects, holdings.known, None, holdings.static, self.names(but_appended=True), holdings.ran).seen
         for container in loose.values():
             if id(container) in read:
                 raise Unfit(f"a callback changes a {type(container).__name__} that the function may read; let the callback alone "
@@ -189,9 +202,8 @@ def state_of(bits: Any) -> bytes:
     return pickle.dumps(bits.state)
 
 
-def is_standard(filename: str) -> bool:
-    path = filename if filename.startswith("<frozen") else os.path.realpath(filename)
-    return path.startswith((STANDARD, "<frozen")) and "site-packages" not in path
+def is_own(frame: types.FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] in ("gradspec", "numpy")
 
 
 def is_pure(function: Any) -> bool:

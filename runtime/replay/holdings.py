@@ -1,7 +1,9 @@
 """Captured state: everything that a function can reach without being given it, with guards for all of it.
 
-Owns the walk from a function over its closure, globals, defaults, containers, attributes and classes.  Each kind of object either has its whole state guarded, belongs to a library that is trusted, or is opaque: an object
-whose state only C code knows.  A recording that read something opaque is refused.  Knows nothing of programs.
+Owns the walk from a function over its closure, globals, defaults, containers, attributes and classes.  Each kind of object either has
+its whole state guarded, belongs to a library that is trusted, or is opaque: an object whose state only C code knows.  A recording that
+read something opaque is refused.  A function of an installed package is walked once it has run: a package may name all of another one.
+Knows nothing of programs.
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from __future__ import annotations
 import datetime
 import functools
 import operator
+import os
 import re
 import sys
+import sysconfig
 import types
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
@@ -89,6 +93,8 @@ class Holdings:
         Objects whose state cannot be compared.
     codes : set of code
         Of all functions of the user's that were reached, and of the functions inside them.
+    aside : set of code
+        Of the functions of installed packages that were reached and not walked.
     generators : list
         NumPy's generators of random numbers.
 
@@ -105,6 +111,9 @@ class Holdings:
         Names and objects that the user vouches for: they are not walked.
     names : set of str, optional
         Attributes and variables of other names are not walked.
+    ran : dict of code to list of function, optional
+        Codes of installed packages that are walked where they are reached, with functions that are walked in any case.  Without
+        it, all are walked.
     """
 
     def __init__(
@@ -115,6 +124,7 @@ class Holdings:
         loose: dict | None = None,
         static: tuple = (),
         names: set[str] | None = None,
+        ran: dict[types.CodeType, list[Any]] | None = None,
     ) -> None:
         self.known, self.loose, self.names, self.static = set(known), loose or {}, names, static
         self.tensors: list[tuple[str, Any]] = []
@@ -122,23 +132,19 @@ class Holdings:
         self.guards: list[tuple[str, Any, int, Any]] = []
         self.opaque: list[tuple[str, Any]] = []
         self.codes: set[types.CodeType] = set()
+        self.aside: set[types.CodeType] = set()
+        self.ran, self.package = ran, package_of(function)
         self.generators: list[Any] = []
         self.seen: dict[int, Any] = {}
         self.named: set[tuple] = set()
         self.todo: list[tuple[str, Any]] = [("", function)]
         self.todo += [(f"an argument of class {type(item).__name__}", item) for item in objects]
+        self.todo += [(one.__qualname__, one) for functions in (ran or {}).values() for one in functions]
         while self.todo:
             self.look(*self.todo.pop())
             if len(self.guards) > MOST:
                 raise TooMuch(f"the function holds more than {MOST} things")
         self.guard_numbers()
-        self.watch = Guards(self.guards)
-
-    def adopt(self, other: Holdings) -> None:
-        """Guard what another walk has found as well."""
-        self.guards += other.guards
-        self.codes |= other.codes
-        self.opaque += other.opaque
         self.watch = Guards(self.guards)
 
     def changed(self) -> tuple[str, Any, Any] | None:
@@ -297,6 +303,13 @@ class Holdings:
 
     def look_at_function(self, way: str, function: types.FunctionType) -> None:
         code, own = function.__code__, not is_library(function)
+        if own:
+            self.guards.append(guard_of_function(way or function.__name__, function))
+            if function.__dict__:
+                self.look_at_dictionary(function.__name__, function.__dict__, ATTRIBUTES)
+            if self.is_put_aside(function):
+                self.aside.update(codes_of(code))
+                return
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             value = EMPTY if is_empty(cell) else cell.cell_contents
             self.guard(name, cell, CELL, name, value)
@@ -306,8 +319,6 @@ class Holdings:
             self.look(f"a default of {function.__name__}", part)
         if not own:
             return
-        self.guards.append(guard_of_function(way or function.__name__, function))
-        self.look_at_dictionary(function.__name__, function.__dict__, ATTRIBUTES)
         self.codes.update(codes_of(code))
         spaces = function.__globals__
         for name in dict.fromkeys(looked_up(code, "LOAD_GLOBAL", "LOAD_NAME")):
@@ -321,6 +332,12 @@ class Holdings:
                 self.look_at_named(name, sys.modules[name], code)
         for constant in constants_of(code):
             self.look(way, constant)
+
+    def is_put_aside(self, function: types.FunctionType) -> bool:
+        """Whether a function is of another installed package, and has not run."""
+        code = function.__code__
+        return (self.ran is not None and is_installed(code.co_filename) and package_of(function) != self.package
+                and self.ran.keys().isdisjoint(codes_of(code)))  # fmt: skip
 
     def look_at_named(self, way: str, module: Any, code: types.CodeType, chains: set[tuple] | None = None) -> None:
         """The attributes of a module that the code reads; all that it names, where the module itself goes somewhere.
@@ -352,6 +369,7 @@ class Holdings:
 
 
 CLASS_SEEN = object()
+PLACES = tuple({os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 COMPUTED = {"getattr", "vars", "__dict__", "attrgetter"}  # names by which code reaches attributes that it does not name
 
 
@@ -414,6 +432,19 @@ def is_library(item: Any) -> bool:
 
 def is_library_name(name: Any) -> bool:
     return isinstance(name, str) and (name.partition(".")[0] in LIBRARIES or name.startswith("namedtuple_"))
+
+
+@functools.lru_cache(maxsize=1024)
+def is_installed(filename: str) -> bool:
+    """Whether code belongs to Python itself or to an installed package."""
+    path = filename if filename.startswith("<frozen") else os.path.realpath(filename)
+    return path.startswith((*PLACES, "<frozen"))
+
+
+def package_of(function: Any) -> str:
+    """The package, or the module of its own, that a function or the function inside of a partial or a method is of."""
+    name = getattr(getattr(function, "__func__", function), "__module__", None)
+    return str(name).partition(".")[0]
 
 
 def array_held(item: Any) -> np.ndarray:

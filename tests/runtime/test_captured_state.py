@@ -5,7 +5,9 @@ call's.  Which of the places run eagerly is stated: it may only become fewer.
 """
 
 import array
+import cmd
 import collections
+import colorsys
 import contextvars
 import ctypes
 import enum
@@ -327,6 +329,13 @@ def places():
     add("eval", lambda x: x * eval("STATED"), changed(STATED=3.0), True)
     add("a name that is computed", lambda x: x * stated("STA" + "TED"), changed(STATED=3.0), True)
 
+    # Installed packages, whose functions are walked once they have run.
+    add("a global of an installed package", lambda x: x * colorsys.hls_to_rgb(0.0, 0.5, 0.5)[0], lambda: setattr(colorsys, "ONE_THIRD", 0.0))
+    colorsys.rgb_to_yiq.k = 2.0
+    add("an attribute of a package's function", lambda x: x * colorsys.rgb_to_yiq.k, lambda: setattr(colorsys.rgb_to_yiq, "k", 3.0))
+    add("a function that a package calls", lambda x: x * cmd.Cmd.onecmd(n[9], "scaled"), lambda: setattr(n[9], "k", 3.0))
+    n[9].parseline, n[9].do_scaled = lambda line: (line, "", line), lambda line: n[9].k
+
     # Arrays that are held.
     read, index = np.array([2.0, 1.0]), np.array([0, 1])
     add("an array that Python and an operator read", lambda x: x * read + float(read[0]), lambda: read.fill(3.0))
@@ -381,6 +390,7 @@ def restored():
     Rated.k = Meta.rate = CONFIG.rate = CONFIG.sub.rate = 2.0
     Color.RED._value_, vars(Described)["number"].k, keywords.__kwdefaults__ = 2.0, 2.0, {"k": 2.0}
     Methods.scaled, keyworded.__kwdefaults__["k"] = Methods.__dict__["scaled"], 2.0
+    colorsys.ONE_THIRD = 1.0 / 3.0
     TIMES.set(2.0)
     cached.cache_clear()
     while HANDLES:
@@ -410,3 +420,16 @@ def test_no_place_goes_stale(restored, recheck):
         if runs_eagerly is not None and bool(before) != runs_eagerly:  # None: more than can be guarded, in a large process
             eager.append((name, [str(one.message) for one in caught]))
     assert wrong == [] and eager == []
+
+
+def test_a_package_that_is_named_is_walked_no_further_than_it_runs():
+    def function(x):
+        if x.shape[0] > 100:
+            return pytest.main([str(x)])
+        assert pytest.approx(1.0) == 1.0
+        return x * 2
+
+    compiled = gs.compile(function, strict=True)
+    for _ in range(4):
+        assert compiled(np.ones(2)).tolist() == [2.0, 2.0]
+    assert compiled.program is not None and len(compiled.states[0].holdings.guards) < 1000

@@ -28,17 +28,19 @@ def kinds(compiled):
     return {step.kind for step in compiled.program.forward.steps}
 
 
-def called(entry, x):
-    """An operator of such a formula, of arrays alone and of its own numbers."""
+def call_of(entry):
+    """A call of an operator of such a formula, of arrays alone and of its own numbers."""
     given = []
-    for name, kind, default, _ in entry.arguments:
+    for _, kind, default, _ in entry.arguments:
         if kind == "Mask":
-            given.append(x > 0)
+            given.append(lambda x: x > 0)
         elif kind == "Array" and default is None:
-            given.append(x * (1.5 if given else 1))
+            given.append((lambda x: x * 1.5) if given else (lambda x: x * 1))
         else:
-            given.append(0.5 if default is None else eval(default))
-    return by_keyword(entry.name, entry, len(given))(*given)
+            number = 0.5 if default is None else eval(default)
+            given.append(lambda x, number=number: number)
+    call = by_keyword(entry.name, entry, len(given))
+    return lambda x: call(*[one(x) for one in given])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -49,7 +51,7 @@ def test_every_formula_of_loops_has_the_bits_of_its_operator(dtype, size):
     tried = 0
     for entry in PROGRAMS:
         x = np.resize(np.array(SPECIAL, dtype), size) if size != (3, 2000) else rng.normal(size=size).astype(dtype)
-        function = lambda x, entry=entry: called(entry, x)  # noqa: E731
+        function = call_of(entry)
         compiled = gs.compile(function)
         with np.errstate(all="ignore"):
             for _ in range(3):
