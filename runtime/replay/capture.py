@@ -77,6 +77,8 @@ class Captured:
         The error of an operator that the function has caught.
     catches : bool
         Whether code of the function has a handler of exceptions.
+    otherwise : set of str
+        Kinds of floating-point errors that the function treats otherwise than its caller, by `numpy.errstate`.
     unwalked : dict of code to list of function
         Functions that ran though the captured state was not walked from them; the next recording does that.
     """
@@ -101,6 +103,7 @@ class Captured:
         self.versions: list[tuple[int, int]] = []
         self.caught: str | None = None
         self.catches = False
+        self.otherwise: set[str] = set()
         self.loose: dict[tuple, Any] = {}  # what callbacks have changed of what the function holds
         self.unwalked: dict[CodeType, list[Any]] = {}
         self.failure: Exception | None = None
@@ -161,7 +164,7 @@ def capture(
     finally:
         witness.stop()
     taken.loose, taken.caught = witness.loose, witness.caught
-    taken.catches = executed.catches
+    taken.catches, taken.otherwise = executed.catches, witness.otherwise
     try:
         if witness.failure is not None:
             raise witness.failure

@@ -74,7 +74,8 @@ class Program(Recorded):
         taken.outcome = None
         self.changes = "writes to what it is given" if self.written else "leaves a .grad" if self.gradients else (
             "calls back" if any(map(does_something, taken.lines)) else "")
-        self.simple = not self.passes and not self.generators
+        self.errors = dict.fromkeys(taken.otherwise, "raise")  # the function treats them otherwise: then the call runs eagerly
+        self.simple = not (self.passes or self.generators or self.errors)
 
     def __str__(self) -> str:
         parts = [listing(self.forward, "program")]
@@ -137,9 +138,10 @@ class Program(Recorded):
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
         states = [generator.state for generator in generators]
         try:
-            if not self.passes:
-                return self.nested(given, self.played(given, arrays))
-            return self.recorded(given, arrays, Inputs(given, self.generators, states))
+            with np.errstate(**self.errors):
+                if not self.passes:
+                    return self.nested(given, self.played(given, arrays))
+                return self.recorded(given, arrays, Inputs(given, self.generators, states))
         except Exception:
             for generator, state in zip(generators, states):
                 generator.state = state

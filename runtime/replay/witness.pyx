@@ -39,9 +39,11 @@ cdef class Witness(Recorder):
         Memory of what was given or is held, in which the numbers of indices say where a view begins.
     draws : Draws
         The generators of random numbers, which only operators may move on.
+    otherwise : set of str
+        Kinds of floating-point errors that some operator treats otherwise than the call began, as `numpy.geterr` names them.
     """
 
-    cdef public set there, placed
+    cdef public set there, placed, otherwise
     cdef public object draws, errors, caught
     cdef public dict loose          # what callbacks have changed
     cdef public object default      # the default generator when the call began
@@ -50,7 +52,7 @@ cdef class Witness(Recorder):
     def __init__(self, Memory memory, set there, holdings, weak, executed):
         Recorder.__init__(self, memory)
         self.there, self.holdings, self.weak, self.executed = there, holdings, weak, executed
-        self.placed, self.loose = set(), {}
+        self.placed, self.otherwise, self.loose = set(), set(), {}
         self.first, self.default = first_number(), as_generator(None, "compile", "generator")
         self.draws, self.errors = Draws([*holdings.generators, self.default]), np.geterr()
 
@@ -74,11 +76,10 @@ cdef class Witness(Recorder):
             self.weak.close(event)
 
     cpdef opened(self, Event event):
-        cdef bint outermost = self.is_outermost()
         if event.kind == "operator":
             self.numbers_of_tensors(event)
-            if outermost and np.geterr() != self.errors:
-                raise Unfit(f"np.errstate is in force at {place(event.line)}, and would not be at a replay; put it around the call")
+        if event.kind == "node" or event.kind == "operator" and not self.is_inside():
+            self.otherwise.update([kind for kind, way in np.geterr().items() if way != self.errors[kind]])
         Recorder.opened(self, event)
         if event.kind == "node":
             if event.sequence_nr < self.first and event.name != "AccumulateGrad":

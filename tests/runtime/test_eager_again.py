@@ -74,21 +74,54 @@ def test_an_error_is_caught_where_eager_code_catches_it(function, recheck):
             assert [one.tolist() for one in NOTES] == notes
 
 
-def test_floating_point_modes_inside_make_a_call_eager():
-    def function(x):
-        with np.errstate(all="ignore"):
-            return gs.log(x)
+def quiet(x):
+    with np.errstate(all="ignore"):
+        return gs.log(x)
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", "invalid value")
-        warnings.filterwarnings("error", "divide by zero")
-        warnings.filterwarnings("ignore", "compile: ")
-        compiled = gs.compile(function)
-        for x in (1.0, 2.0, 0.0, -1.0):
-            compiled(np.full(2, x))
-    _, messages, _ = compiled_silently(function, (np.ones(2),))
-    assert "np.errstate is in force at test_eager_again.py" in messages[0]
-    with np.errstate(all="ignore"):  # around the call it is NumPy's affair
+
+def strict(x):
+    try:
+        with np.errstate(invalid="raise", divide="raise"):
+            return gs.log(x)
+    except FloatingPointError:
+        return x - 100
+
+
+def quiet_backwards(x):
+    x = x.detach().requires_grad_()
+    y = gs.sqrt(x).sum()
+    with np.errstate(all="ignore"):
+        return gs.autograd.grad(y, x)[0]
+
+
+def louder(x):
+    with np.errstate(divide="warn"):
+        y = gs.log(x)
+    return y / y
+
+
+@pytest.mark.parametrize("function", [quiet, strict, quiet_backwards, louder])
+@pytest.mark.parametrize("around", ["warn", "ignore", "raise"])
+def test_floating_point_modes_inside_hold(function, around):
+    """Results, warnings and errors are the eager call's, whatever mode the caller has."""
+
+    def outcome(call, x):
+        with np.errstate(all=around), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found = call(np.full(2, x) if call is not function else gs.full(2, x)).tolist()
+            except FloatingPointError as error:
+                found = [str(error)]
+        return repr(found), [str(one.message) for one in caught if "compile: " not in str(one.message)]
+
+    compiled = gs.compile(function, recheck=False)
+    for x in (1.5, 2.0, 0.0, 3.0, -1.0, 2.5):
+        assert outcome(compiled, x) == outcome(function, x), x
+    assert compiled.program is not None
+
+
+def test_floating_point_modes_around_a_call_are_its_own():
+    with np.errstate(all="ignore"):
         _, messages, compiled = compiled_silently(gs.log, *[(np.full(2, x),) for x in (1.0, 2.0, 0.0, -1.0)])
     assert messages == [] and compiled.program is not None
 

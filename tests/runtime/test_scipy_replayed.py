@@ -36,13 +36,13 @@ def test_every_call(module):
             loss = sum((gs.real(one) ** 2).sum() + gs.imag(one).sum() for one in results if one.dtype.kind in "fc")
             return [*results, *gs.autograd.grad(loss, tensors, allow_unused=True)]
 
-        compiled = gs.compile(step)
+        compiled, said = gs.compile(step), []
         for turn in range(4):
             factors = [1 + turn / 64 if np.ndim(array) else 1.0 for array in arrays]  # a number may say how wide a window is
             tensors = [gs.tensor(np.asarray(array) * factor, requires_grad=True) for array, factor in zip(arrays, factors)]
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "compile: ")
+            with warnings.catch_warnings(record=True) as caught:
                 found = compiled(*tensors)
+            said += [str(one.message) for one in caught]
             for one, other in zip(found, step(*tensors)):
                 assert one is other or one.detach().numpy().tobytes() == other.detach().numpy().tobytes(), (name, turn)
-        assert compiled.program is not None, name
+        assert compiled.program is not None, (name, said)
