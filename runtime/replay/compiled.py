@@ -283,9 +283,8 @@ class Compiled(Calls):
         if taken.catches and not program.forward.restartable:
             raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a replay "
                         "could not take back")  # fmt: skip
-        if taken.otherwise and not program.forward.restartable:
-            raise Unfit("np.errstate is in force inside, with a callback or a write to arrays of one memory that a replay could not take "
-                        "back; put it around the call")  # fmt: skip
+        if taken.otherwise and (program.written or not program.forward.restartable):
+            raise Unfit("np.errstate is in force inside, with a callback or a write that a replay could not take back; put it around the call")
         signature.programs.insert(0, program)
 
     def save(self, path: str | os.PathLike) -> None:

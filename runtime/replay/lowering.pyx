@@ -133,7 +133,6 @@ cdef class Lowered:
         held_up = self.can_miss_behind_writes(targets & given)
         early = {line.target.memory for line in self.lines[: max(last_call(self.lines, given), 0)] if line.target is not None}
         shared = {value.memory for value in inputs if value.memory is not value}
-        early -= shared
         for value, number in inputs.items():
             if value.memory not in self.touched:
                 continue
@@ -142,9 +141,9 @@ cdef class Lowered:
             self.given.append(number)
             if value.memory in targets:
                 self.written.append(number)
-                if held_up or value in early and value.layout.dense:  # nothing is half written when a call fails
+                if held_up or value in early - shared and value.layout.dense:  # nothing is half written when a call fails
                     self.put_off(value)
-                elif value.memory in shared or value in early:
+                elif value.memory in early:
                     self.restartable = False
         for value in dict.fromkeys(self.constants):
             if value.data is None:

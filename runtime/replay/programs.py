@@ -6,6 +6,7 @@ require grad, which are results of one node whose backward pass is a tape as wel
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,10 @@ from .passes import lowered
 from .playing import Missed
 from .replayed import Pass, Replayed, Residual
 from .spans import differences
+
+
+class Eagerly(Exception):
+    """A replay could not take back what it has written, where a loop may fail and the function may catch that."""
 
 
 class Program(Recorded):
@@ -75,7 +80,8 @@ class Program(Recorded):
         self.changes = "writes to what it is given" if self.written else "leaves a .grad" if self.gradients else (
             "calls back" if any(map(does_something, taken.lines)) else "")
         self.errors = dict.fromkeys(taken.otherwise, "raise")  # the function treats them otherwise: then the call runs eagerly
-        self.simple = not (self.passes or self.generators or self.errors)
+        self.careful = taken.catches and bool(self.written)
+        self.simple = not (self.passes or self.generators or self.errors or self.careful)
 
     def __str__(self) -> str:
         parts = [listing(self.forward, "program")]
@@ -135,6 +141,8 @@ class Program(Recorded):
 
     def run_slowly(self, given: list[Any], arrays: list[np.ndarray]) -> Any:
         """Run with random draws, which begin again where they were if the recording is of another call, or as a node."""
+        if self.careful and loops_may_fail():
+            raise Eagerly
         generators = [as_generator(one, "compile", "generator").bit_generator for one in self.generators]
         states = [generator.state for generator in generators]
         try:
@@ -149,6 +157,10 @@ class Program(Recorded):
 
     def restarts(self, error: Exception) -> bool:
         """Whether a call that has ended in an error has changed nothing, so that it can run eagerly from its start."""
+        if isinstance(error, Eagerly):
+            return True
+        if self.written and isinstance(error, (FloatingPointError, Warning)):  # of a loop, which writes are not put behind
+            return False
         return self.forward.restartable and not getattr(error, "_of_a_callback", False)
 
     def recorded(self, given: list[Any], arrays: list[np.ndarray], inputs: Inputs) -> Any:
@@ -179,6 +191,11 @@ class Program(Recorded):
         targets = [given[number] for number in self.targets]
         with without_hooks(targets):  # they run when the gradients arrive there
             return grad(outs, targets, [cotangents[n] for n in asked], create_graph=True, allow_unused=True)
+
+
+def loops_may_fail() -> bool:
+    """Whether a floating-point flag is an error: by NumPy's mode, or because a warning is one."""
+    return any(way in ("raise", "call") for way in np.geterr().values()) or any(one[0] == "error" for one in warnings.filters)
 
 
 def residuals_of(taken: Captured, lines: list[Instruction], targets: list[tuple[int, Value | None]]) -> list[Value]:

@@ -120,6 +120,40 @@ def test_floating_point_modes_inside_hold(function, around):
     assert compiled.program is not None
 
 
+def caught_behind_a_write(x):
+    x.add_(1)
+    try:
+        return gs.log(x)
+    except (FloatingPointError, RuntimeWarning):
+        return x * 0 - 7
+
+
+def caught_behind_a_write_to_shared_memory(x):
+    x[:1].mul_(2)
+    x.add_(1)
+    try:
+        return gs.log(x)
+    except (FloatingPointError, RuntimeWarning):
+        return x * 0 - 7
+    finally:
+        x.sub_(1)
+
+
+@pytest.mark.parametrize("function", [caught_behind_a_write, caught_behind_a_write_to_shared_memory])
+@pytest.mark.parametrize("mode, action", [("raise", "ignore"), ("warn", "error"), ("warn", "ignore")])
+def test_a_write_happens_once_where_a_loop_fails(function, mode, action):
+    compiled = gs.compile(function, recheck=False)
+    with np.errstate(all=mode):
+        for x in (1.0, 2.0, -1.0, 3.0, -1.0):
+            mine, theirs = np.full(3, x), gs.full(3, x)
+            with warnings.catch_warnings():
+                warnings.filterwarnings(action, category=RuntimeWarning)
+                warnings.filterwarnings("ignore", "compile: ")
+                found, wanted = compiled(mine), function(theirs)
+            assert repr((found.tolist(), mine.tolist())) == repr((wanted.tolist(), theirs.tolist())), x
+    assert compiled.program is not None
+
+
 def test_floating_point_modes_around_a_call_are_its_own():
     with np.errstate(all="ignore"):
         _, messages, compiled = compiled_silently(gs.log, *[(np.full(2, x),) for x in (1.0, 2.0, 0.0, -1.0)])

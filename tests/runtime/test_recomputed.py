@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.replay import frugal, passes, recomputed
+from gradspec.replay import executed, frugal, passes, recomputed
 
 from .aliased_programs import run as run_aliased
 from .programs import MODES
@@ -23,8 +23,12 @@ def always(monkeypatch):
     monkeypatch.setattr(recomputed, "FAR", 2)
 
 
-def test_a_result_that_lies_otherwise_is_laid_out(always):
-    """Behind a callback there is no way back: what it did would be done twice. A loop that runs again has another layout here."""
+def test_a_result_that_lies_otherwise_is_laid_out(always, monkeypatch):
+    """Behind a callback there is no way back: what it did would be done twice. A loop that runs again has another layout here.
+
+    The program has a handler of errors, so that it would run eagerly; no error comes.
+    """
+    monkeypatch.setattr(executed, "handles_errors", lambda code: False)
     assert run_calls(7203195, MODES[7203195 % len(MODES)]) == "equal"
 
 
