@@ -1,7 +1,7 @@
 """Custom Functions as users import them; what they do is in `gradspec.engine.function`."""
 
 from ..engine.function import Function, once_differentiable
-from ..engine.function_node import FunctionNode as BackwardCFunction, FunctionNode as FunctionCtx  # noqa: F401 (PyTorch's names)
+from ..engine.function_node import FunctionNode as BackwardCFunction  # noqa: F401 (PyTorch's names)
 
 __all__ = ["Function", "once_differentiable"]
 

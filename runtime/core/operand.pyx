@@ -286,7 +286,7 @@ cdef object slow_as_index(object index, str op, str argument, int depth):
 
 
 cdef object index_array(object index, str op, str argument):
-    """Integers or booleans: a tensor or an array as it is, a single number as Python's, but for who listens to where it is from."""
+    """Integers or booleans: a tensor or an array as it is, a single number as Python's, unless somebody listens."""
     cdef ndarray array
     cdef object found = index
     if isinstance(index, TensorBase):

@@ -272,7 +272,8 @@ cdef class TensorBase:
         if wanted is not None and other.dtype != wanted:
             raise RuntimeError(f"attempting to assign a gradient with dtype {other.dtype} to a tensor with grad_dtype {wanted}")
         if other is not None and other.shape != self.shape:
-            raise RuntimeError(f"attempting to assign a gradient of size {list(other.shape)} to a tensor of size {list(self.shape)}")
+            raise RuntimeError(
+                f"attempting to assign a gradient of size {list(other.shape)} to a tensor of size {list(self.shape)}")
         if self.extra is not None and self.extra.attributes is not None:
             self.extra.attributes.pop(WAITING, None)
         self.grad_ = other

@@ -1,7 +1,7 @@
 """Arguments: the nest that a compiled function is called with, as the function gets it.
 
-Owns tensors in the place of ndarrays, and the writes of the function to dictionaries and lists that it is given.  These are copies
-where they contain an ndarray.
+Owns tensors in the place of ndarrays, and the writes of the function to dictionaries and lists that it is given.  These are
+copies where they contain an ndarray.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, parts, rebuild
+from ..autograd.nest import flatten, rebuild
 from ..core.operand import foreign
 from ..core.tensor import TensorBase
 from .calls import hooks_of

@@ -1,7 +1,8 @@
 # cython: boundscheck=False, wraparound=False
 """Calls: whether a call is one that was recorded, asked without Python.
 
-Owns the comparison of arguments with those of a recording, and the way to the tape and back to the nest that the call returns.  On any mismatch the call takes the Python path.
+Owns the comparison of arguments with those of a recording, and the way to the tape and back to the nest that the call returns.
+On any mismatch the call takes the Python path.
 """
 
 from cpython.dict cimport PyDict_GetItem, PyDict_Size
@@ -37,7 +38,6 @@ cdef enum:
     GRAD_OFF = 8
     HOOKED = 16
     INFERRED = 32
-
 
 
 cdef class Pattern:

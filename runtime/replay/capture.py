@@ -125,7 +125,13 @@ def uncollected() -> Iterator[None]:
 
 
 def capture(
-    function: Callable[..., Any], args: tuple, keywords: dict, given: list[Any], holdings: Holdings, weak: Weak, objects: list[Any] = ()
+    function: Callable[..., Any],
+    args: tuple,
+    keywords: dict,
+    given: list[Any],
+    holdings: Holdings,
+    weak: Weak,
+    objects: list[Any] = (),
 ) -> Captured:
     """Run a call and write it down.
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-USES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_NAME"}
+USES = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS",
+        "IMPORT_NAME"}  # fmt: skip
 ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 ADDS = {"append", "extend", "appendleft", "add", "update", "__setitem__"}  # methods of containers that give nothing
 
@@ -27,7 +28,7 @@ class Step(NamedTuple):
 @lru_cache(maxsize=1024)
 def steps_of(code: types.CodeType) -> tuple[Step, ...]:
     """The instructions of a code that name something."""
-    return tuple(Step(one.opname, one.argval, one.positions.lineno if one.positions else None) for one in dis.get_instructions(code))
+    return tuple(Step(one.opname, one.argval, one.positions.lineno if one.positions else None) for one in dis.Bytecode(code))
 
 
 def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -90,7 +91,7 @@ def names_read(code: types.CodeType, but_appended: bool = False) -> frozenset[st
 
 def handles_errors(code: types.CodeType) -> bool:
     """Whether a code handles exceptions, or goes on behind them: `except`, `finally`, a context manager of its own."""
-    steps = steps_of(code)
+    steps = [step.operation for step in steps_of(code)]
     return code.co_name == "__exit__" or any(
-        one.operation == "PUSH_EXC_INFO" and following.operation != "WITH_EXCEPT_START" for one, following in zip(steps, steps[1:])
+        one == "PUSH_EXC_INFO" and following != "WITH_EXCEPT_START" for one, following in zip(steps, steps[1:])
     )

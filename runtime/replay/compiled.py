@@ -157,7 +157,8 @@ class Compiled(Calls):
         given += [item.grad for item in given if isinstance(item, TensorBase) and item.is_leaf and item.grad is not None]
         arrays = [array_held(item) for item in given]
         originals = arguments.originals + given[len(arguments.originals) :]  # a program copies what of an array it needs later
-        key = (kind_of(arguments.form), *map(kind_of_leaf, arguments.others), *map(kind_of_array, given, arrays), is_grad_enabled())
+        leaves = *map(kind_of_leaf, arguments.others), *map(kind_of_array, given, arrays)
+        key = (kind_of(arguments.form), *leaves, is_grad_enabled())
         signature = state.signatures.pop(key, None) or Signature()
         state.signatures[key] = signature  # the latest one is the last
         if len(state.signatures) > KINDS:
@@ -231,7 +232,7 @@ class Compiled(Calls):
             if not all(array_held(item).flags.aligned and array_held(item).dtype.isnative for item in given):
                 raise Unfit("an array is not aligned, or its bytes are in another order than the processor's")
             if written:
-                raise Unfit("it writes to a dictionary or a list that it was given, which a replay would not do; return the values")
+                raise Unfit("it writes to a dictionary or a list that it was given, and a replay would not; return the values")
             if taken.failure is not None:
                 raise Unfit(str(taken.failure))
             if taken.unwalked or not taken.loose.keys() <= self.loose.keys():  # the next call looks at more, or at less
@@ -277,14 +278,15 @@ class Compiled(Calls):
                             "replays since may be wrong. Something changed that no guard compares: pass it as an argument, and "
                             "please report it")  # fmt: skip
         if len(signature.programs) >= BRANCHES or self.useless >= MOST:
-            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: Python reads values that change; compute with tensors in "
-                        f"the place of numbers that Python reads{WAY_OUT}")  # fmt: skip
+            raise Unfit(f"calls of one kind went more than {BRANCHES} ways: Python reads values that change; compute with "
+                        f"tensors in the place of numbers that Python reads{WAY_OUT}")  # fmt: skip
         program = Program(taken, again, state, self.rechecked)
         if taken.catches and not program.forward.restartable:
-            raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a replay "
-                        "could not take back")  # fmt: skip
+            raise Unfit("it may catch an error of an operator, behind a callback or a write to arrays of one memory that a "
+                        "replay could not take back")  # fmt: skip
         if taken.otherwise and (program.written or not program.forward.restartable):
-            raise Unfit("np.errstate is in force inside, with a callback or a write that a replay could not take back; put it around the call")
+            raise Unfit("np.errstate is in force inside, with a callback or a write that a replay could not take back; put it "
+                        "around the call")  # fmt: skip
         signature.programs.insert(0, program)
 
     def save(self, path: str | os.PathLike) -> None:

@@ -74,8 +74,8 @@ def check_changes(taken: Captured, gradients: str, versions: str) -> None:
     """Of what is given: another `.grad`, and how often it is written to."""
     count = len(taken.inputs)
     check_derivatives(taken.gradients, taken.inputs, gradients)
-    demand(are_rows(taken.versions, 2) and all(is_whole(n, 0, count) and is_whole(times, 1, WRITES) for n, times in taken.versions),
-           versions, f"is no list of inputs, each with a number of writes from 1 to {WRITES - 1}")  # fmt: skip
+    counts = are_rows(taken.versions, 2) and all(is_whole(n, 0, count) and is_whole(m, 1, WRITES) for n, m in taken.versions)
+    demand(counts, versions, f"is no list of inputs, each with a number of writes from 1 to {WRITES - 1}")  # fmt: skip
     demand(are_distinct(taken.versions), versions, "names an input twice")
 
 
@@ -113,7 +113,8 @@ def check_looks(taken: Captured, where: str) -> None:
     leaves = leaves_of(taken.results)
     demand(type(taken.returned) is list and [type(one) for one in taken.returned] == [bool] * len(leaves), f"{where}.returned",
            "does not say of each result whether it is an array")  # fmt: skip
-    demand(are_rows(taken.looks, 3) and len(taken.looks) == len(leaves), f"{where}.looks", "does not say of each result what it is")
+    are_looks = are_rows(taken.looks, 3) and len(taken.looks) == len(leaves)
+    demand(are_looks, f"{where}.looks", "does not say of each result what it is")
     for number, (leaf, plain, (given, root, way)) in enumerate(zip(leaves, taken.returned, taken.looks)):
         here = f"{where}.looks[{number}]"
         demand(is_whole(given, -1, len(taken.inputs)) and is_whole(root, -1, len(taken.roots)) and (given < 0 or root < 0), here,
@@ -138,7 +139,7 @@ def check_looks(taken: Captured, where: str) -> None:
 
 
 def check_way(way: Any, where: str) -> None:
-    """The operators from a tensor to a view.  They are called by address: with another number of arguments that ends the process."""
+    """The operators from a tensor to a view.  They are called by address, which a wrong number of arguments would crash."""
     demand(type(way) is list and len(way) > 1 and type(way[0]) is bool, where, "has no way to a view")
     for step in way[1:]:
         demand(type(step) is tuple and len(step) == 3 and type(step[0]) is str and type(step[1]) is tuple
@@ -148,7 +149,8 @@ def check_way(way: Any, where: str) -> None:
         demand(entry is not None and entry.name == name and entry.view is not None and entry.arguments[0][0] == entry.view, where,
                f"calls {shortened(name)}, which is no operator that takes views")  # fmt: skip
         wanted = len(entry.arguments) - 1
-        demand(len(statics) == wanted, where, f"calls {name} with {len(statics)} arguments beside its array, and it takes {wanted}")
+        found = len(statics)
+        demand(found == wanted, where, f"calls {name} with {found} arguments beside its array, and it takes {wanted}")
         demand(is_fixed(statics), where, f"calls {name} with what may be another one at each call")
     try:
         Look(way)
@@ -183,7 +185,8 @@ def check_differentiated(taken: Captured, needs: list[bool], where: str) -> None
     demand(len(views) == len(values), here, "has values that share memory")
     for value, out in zip(taken.cotangents, values):
         check_like(value, out, here)
-        demand(value.kind == "input" and value.memory is value and value.data is None, here, "has a value that is not given alone")
+        alone = value.kind == "input" and value.memory is value and value.data is None
+        demand(alone, here, "has a value that is not given alone")
         demand(value.layout.c_contiguous or not value.layout.count, here, f"has the strides {shortened(value.strides)}")
     made = {value.memory for line in taken.lines for value in (*line.read, *line.made)}
     demand(views.isdisjoint(given | made | {row[0].memory for row in taken.roots}), here, "shares memory with the call")
@@ -193,7 +196,8 @@ def check_passes(taken: Captured, needs: list[bool], where: str) -> None:
     """The backward passes: from all results, and where there are several from each of them."""
     count = len(taken.differentiated)
     wanted = 0 if not count else 1 if count == 1 else 1 + count
-    demand(len(taken.passes) == wanted, f"{where}.lines", f"has {len(taken.passes)} backward passes, and {count} results take {wanted}")
+    found = len(taken.passes)
+    demand(found == wanted, f"{where}.lines", f"has {found} backward passes, and {count} results take {wanted}")
     here = f"{where}.targets"
     demand(type(taken.targets) is list and len(taken.targets) == wanted, here, f"is not of {wanted} backward passes")
     for pairs in taken.targets:

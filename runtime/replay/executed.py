@@ -1,7 +1,7 @@
 """Executed code: which functions of the user's, and which C functions, a call runs while it is recorded.
 
 Owns the check that the guards cover all Python state that the call may have read.  Each function that ran has to be one that the
-captured state was walked from, each C function has to be pure, and no generator of random numbers may have moved but by operators.
+captured state was walked from, each C function has to be pure, and only operators may have drawn random numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import builtins
 import contextlib
 import os
 import pickle
-import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +22,8 @@ from .holdings import Holdings, Unfit, hides_state, is_installed, is_library, is
 
 EXITS = {contextlib._GeneratorContextManager.__exit__.__code__}  # they leave an error to the generator, whose code is looked at
 IMPURE = {"eval", "exec", "globals", "input", "open", "print", "breakpoint", "compile", "__import__"}
-PURE = {"math", "cmath", "_operator", "itertools", "_functools", "_collections", "_bisect", "_heapq", "_statistics", "unicodedata",
-        "_abc", "_struct", "_string", "binascii", "zlib"}  # fmt: skip
+PURE = {"math", "cmath", "_operator", "itertools", "_functools", "_collections", "_bisect", "_heapq", "_statistics",
+        "unicodedata", "_abc", "_struct", "_string", "binascii", "zlib"}  # fmt: skip
 USER, LIBRARY, STANDARD_LIBRARY, IMPORT = range(4)
 LOOK = "; what is only printed or logged goes to gs.debug.print or gs.debug.callback"
 
@@ -125,9 +124,9 @@ class Executed:
             if read:
                 way, item = read[0]
                 name = way.rpartition(".")[2].partition("[")[0]
-                raise Unfit(f"it reads {way}, {described(item)}, at {self.line_that_names(name)}: no guard sees when it changes; pass "
-                            f"what it gives as an argument (a number with dynamic=), {other_way(item)}or give static={name!r} if "
-                            f"it never changes{LOOK}")  # fmt: skip
+                raise Unfit(f"it reads {way}, {described(item)}, at {self.line_that_names(name)}: no guard sees when it changes; "
+                            f"pass what it gives as an argument (a number with dynamic=), {other_way(item)}or give static="
+                            f"{name!r} if it never changes{LOOK}")  # fmt: skip
 
     def check_loose(self, function: Callable[..., Any], objects: list[Any], holdings: Holdings, loose: dict[tuple, Any]) -> None:
         """Refuse a recording that may read a container which a callback changes, and which no guard compares therefore.
@@ -138,7 +137,8 @@ class Executed:
         """
         if not loose:
             return
-        read = Holdings(function, objects, holdings.known, None, holdings.static, self.names(but_appended=True), holdings.ran).seen
+        names = self.names(but_appended=True)
+        read = Holdings(function, objects, holdings.known, None, holdings.static, names, holdings.ran).seen
         for container in loose.values():
             if id(container) in read:
                 raise Unfit(f"a callback changes a {type(container).__name__} that the function may read; let the callback alone "

@@ -8,8 +8,7 @@ tell the usual answer, that nothing has changed.  Python looks into a difference
 from cpython.dict cimport PyDict_GetItem, PyDict_Next, PyDict_Size
 from cpython.object cimport PyObject, Py_TYPE
 from libc.string cimport memcmp
-from collections import OrderedDict, deque
-from types import CellType
+from collections import OrderedDict
 
 import numpy as np
 

@@ -1,9 +1,9 @@
 """Captured state: everything that a function can reach without being given it, with guards for all of it.
 
-Owns the walk from a function over its closure, globals, defaults, containers, attributes and classes.  Each kind of object either has
-its whole state guarded, belongs to a library that is trusted, or is opaque: an object whose state only C code knows.  A recording that
-read something opaque is refused.  A function of an installed package is walked once it has run: a package may name all of another one.
-Knows nothing of programs.
+Owns the walk from a function over its closure, globals, defaults, containers, attributes and classes.  Each kind of object
+either has its whole state guarded, belongs to a library that is trusted, or is opaque: an object whose state only C code knows.
+A recording that read something opaque is refused.  A function of an installed package is walked once it has run, for a package
+may name all of another one.  Knows nothing of programs.
 """
 
 from __future__ import annotations
@@ -57,13 +57,14 @@ MOST = 100_000  # guards of one function
 COMPARED = 1 << 22  # bytes of arrays that are compared before each call
 LISTED = (list, deque, set)  # whose places are no names: a callback that changes one changes all of it
 # Packages whose functions are pure as far as their arguments and the generators of random numbers go.
-LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "cmath", "operator", "contextlib", "copy",
-             "abc", "collections", "dataclasses", "enum", "numbers", "types", "typing", "heapq", "bisect", "string",
+LIBRARIES = {"gradspec", "numpy", "scipy", "builtins", "functools", "itertools", "math", "cmath", "operator", "contextlib",
+             "copy", "abc", "collections", "dataclasses", "enum", "numbers", "types", "typing", "heapq", "bisect", "string",
              "_operator", "_functools", "_collections", "_abc", "_bisect", "_heapq", "_collections_abc"}  # fmt: skip
 # Classes of C whose objects never change, or have no state beside what is walked.
-STATELESS = (*NUMBERS, np.generic, type(Ellipsis), type(NotImplemented), range, slice, np.dtype, np.ufunc, re.Pattern, types.CodeType,
-             types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
-             types.MemberDescriptorType, types.GenericAlias, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+STATELESS = (*NUMBERS, np.generic, type(Ellipsis), type(NotImplemented), range, slice, np.dtype, np.ufunc, re.Pattern,
+             types.CodeType, types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
+             types.GetSetDescriptorType, types.MemberDescriptorType, types.GenericAlias,
+             operator.itemgetter, operator.attrgetter, operator.methodcaller,
              type(namedtuple("_Fields", "field").field), types.UnionType, datetime.date, datetime.time, datetime.timedelta,
              datetime.tzinfo)  # fmt: skip
 WALKED = (object, type, list, dict, tuple, set, frozenset, deque, OrderedDict, defaultdict, int, float, complex, str, bytes,
@@ -296,7 +297,8 @@ class Holdings:
             self.guards.append(guard)
             for name, value in guard[3][1].items():
                 if value is not LOOSE:
-                    special = name.startswith("__") or hasattr(type(value), "__get__") and not isinstance(value, types.FunctionType)
+                    descriptor = hasattr(type(value), "__get__") and not isinstance(value, types.FunctionType)
+                    special = name.startswith("__") or descriptor
                     self.reach(f"{guard[0]}.{name}", None if special else name, value)
             if not is_library(type(kind)):
                 self.look_at_class(f"{way}.__class__", type(kind))
@@ -384,8 +386,8 @@ def attributes_in(item: Any) -> dict | None:
 
 def hides_state(cls: type) -> bool:
     """Whether objects of a class contain something that is neither an attribute nor an element."""
-    return any(not (kind in WALKED or is_made_by_python(kind) or is_trusted(kind) or issubclass(kind, (BaseException, TensorBase)))
-               for kind in cls.__mro__)  # fmt: skip
+    return any(not (kind in WALKED or is_made_by_python(kind) or is_trusted(kind)
+                    or issubclass(kind, (BaseException, TensorBase))) for kind in cls.__mro__)  # fmt: skip
 
 
 def is_trusted(cls: type) -> bool:
@@ -408,7 +410,7 @@ def slots_of(cls: type) -> list[str]:
 
 @functools.lru_cache(maxsize=1024)
 def names_of_libraries(cls: type) -> frozenset:
-    """The names that the functions of a class's library bases contain: such attributes are read though the user's code does not."""
+    """The names that functions of a class's library bases contain: such attributes are read though the user's code does not."""
     return frozenset(name for kind in cls.__mro__ if is_library(kind) and kind is not object for value in vars(kind).values()
                      for part in (value, getattr(value, "__func__", None), getattr(value, "fget", None))
                      if isinstance(part, types.FunctionType) for name in names_of(part.__code__))  # fmt: skip

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from ..core.grad_mode cimport GRAD_DISABLED, ThreadState, thread_state
 from ..core.node cimport NodeHooks
 from ..core.tensor cimport (
-    IN_INFERENCE, IN_NO_GRAD, ONE_OF_SEVERAL, PLAIN, VIEW, Creation, TensorBase, VersionCounter, check_view, is_tensor, wrap,
+    IN_NO_GRAD, ONE_OF_SEVERAL, PLAIN, VIEW, Creation, TensorBase, VersionCounter, check_view, is_tensor, wrap,
 )
 from ..saved.modes cimport put_back
 from ..saved.view cimport ViewStep, base_of, replayed, steps_of

@@ -66,7 +66,8 @@ cdef class Lowered:
         for line in self.lines:
             self.lower(line)
         calls_back = next((n for n, line in enumerate(self.lines) if does_something(line)), len(self.lines))
-        self.restartable = self.restartable and not any([is_call(line) for line in self.lines[calls_back:] if line.name != CALLBACK])
+        if any([is_call(line) for line in self.lines[calls_back:] if line.name != CALLBACK]):
+            self.restartable = False
         self.write_back()
         self.results = tuple([self.result(value) for value in self.returned])
         self.arrange()

@@ -25,7 +25,6 @@ from .effects import does_something
 from .listing import drawing, listing
 from .looks import Look, base_under, without_hooks
 from .passes import lowered
-from .playing import Missed
 from .replayed import Pass, Replayed, Residual
 from .spans import differences
 
@@ -71,8 +70,10 @@ class Program(Recorded):
         self.generators = generators_in(taken.lines)
         self.tape, self.wanted, self.written = self.forward.tape, tuple(self.forward.given), tuple(self.forward.written)
         memory = [(number, taken.inputs[number].memory) for number, _ in taken.versions]
-        self.counted = tuple((number, times, tuple(n for n, other in memory if other is taken.inputs[number].memory and n < number))
-                             for number, times in taken.versions)  # fmt: skip
+        self.counted = tuple(
+            (number, times, tuple(n for n, other in memory if other is taken.inputs[number].memory and n < number))
+            for number, times in taken.versions
+        )
         self.groups = differences(taken.inputs)
         self.gradients = tuple((n, -1 if value is None else self.index[value]) for n, value in taken.gradients)
         self.answer = self.answer_of(taken)

@@ -67,7 +67,8 @@ class Proof:
         """
         taken = self.taken
         passes = list(zip(taken.passes, taken.targets, [taken.cotangents, *([one] for one in taken.cotangents)]))
-        returned = [*values_in(taken.results), *(row[0] for row in taken.roots), *(v for _, v in taken.gradients if v is not None)]
+        gradients = [value for _, value in taken.gradients if value is not None]
+        returned = [*values_in(taken.results), *(row[0] for row in taken.roots), *gradients]
         wanted = [[value for _, value in targets if value is not None] for _, targets, _ in passes]
         read = [value for lines in taken.passes for line in lines for value in line.read]
         self.play(taken.lines, [*returned, *read, *(value for values in wanted for value in values)])

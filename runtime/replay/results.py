@@ -43,8 +43,8 @@ class Roots:
         base = base_under(leaf)
         way = None if base is leaf or self.memory.known(array_of(base)) is None else way_to(leaf, base)
         if way is None and not self.is_own(leaf):
-            raise Unfit("a result is a view of what the call was given and cannot be taken again: a custom Function or as_strided "
-                        "made it, or an index of arrays; return a copy of it")  # fmt: skip
+            raise Unfit("a result is a view of what the call was given and cannot be taken again: a custom Function or "
+                        "as_strided made it, or an index of arrays; return a copy of it")  # fmt: skip
         return -1, self.number(leaf if way is None else base), way
 
     def is_own(self, leaf: Any) -> bool:

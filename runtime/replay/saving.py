@@ -154,8 +154,8 @@ class Reader:
         document = json_from(archive.bytes(PROGRAM), PROGRAM)
         version = document.get("format") if isinstance(document, dict) else None
         if type(version) is int and version != FORMAT:
-            raise Damaged(f"it was written by gradspec {str(document.get('gradspec'))[:40]} in format {version}, and this version reads "
-                          f"{FORMAT}; use that version")  # fmt: skip
+            raise Damaged(f"it was written by gradspec {str(document.get('gradspec'))[:40]} in format {version}, and this "
+                          f"version reads {FORMAT}; use that version")  # fmt: skip
         wanted = [f"{number}.npy" for number in range(len(archive.names) - 1)]
         for name in archive.names:
             if name != PROGRAM and name not in wanted:

@@ -203,7 +203,7 @@ cdef class Witness(Recorder):
 
 
 cdef bint is_of_shapes(Call call, Event event) except -1:
-    """Whether shapes and dtypes alone decide that an operator fails: it reads no indices, and computes sums of products at most."""
+    """Whether shapes and dtypes alone decide that an operator fails: it reads no indices and is linear, or partly so."""
     entry = entry_of(call.name)
     if entry is None or entry.form not in ("partial", "linear", "multilinear") or isinstance(event.error, ArithmeticError):
         return False

@@ -112,7 +112,7 @@ class Trial:
         w = gs.tensor(2.0, requires_grad=True)
         a, x, root = self.operands()
         function, replayed = self.function, True
-        call = (lambda: function(x, w))
+        call = lambda: function(x, w)  # noqa: E731
         if self.home == "held":
             inner = self.function
             function = lambda w: inner(x, w)  # noqa: E731

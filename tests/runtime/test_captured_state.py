@@ -347,7 +347,7 @@ def places():
 
     # Objects that only C code knows.
     add("a context variable", lambda x: x * TIMES.get(), lambda: TIMES.set(3.0), True)
-    ticks, cycle = iter([2.0] * 5 + [3.0] * 9), itertools.cycle([2.0])
+    ticks = iter([2.0] * 5 + [3.0] * 9)
     add("an iterator", lambda x: x * next(ticks), lambda: None, True)
     local = threading.local()
     local.k = 2.0

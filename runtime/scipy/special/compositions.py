@@ -56,7 +56,8 @@ inv_boxcox1p = named("inv_boxcox1p", "y lmbda", "Inverse of boxcox1p.", lambda y
 
 
 _TERMS = 30
-_whole = [math.factorial(_TERMS + i - 1) * 4**i // (math.factorial(_TERMS - i) * math.factorial(2 * i)) for i in range(_TERMS + 1)]
+_whole = [math.factorial(_TERMS + i - 1) * 4**i // (math.factorial(_TERMS - i) * math.factorial(2 * i))
+          for i in range(_TERMS + 1)]  # fmt: skip
 _SHARES = [(-1) ** k * (1 - sum(_whole[: k + 1]) / sum(_whole)) for k in range(_TERMS)]
 
 

@@ -136,8 +136,8 @@ class Continuous(Distribution):
     def _risen(self, at: Any, value: Any, y: Any, shapes: list[Any], ends: Any) -> Any:
         """A density that is 0 at an end of the support, with derivatives: it rises as a power there, which `logpdf` beside says.
 
-        The derivatives below that power are 0.  Of the powers 1 and 2 they are extrapolated from three places beside the end.  All
-        others are NaN, and second ones of a family with shape parameters, for the power may change with these.
+        The derivatives below that power are 0.  Of the powers 1 and 2 they are extrapolated from three places beside the end.
+        All others are NaN, and second ones of a family with shape parameters, for the power may change with these.
         """
         formula, inside = self._formulas["pdf"], self._inside(ends)
         left = y == ends[0]
@@ -279,9 +279,9 @@ class Continuous(Distribution):
         Notes
         -----
         The search follows exact gradients from SciPy's first guess, and is SciPy's own where they lead nowhere: where the
-        greatest likelihood stands at the edge of the support, as of `halfnorm`.  A derivative in the data is that of the solution
-        of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.  The estimates of `laplace`, `expon` and
-        `uniform` are order statistics and means, and move as these do.
+        greatest likelihood stands at the edge of the support, as of `halfnorm`.  A derivative in the data is that of the
+        solution of "the gradient is 0", by the implicit function theorem, and NaN at such an edge.  The estimates of `laplace`,
+        `expon` and `uniform` are order statistics and means, and move as these do.
 
         Examples
         --------
