@@ -187,12 +187,17 @@ class Holdings:
         cls = type(item)
         if cls in NUMBERS or cls is NUMPY_FUNCTION or id(item) in self.seen or id(item) in self.known:
             return
+        if getattr(cls, "_captured_", ()) is None:
+            return
         if any(item is one for one in self.static):
             return
         if isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
             return
         self.seen[id(item)] = item
-        if isinstance(item, (TensorBase, np.ndarray)):
+        if is_compiled_function(item):
+            if item.__dict__:
+                self.look_at_dictionary(way, item.__dict__, ATTRIBUTES)
+        elif isinstance(item, (TensorBase, np.ndarray)):
             self.look_at_array(way, item)
         elif isinstance(item, types.FunctionType):
             self.look_at_function(way, item)
@@ -271,7 +276,7 @@ class Holdings:
         if hides_state(cls):
             if isinstance(item, NUMPY_GENERATORS):
                 self.generators.append(item)
-            elif not isinstance(item, STATELESS) and not (cls.__name__ == "cython_function_or_method" and is_library(item)):
+            elif not isinstance(item, STATELESS):
                 self.opaque.append((way, item))
         if attributes is not None:
             self.look_at_dictionary(way, attributes, ATTRIBUTES, names_of_libraries(cls))
@@ -382,6 +387,11 @@ def attributes_in(item: Any) -> dict | None:
     except (AttributeError, TypeError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def is_compiled_function(item: Any) -> bool:
+    """Whether an object is a function of the library's, compiled by Cython."""
+    return type(item).__name__ == "cython_function_or_method" and is_library(item)
 
 
 def hides_state(cls: type) -> bool:

@@ -7,6 +7,8 @@ recorded call them from here.  Imports nothing of the package before somebody as
 class Operators:
     """Every operator's wrapper as an attribute, under its Python name."""
 
+    _captured_ = None  # no state of a user's: compiled functions guard nothing of it
+
     def __getattr__(self, name):
         raise AttributeError(f"no operator named {name!r}; is it in derivatives.yaml, and gradspec fully imported?")
 
