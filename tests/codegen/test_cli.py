@@ -39,12 +39,16 @@ ops:
     a: grad
     b: grad
   samples: two
+  examples:
+    f(1.0, 2.0): 3
 
 - op: cube(x) -> y
   doc: Third power.
   alias: [third]
   forward: x * x * x
   dy/dx: 3 * square(x)
+  examples:
+    f(2.0): 8
 
 - op: multiply(a, b) -> y
   doc: Product.
@@ -52,11 +56,15 @@ ops:
   dy/da: b
   dy/db: a
   samples: two
+  examples:
+    f(2.0, 3.0): 6
 
 - op: square(x) -> y
   doc: Square.
   forward: np.square(x)
   dy/dx: 2 * x
+  examples:
+    f(3.0): 9
 """
 
 
@@ -103,10 +111,10 @@ def test_several_errors_in_one_run(run, checkout):
     code, out, err = run("check")
     assert (code, out) == (1, "")
     assert err.splitlines() == [
-        "derivatives.yaml:25:14: error: cube: dy/dx: unknown function 'sqare'; did you mean 'square'?",
+        "derivatives.yaml:27:14: error: cube: dy/dx: unknown function 'sqare'; did you mean 'square'?",
         "  dy/dx: 3 * sqare(x)",
         "             ^",
-        "derivatives.yaml:37:14: error: square: dy/dx: unknown name 'z'",
+        "derivatives.yaml:43:14: error: square: dy/dx: unknown name 'z'",
         "  dy/dx: 2 * z",
         "             ^",
         "2 errors",
@@ -217,7 +225,7 @@ def test_show(run):
     code, out, err = run("show", "third")
     assert (code, err) == (0, "")
     parts = out.split("\n\n")
-    assert parts[0] == "cube, family small, derivatives.yaml:21"
+    assert parts[0] == "cube, family small, derivatives.yaml:23"
     assert parts[1] == SPEC[SPEC.index("- op: cube") : SPEC.index("- op: multiply")].rstrip()
     assert "form         partial" in parts[2]
     assert "vjp x        grad * (3 * square(x))" in parts[2]
@@ -267,7 +275,7 @@ def test_new_with_a_signature(run):
 def test_new_refuses_what_there_is(run):
     code, out, err = run("new", "third")
     assert (code, out) == (1, "")
-    assert "'third' has an entry already: derivatives.yaml:21" in err
+    assert "'third' has an entry already: derivatives.yaml:23" in err
 
 
 @pytest.mark.parametrize("arguments", ["show", "new --form wrong f", "nonsense", "--check-generated toc"])
