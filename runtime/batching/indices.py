@@ -107,6 +107,8 @@ def index(level: Level, op: Record, call: Any, args: tuple) -> Any:
         if parts.leads(with_rows):
             found = ops.moveaxis(found, range(1, 1 + parts.count), range(1 + parts.first, 1 + parts.first + parts.count))
         return together(found, level)
+    if any(is_row(number, level) for number in args[3:]):
+        raise Unfit  # a row's own number
     if not with_rows:
         x, with_rows = spread(x, level), True
     return together(call(x.inside, parts.on(True), _put(parts, x, args[2], level), *args[3:]), level)

@@ -243,6 +243,8 @@ def spacing(dtype):
 
 def strides_behind(output_padding, stride, ndim):
     """How many whole strides each axis of the adjoint of a convolution becomes longer, as widths for pad."""
+    if any(s < 1 for s in stride):
+        raise ValueError(f"a stride is at least 1, got {tuple(stride)}")
     behind = [(0, o // s) for o, s in zip(output_padding, stride)]
     return ((0, 0),) * (ndim - len(behind)) + tuple(behind)
 

@@ -207,9 +207,9 @@ class Holdings:
         elif isinstance(item, partial):
             for part in (item.func, item.args, item.keywords):
                 self.look(way, part)
-        elif isinstance(item, (property, staticmethod, classmethod)):
-            for part in (item.fget, item.fset) if isinstance(item, property) else (item.__func__,):
-                self.look(way, part)
+        elif isinstance(item, (property, staticmethod, classmethod, functools.cached_property)):
+            for name in ("fget", "fset", "__func__", "func"):
+                self.look(way, getattr(item, name, None))
         elif isinstance(item, types.ModuleType):
             return
         elif isinstance(item, type):

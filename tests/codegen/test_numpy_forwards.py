@@ -20,7 +20,7 @@ def test_an_expression_and_a_composite():
 
 def test_lets_and_branches():
     text = text_of("huber_loss")
-    assert "    loss = _huber(x - target, delta)\n" in text and "loss if weight is None else weight * loss" in text
+    assert "    loss = _huber(x - target, formulas.checked_number(delta, 'delta', 0, math.inf, False))\n" in text and "loss if weight is None else weight * loss" in text
 
 
 def test_lengths_and_lists():
@@ -29,7 +29,7 @@ def test_lengths_and_lists():
 
 
 def test_a_kernel_that_writes_in_place_is_a_second_function():
-    assert "\n\ndef index_put_(x, index, value):\n    return kernels.index_put_(" in text_of("index_put")
+    assert "\n\ndef index_put_(x, index, value, accumulate=False):\n    return kernels.index_put_(" in text_of("index_put")
 
 
 def test_dropout_of_nothing():

@@ -9,6 +9,7 @@ import copy
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ class Case:
         of = self.evaluated
         return of.arguments | {name: anew(of.arguments[name]) for name in of.copied}
 
-    @property
+    @cached_property
     def evaluated(self) -> Evaluated:
         key = self.op.name, self.index, self.dtype
         if key not in _EVALUATED:
@@ -90,7 +91,7 @@ class Case:
         """Where the floating-point arrays are: (argument, None), or (argument, position) in a list of arrays."""
         return self.evaluated.places
 
-    @property
+    @cached_property
     def arrays(self) -> list[np.ndarray]:
         """The floating-point arrays, in the order of `places`."""
         arguments = self.arguments()
