@@ -45,7 +45,7 @@ class Evaluated:
         self.beside = [name for name in self.copied if name not in replaced]  # what is copied where the places are filled anew
 
 
-_EVALUATED: dict[tuple, Evaluated] = {}
+_EVALUATED: dict[tuple, Evaluated] = {}  # of every sample that was asked: compiled functions are told that it is static
 _POSITIONAL: dict[str, list[str]] = {}
 
 

@@ -108,7 +108,7 @@ class Trial:
             function = lambda w: inner(x, w)  # noqa: E731
             call = lambda: function(w)  # noqa: E731
         if compiled:
-            function = gs.compile(function)
+            function = gs.compile(function, static="_EVALUATED")
             for _ in range(2):
                 copies = (gs.tensor(2.0, requires_grad=True),) if self.home == "held" else (self.operands()[1], gs.tensor(2.0, requires_grad=True))
                 function(*copies)
