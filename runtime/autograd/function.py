@@ -1,6 +1,8 @@
 """Custom Functions as users import them; what they do is in `gradspec.engine.function`."""
 
-from ..engine.function import Function, once_differentiable
+from ..engine.function import Function
+from ..engine.kept import once_differentiable
+from . import kept  # noqa: F401 (follows what a forward keeps)
 from ..engine.function_node import FunctionNode as BackwardCFunction, FunctionNode as FunctionCtx  # noqa: F401 (PyTorch's names)
 
 __all__ = ["Function", "once_differentiable"]
