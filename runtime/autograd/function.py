@@ -2,7 +2,7 @@
 
 from ..engine.function import Function
 from ..engine.kept import once_differentiable
-from . import kept  # noqa: F401 (follows what a forward keeps)
+from . import follower  # noqa: F401 (follows what a forward keeps)
 from ..engine.function_node import FunctionNode as BackwardCFunction, FunctionNode as FunctionCtx  # noqa: F401 (PyTorch's names)
 
 __all__ = ["Function", "once_differentiable"]

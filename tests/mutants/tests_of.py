@@ -76,7 +76,7 @@ ELSEWHERE = {
     "runtime/autograd/agreement.py": ["tests/runtime/test_gradcheck.py"],
     "runtime/autograd/checkpoint_settings.py": ["tests/runtime/test_checkpoint.py"],
     "runtime/autograd/differences.py": ["tests/runtime/test_gradcheck.py"],
-    "runtime/autograd/kept.py": ["tests/runtime/test_kept.py"],
+    "runtime/autograd/follower.pyx": ["tests/runtime/test_kept.py"],
     "runtime/autograd/nest.py": ["tests/runtime/test_functional.py"],
     "runtime/autograd/passes.py": ["tests/runtime/test_functional.py", "tests/runtime/test_batches.py", "tests/runtime/test_transforms.py"],
     "runtime/autograd/profiler_util.py": ["tests/runtime/test_event_list.py"],
