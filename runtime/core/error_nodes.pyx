@@ -6,10 +6,11 @@ Owns DelayedError and UndefinedGrad, which hang a tensor on such a node, and wha
 import warnings
 
 from .accumulate_grad cimport connect_all, gradient_edge, set_history
-from .grad_mode cimport DUAL, REFUSE_MISSING, WARN_MISSING, ThreadState, thread_state
+from .grad_mode cimport ANOMALY, DUAL, REFUSE_MISSING, WARN_MISSING, ThreadState, thread_state
 from .forward_ad cimport any_tangent
 from .grad_mode import _Switch
 from .node cimport Node, Wanted
+from .provenance cimport remember_forward
 from .tensor cimport TensorBase
 
 
@@ -128,6 +129,8 @@ cdef int refuse_through(str message, Node source, object mask, tuple operands, l
     node.sequence_nr, node.origin = state.sequence_nr, source.origin
     state.sequence_nr += 1
     node.track()
+    if state.flags & ANOMALY:
+        remember_forward(state, node)
     node.set_outputs(len(tensors))
     for i, tensor in enumerate(tensors):
         set_history(tensor, node, i)

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -380,3 +381,55 @@ def test_a_compiled_function_refuses_too():
         assert gx.tolist() == pytest.approx([0.3**2 + 2 * np.sin(0.3) + 1, 0.9**2 + 2 * np.sin(0.9) + 1])
         with pytest.raises(RuntimeError, match=REFUSED):
             grad(gx.sum(), x)
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection", "ignore:Error detected in Error")
+def test_anomaly_mode_names_the_line_of_the_function():
+    cls, x = keeping("save_for_backward", MOVES["operators"]), gs.tensor([0.3, 0.9], requires_grad=True)
+    with gs.autograd.detect_anomaly(), pytest.warns(UserWarning, match=r"was induced by Keeps(?s:.*)cls\.apply"):
+        (gx,) = grad(cls.apply(x).sum(), x, create_graph=True)
+        with pytest.raises(RuntimeError, match=REFUSED):
+            grad(gx.sum(), x)
+
+
+def test_threads_refuse_by_themselves():
+    moved, fixed = keeping("an attribute", MOVES["operators"]), keeping("an attribute", CONSTANTS["a mask"])
+
+    def work(number):
+        if number % 2:
+            with pytest.raises(RuntimeError, match=REFUSED):
+                twice(moved)
+        else:
+            assert twice(fixed) == pytest.approx([0.6, 1.8])
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(200)))
+
+
+def test_a_forward_that_is_heard_by_others_is_followed():
+    class Heard(gs.autograd.Listener):
+        count = 0
+
+        def end(self, event):
+            self.count += event.kind == "operator"
+
+    cls = keeping("an attribute", MOVES["operators"])
+    with Heard() as heard, pytest.raises(RuntimeError, match=REFUSED):
+        twice(cls)
+    assert heard.count > 3
+
+
+def test_a_value_counts_as_moved_where_following_failed(monkeypatch):
+    cls = keeping("an attribute", CONSTANTS["a mask"])
+    calls = []
+
+    def fails(array):
+        calls.append(array)
+        if len(calls) > 1:  # the first is of the input
+            raise TypeError("no weak reference")
+        return weakref.ref(array)
+
+    monkeypatch.setattr("gradspec.autograd.follower.ref", fails)
+    with pytest.warns(RuntimeWarning, match="Follower.* raised TypeError"), pytest.raises(RuntimeError, match=REFUSED):
+        twice(cls)
