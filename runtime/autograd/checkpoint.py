@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+import gradspec  # noqa: F401 (waits for it)
 from ..batching.batched import without_graph
 from ..batching.passes import is_mapped, outside, stand_for_series
 from ..core.events import span

@@ -1,5 +1,7 @@
 """Custom Functions as users import them; what they do is in `gradspec.engine.function`."""
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..engine.function import Function
 from ..engine.kept import once_differentiable
 from . import follower  # noqa: F401 (follows what a forward keeps)

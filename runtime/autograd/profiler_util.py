@@ -3,6 +3,8 @@
 Owns the names.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..profiler.event_list import EventList
 from ..profiler.function_event import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval
 from ..support.later import answer

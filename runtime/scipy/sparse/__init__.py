@@ -3,6 +3,8 @@
 Owns the name.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from . import linalg
 from ...support.later import answer
 
