@@ -13,6 +13,7 @@ import pytest
 
 import gradspec
 from tests.asked import each
+from tests.test_layers import edges
 
 IN_THE_MIDDLE = """
 import sys, threading
@@ -132,6 +133,28 @@ def test_each_public_module_waits_for_the_package():
         if own and not own[0].startswith("import gradspec"):
             late.append(name)
     assert late == []
+
+
+PRIVATE = {"api", "batching", "core", "engine", "formulas", "generated", "kernels", "methods", "saved", "support", "taylor", "tracing"}
+
+
+def test_a_part_of_another_package_is_imported_after_the_package():
+    """Where a package imports the part itself, a thread that begins with the part and one that begins with the package each hold
+    what the other one needs.
+    """
+    code = "import sys, gradspec.{0}; print(*(name[9:] for name in sys.modules if name.startswith('gradspec.{0}.')))"
+    top = Path(gradspec.__file__).parent
+    packages = {".".join(path.relative_to(top).parts[:-1]) for path in top.rglob("__init__.py")} - {""}
+    packages = sorted(name for name in packages if name.split(".")[0] not in PRIVATE)
+    assert {"autograd", "func", "profiler", "scipy.optimize"} <= set(packages)
+    own = {name: set(subprocess.run([sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True).stdout.split())
+           for name in packages}  # fmt: skip
+    late = set()
+    for path, here, targets in edges("gradspec"):
+        for line, target in targets if here.split(".")[0] not in {*PRIVATE, "gradspec"} else ():
+            late |= {(path, target) for package in packages if target in own[package] and not f"{here}.".startswith(f"{package}.")
+                     and not any(other == package and before <= line for before, other in targets)}  # fmt: skip
+    assert sorted(late) == []
 
 
 def test_no_module_asks_numpy_for_a_module_that_numpy_imports_when_asked():
