@@ -4,6 +4,7 @@ Owns these names, which are those of `func.primitives`.
 """
 
 import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
 
 from .func.primitives import def_linear, defjvp, defjvp_argnum, defjvp_argnums, defvjp, defvjp_argnum, defvjp_argnums, primitive
 from .support.later import answer

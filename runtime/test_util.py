@@ -10,6 +10,7 @@ import numpy as np
 import numpy.random
 
 import gradspec  # noqa: F401 (waits for it)
+import gradspec.autograd  # noqa: F401 (as well)
 
 from .autograd import gradcheck
 from .autograd.differences import normal_like

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
 
 from .autograd.nest import Taken, alike, flatten, paired, parts, rebuild, steps
 from .core.operand import asarray

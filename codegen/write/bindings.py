@@ -119,14 +119,17 @@ class Bindings:
 
     def _parameter_list(self, arguments: Iterable[Argument], extra: Iterable[str] = (), out: bool = True) -> str:
         parts, starred = [], False
+        inplace = ["inplace=False"] if out and self.may_overwrite else []  # where PyTorch has it, behind all that stand by place
         for a in arguments:
             starred = starred or a.variadic
             if a.keyword_only and not starred:
+                parts += inplace
+                inplace = []
                 parts.append("*")
                 starred = True
             parts.append(self._parameter(a))
         extra = [*extra, *(f"{keyword}=None" for keyword, _, _ in self.adapted)]
-        extra += ["inplace=False"] if out and self.may_overwrite else []
+        parts += inplace
         extra += ["out=None"] if out and "out" in self.op.variants else []
         extra += ["requires_grad=False"] if self.is_creation else []
         if extra and not starred:

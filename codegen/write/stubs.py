@@ -38,9 +38,8 @@ def output_type(output: Output) -> str:
 
 def function_parameters(op: OpText) -> str:
     extra = [f"{name}: Any = None" for name in op.function_beside] + _adapted(op)
-    extra += ["inplace: _bool = False"] if op.may_overwrite else []
     extra += ["out: Tensor | None = None"] if "out" in op.op.variants else []
-    return ", ".join(_parameters(op.arguments, extra + _leaf(op)))
+    return ", ".join(_parameters(op.arguments, extra + _leaf(op), ["inplace: _bool = False"] if op.may_overwrite else []))
 
 
 def method_parameters(op: OpText) -> str:
@@ -61,8 +60,8 @@ def _leaf(op: OpText) -> list[str]:
     return ["requires_grad: _bool = False"] if op.is_creation else []
 
 
-def _parameters(arguments: Iterable[Argument], extra: list[str]) -> list[str]:
-    positional = [_parameter(a) for a in arguments if not a.keyword_only]
+def _parameters(arguments: Iterable[Argument], extra: list[str], last: Iterable[str] = ()) -> list[str]:
+    positional = [*[_parameter(a) for a in arguments if not a.keyword_only], *last]
     keyword_only = [_parameter(a) for a in arguments if a.keyword_only] + extra
     star = ["*"] if keyword_only and not any(a.variadic for a in arguments) else []
     return [*positional, *star, *keyword_only]

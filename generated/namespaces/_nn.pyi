@@ -31,7 +31,7 @@ def embedding(indices: Index, weight: Operand) -> Tensor:
     """Rows of `weight`."""
 def alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Elements at selu's limit with probability `p`, the result scaled so that mean 0 and variance 1 stay."""
-def celu(x: Operand, alpha: _float = 1.0, *, inplace: _bool = False) -> Tensor:
+def celu(x: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
 def dropout(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """Each element 0 with probability `p`, else divided by 1 - p; as it is where not `training`."""
@@ -41,53 +41,53 @@ def dropout2d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator:
     """dropout of whole channels, of the last two axes each."""
 def dropout3d(x: Operand, p: _float = 0.5, training: _bool = True, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """dropout of whole channels, of the last three axes each."""
-def elu(x: Operand, alpha: _float = 1.0, *, inplace: _bool = False) -> Tensor:
+def elu(x: Operand, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
 def feature_alpha_dropout(x: Operand, p: _float = 0.5, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """alpha_dropout of whole channels, of all axes behind the second."""
-def gelu(x: Operand, approximate: str = 'none', *, inplace: _bool = False) -> Tensor:
+def gelu(x: Operand, approximate: str = 'none', inplace: _bool = False) -> Tensor:
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
 def glu(x: Operand, axis: _int = -1) -> Tensor:
     """The first half along `axis` times the sigmoid of the second."""
-def hardshrink(x: Operand, lambd: _float = 0.5, *, inplace: _bool = False) -> Tensor:
+def hardshrink(x: Operand, lambd: _float = 0.5, inplace: _bool = False) -> Tensor:
     """x where abs(x) > lambd, 0 elsewhere."""
-def hardsigmoid(x: Operand, *, inplace: _bool = False) -> Tensor:
+def hardsigmoid(x: Operand, inplace: _bool = False) -> Tensor:
     """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
-def hardswish(x: Operand, *, inplace: _bool = False) -> Tensor:
+def hardswish(x: Operand, inplace: _bool = False) -> Tensor:
     """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
-def hardtanh(x: Operand, min_val: _float = -1.0, max_val: _float = 1.0, *, inplace: _bool = False) -> Tensor:
+def hardtanh(x: Operand, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
     """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
-def leaky_relu(x: Operand, negative_slope: _float = 0.01, *, inplace: _bool = False) -> Tensor:
+def leaky_relu(x: Operand, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """x where x > 0, negative_slope * x elsewhere."""
-def log1mexp(x: Operand, *, inplace: _bool = False) -> Tensor:
+def log1mexp(x: Operand, inplace: _bool = False) -> Tensor:
     """log(1 - exp(-x)) without cancellation."""
-def log_sigmoid(x: Operand, *, inplace: _bool = False) -> Tensor:
+def log_sigmoid(x: Operand, inplace: _bool = False) -> Tensor:
     """log(sigmoid(x)) without overflow."""
-def mish(x: Operand, *, inplace: _bool = False) -> Tensor:
+def mish(x: Operand, inplace: _bool = False) -> Tensor:
     """x * tanh(log(1 + exp(x)))."""
 def prelu(x: Operand, weight: Operand) -> Tensor:
     """x where x > 0, weight * x elsewhere."""
-def relu(x: Operand, *, inplace: _bool = False) -> Tensor:
+def relu(x: Operand, inplace: _bool = False) -> Tensor:
     """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
-def relu6(x: Operand, *, inplace: _bool = False) -> Tensor:
+def relu6(x: Operand, inplace: _bool = False) -> Tensor:
     """x between 0 and 6; the derivative at the bounds is 0."""
 def rrelu(x: Operand, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: np.random.Generator | _int | None = None) -> Tensor:
     """x where x > 0, elsewhere x times a random number between `lower` and `upper`, or their mean where not `training`."""
-def selu(x: Operand, *, inplace: _bool = False) -> Tensor:
+def selu(x: Operand, inplace: _bool = False) -> Tensor:
     """elu with the scale and alpha of self-normalising networks."""
-def silu(x: Operand, *, inplace: _bool = False) -> Tensor:
+def silu(x: Operand, inplace: _bool = False) -> Tensor:
     """x * sigmoid(x)."""
-def softplus(x: Operand, beta: _float = 1.0, threshold: _float = 20.0, *, inplace: _bool = False) -> Tensor:
+def softplus(x: Operand, beta: _float = 1.0, threshold: _float = 20.0, inplace: _bool = False) -> Tensor:
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
-def softshrink(x: Operand, lambd: _float = 0.5, *, inplace: _bool = False) -> Tensor:
+def softshrink(x: Operand, lambd: _float = 0.5, inplace: _bool = False) -> Tensor:
     """x moved towards 0 by `lambd`, 0 where it would pass it."""
-def softsign(x: Operand, *, inplace: _bool = False) -> Tensor:
+def softsign(x: Operand, inplace: _bool = False) -> Tensor:
     """x / (1 + abs(x)); of a complex number the one of the same phase."""
-def squareplus(x: Operand, b: _float = 4.0, *, inplace: _bool = False) -> Tensor:
+def squareplus(x: Operand, b: _float = 4.0, inplace: _bool = False) -> Tensor:
     """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
-def tanhshrink(x: Operand, *, inplace: _bool = False) -> Tensor:
+def tanhshrink(x: Operand, inplace: _bool = False) -> Tensor:
     """x - tanh(x), without cancellation near 0."""
-def threshold(x: Operand, threshold: _float, value: _float, *, inplace: _bool = False) -> Tensor:
+def threshold(x: Operand, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
     """x where x > threshold, `value` elsewhere."""
 def channel_shuffle(x: Operand, groups: _int) -> Tensor:
     """Channels of as many groups laid out in turn."""

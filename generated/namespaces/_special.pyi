@@ -160,7 +160,7 @@ def xlogy(a: Operand, b: Operand, *, out: Tensor | None = None) -> Tensor:
     """a * log(b), and 0 where a is 0, with the derivatives 0 there unless b > 0."""
 def logsumexp(x: Operand, axis: _int | Sequence[_int] | None = None, keepdims: _bool = False) -> Tensor:
     """log(sum(exp(x))) without overflow, of complex numbers the principal value; the derivative where all is -inf is 0."""
-def log_expit(x: Operand, *, inplace: _bool = False) -> Tensor:
+def log_expit(x: Operand, inplace: _bool = False) -> Tensor:
     """log(sigmoid(x)) without overflow."""
 def log_softmax(x: Operand, axis: _int | Sequence[_int] = -1, *, dtype: npt.DTypeLike | None = None) -> Tensor:
     """x - logsumexp(x) along `axis`."""

@@ -93,7 +93,7 @@ cdef object op_celu_(object x, object alpha):
     old_ = prepare_inplace(x, (x,), 0b1, "celu_")
     return overwrite(x, op_celu(old_, alpha), "celu_")
 
-def celu(x, alpha=1.0, *, inplace=False):
+def celu(x, alpha=1.0, inplace=False):
     """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere."""
     if inplace:
         return op_celu_(x, alpha)
@@ -251,7 +251,7 @@ cdef object op_elu_(object x, object alpha):
     old_ = prepare_inplace(x, (x,), 0b1, "elu_")
     return overwrite(x, op_elu(old_, alpha), "elu_")
 
-def elu(x, alpha=1.0, *, inplace=False):
+def elu(x, alpha=1.0, inplace=False):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere."""
     if inplace:
         return op_elu_(x, alpha)
@@ -329,7 +329,7 @@ cdef object op_gelu_(object x, object approximate):
     old_ = prepare_inplace(x, (x,), 0b1, "gelu_")
     return overwrite(x, op_gelu(old_, approximate), "gelu_")
 
-def gelu(x, approximate='none', *, inplace=False):
+def gelu(x, approximate='none', inplace=False):
     """x times the normal distribution function, or its approximation by tanh where `approximate` is 'tanh'."""
     if inplace:
         return op_gelu_(x, approximate)
@@ -379,7 +379,7 @@ cdef object op_hardshrink_(object x, object lambd):
     old_ = prepare_inplace(x, (x,), 0b1, "hardshrink_")
     return overwrite(x, op_hardshrink(old_, lambd), "hardshrink_")
 
-def hardshrink(x, lambd=0.5, *, inplace=False):
+def hardshrink(x, lambd=0.5, inplace=False):
     """x where abs(x) > lambd, 0 elsewhere."""
     if inplace:
         return op_hardshrink_(x, lambd)
@@ -419,7 +419,7 @@ cdef object op_hardsigmoid_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "hardsigmoid_")
     return overwrite(x, op_hardsigmoid(old_), "hardsigmoid_")
 
-def hardsigmoid(x, *, inplace=False):
+def hardsigmoid(x, inplace=False):
     """x / 6 + 1/2 between 0 and 1; the derivative at the bounds is 0."""
     if inplace:
         return op_hardsigmoid_(x)
@@ -459,7 +459,7 @@ cdef object op_hardswish_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "hardswish_")
     return overwrite(x, op_hardswish(old_), "hardswish_")
 
-def hardswish(x, *, inplace=False):
+def hardswish(x, inplace=False):
     """x * hardsigmoid(x); the derivative at -3 is 0, at 3 it is 1."""
     if inplace:
         return op_hardswish_(x)
@@ -535,7 +535,7 @@ cdef object op_hardtanh_(object x, object min_val, object max_val):
     old_ = prepare_inplace(x, (x,), 0b0, "hardtanh_")
     return overwrite(x, op_hardtanh(old_, min_val, max_val), "hardtanh_")
 
-def hardtanh(x, min_val=-1.0, max_val=1.0, *, inplace=False):
+def hardtanh(x, min_val=-1.0, max_val=1.0, inplace=False):
     """x between `min_val` and `max_val`; the derivative at the bounds is 0."""
     if inplace:
         return op_hardtanh_(x, min_val, max_val)
@@ -578,7 +578,7 @@ cdef object op_leaky_relu_(object x, object negative_slope):
     old_ = prepare_inplace(x, (x,), 0b1, "leaky_relu_")
     return overwrite(x, op_leaky_relu(old_, negative_slope), "leaky_relu_")
 
-def leaky_relu(x, negative_slope=0.01, *, inplace=False):
+def leaky_relu(x, negative_slope=0.01, inplace=False):
     """x where x > 0, negative_slope * x elsewhere."""
     if inplace:
         return op_leaky_relu_(x, negative_slope)
@@ -618,7 +618,7 @@ cdef object op_log1mexp_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "log1mexp_")
     return overwrite(x, op_log1mexp(old_), "log1mexp_")
 
-def log1mexp(x, *, inplace=False):
+def log1mexp(x, inplace=False):
     """log(1 - exp(-x)) without cancellation."""
     if inplace:
         return op_log1mexp_(x)
@@ -646,7 +646,7 @@ cdef object op_log_sigmoid_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "log_sigmoid_")
     return overwrite(x, op_log_sigmoid(old_), "log_sigmoid_")
 
-def log_sigmoid(x, *, inplace=False):
+def log_sigmoid(x, inplace=False):
     """log(sigmoid(x)) without overflow."""
     if inplace:
         return op_log_sigmoid_(x)
@@ -688,7 +688,7 @@ cdef object op_mish_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "mish_")
     return overwrite(x, op_mish(old_), "mish_")
 
-def mish(x, *, inplace=False):
+def mish(x, inplace=False):
     """x * tanh(log(1 + exp(x)))."""
     if inplace:
         return op_mish_(x)
@@ -754,7 +754,7 @@ cdef object op_relu_(object x):
     old_ = prepare_inplace(x, (x,), 0b0, "relu_")
     return overwrite(x, op_relu(old_), "relu_")
 
-def relu(x, *, inplace=False):
+def relu(x, inplace=False):
     """x where x > 0, 0 elsewhere, with derivative 0 at 0 and at NaN."""
     if inplace:
         return op_relu_(x)
@@ -794,7 +794,7 @@ cdef object op_relu6_(object x):
     old_ = prepare_inplace(x, (x,), 0b0, "relu6_")
     return overwrite(x, op_relu6(old_), "relu6_")
 
-def relu6(x, *, inplace=False):
+def relu6(x, inplace=False):
     """x between 0 and 6; the derivative at the bounds is 0."""
     if inplace:
         return op_relu6_(x)
@@ -863,7 +863,7 @@ cdef object op_selu_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "selu_")
     return overwrite(x, op_selu(old_), "selu_")
 
-def selu(x, *, inplace=False):
+def selu(x, inplace=False):
     """elu with the scale and alpha of self-normalising networks."""
     if inplace:
         return op_selu_(x)
@@ -908,7 +908,7 @@ cdef object op_silu_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "silu_")
     return overwrite(x, op_silu(old_), "silu_")
 
-def silu(x, *, inplace=False):
+def silu(x, inplace=False):
     """x * sigmoid(x)."""
     if inplace:
         return op_silu_(x)
@@ -954,7 +954,7 @@ cdef object op_softplus_(object x, object beta, object threshold):
     old_ = prepare_inplace(x, (x,), 0b1, "softplus_")
     return overwrite(x, op_softplus(old_, beta, threshold), "softplus_")
 
-def softplus(x, beta=1.0, threshold=20.0, *, inplace=False):
+def softplus(x, beta=1.0, threshold=20.0, inplace=False):
     """log(1 + exp(beta * x)) / beta without overflow, x where beta * x > threshold."""
     if inplace:
         return op_softplus_(x, beta, threshold)
@@ -984,7 +984,7 @@ cdef object op_softshrink_(object x, object lambd):
     old_ = prepare_inplace(x, (x,), 0b1, "softshrink_")
     return overwrite(x, op_softshrink(old_, lambd), "softshrink_")
 
-def softshrink(x, lambd=0.5, *, inplace=False):
+def softshrink(x, lambd=0.5, inplace=False):
     """x moved towards 0 by `lambd`, 0 where it would pass it."""
     if inplace:
         return op_softshrink_(x, lambd)
@@ -1013,7 +1013,7 @@ cdef object op_softsign_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "softsign_")
     return overwrite(x, op_softsign(old_), "softsign_")
 
-def softsign(x, *, inplace=False):
+def softsign(x, inplace=False):
     """x / (1 + abs(x)); of a complex number the one of the same phase."""
     if inplace:
         return op_softsign_(x)
@@ -1088,7 +1088,7 @@ cdef object op_squareplus_(object x, object b):
     old_ = prepare_inplace(x, (x,), 0b1, "squareplus_")
     return overwrite(x, op_squareplus(old_, b), "squareplus_")
 
-def squareplus(x, b=4.0, *, inplace=False):
+def squareplus(x, b=4.0, inplace=False):
     """(x + sqrt(x * x + b)) / 2, a smooth relu without exponentials."""
     if inplace:
         return op_squareplus_(x, b)
@@ -1127,7 +1127,7 @@ cdef object op_tanhshrink_(object x):
     old_ = prepare_inplace(x, (x,), 0b1, "tanhshrink_")
     return overwrite(x, op_tanhshrink(old_), "tanhshrink_")
 
-def tanhshrink(x, *, inplace=False):
+def tanhshrink(x, inplace=False):
     """x - tanh(x), without cancellation near 0."""
     if inplace:
         return op_tanhshrink_(x)
@@ -1172,7 +1172,7 @@ cdef object op_threshold_(object x, object threshold, object value):
     old_ = prepare_inplace(x, (x,), 0b1, "threshold_")
     return overwrite(x, op_threshold(old_, threshold, value), "threshold_")
 
-def threshold(x, threshold, value, *, inplace=False):
+def threshold(x, threshold, value, inplace=False):
     """x where x > threshold, `value` elsewhere."""
     if inplace:
         return op_threshold_(x, threshold, value)

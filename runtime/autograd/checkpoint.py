@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..batching.batched import without_graph
 from ..batching.passes import is_mapped, outside, stand_for_series
 from ..core.events import span
@@ -256,7 +258,7 @@ class _Region:
             generator.bit_generator.state = state
         try:
             with (span("checkpoint"), enable_grad(), watching(run.values), self.second_context,
-                  saved_tensors_hooks(run.pack, _itself)):  # fmt: skip
+                  saved_tensors_hooks(run.pack, lambda value: value)):  # fmt: skip
                 self.function(leaves)
         except _Stop as stop:
             if stop.run is not run:
@@ -338,10 +340,6 @@ def _shown(saved):
 
 def _unpack(slot):
     return slot.region.run().take(slot.index)
-
-
-def _itself(value):
-    return value
 
 
 def _generators(leaves):

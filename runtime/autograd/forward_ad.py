@@ -3,6 +3,8 @@
 Owns the names; what they do is in `gradspec.methods.dual_level` and `gradspec.core.grad_mode`.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..core.grad_mode import _is_fwd_grad_enabled, _set_fwd_grad_enabled  # noqa: F401 (PyTorch's names, found but not shown)
 from ..methods.dual_level import (
     UnpackedDualTensor,

@@ -8,6 +8,8 @@ users may pass in, are in `passes`.
 from collections.abc import Callable
 from typing import Any
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..support.dispatch import ops
 from ..support.later import answer
 from .nest import LEAF, rebuild

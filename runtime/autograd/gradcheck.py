@@ -5,6 +5,8 @@ Owns the options of users, and the function of inputs and cotangents whose deriv
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..core.operand import asarray, tensor
 from ..engine.backward import grad
 from ..support.errors import GradcheckError

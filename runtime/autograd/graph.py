@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..core import node as _node
 from ..core.grad_mode import set_mutation_on_saved_tensors
 from ..core.increment_version import increment_version, set_version

@@ -55,7 +55,7 @@ class SavedValues:
         if handle is None:
             handle = _Handle()
             self.tid_to_weakhandle[place] = handle
-            self.original[handle] = tensor.detach()
+            self.original[handle] = tensor.detach() if tensor.requires_grad else tensor  # itself, as a graph keeps it
             self.places.setdefault(place[0], set()).add(place)
             weakref.finalize(handle, self.forget, place).atexit = False
         return handle

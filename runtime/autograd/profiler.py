@@ -4,6 +4,7 @@ Owns the names; the work is done in `gradspec.profiler`.
 """
 
 import gradspec  # noqa: F401 (waits for it)
+import gradspec.profiler  # noqa: F401 (as well)
 
 from ..profiler.event_list import EventList
 from ..profiler.function_event import FunctionEvent, FunctionEventAvg

@@ -3,6 +3,9 @@
 Owns the names.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.profiler  # noqa: F401 (as well)
+
 from ..profiler.event_list import EventList
 from ..profiler.function_event import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval
 from ..support.later import answer

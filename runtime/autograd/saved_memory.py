@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.profiler  # noqa: F401 (as well)
+
 from ..core.node import Node
 from ..core.provenance import line_of_node
 from ..core.tensor import TensorBase

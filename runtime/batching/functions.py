@@ -101,6 +101,7 @@ class _Rows(Function):
     """A Function on whole batches whose methods are those of another one, called with rows."""
 
     generate_vmap_rule = True
+    _keeps = None  # as the user's methods do
 
     @staticmethod
     def forward(ctx: Any, cls: Any, level: Level, mapping: Any, mine: tuple, *whole: Any) -> Any:
@@ -124,16 +125,19 @@ class _Rows(Function):
         ctx.saved_mine = [is_row(value, level) for value in inner._saved]
         ctx.forward_mine = [is_row(value, level) for value in inner._forward]
         inner._saved = inner._forward = inner._fixed = ()
+        ctx.attributes = vars(inner)
         ctx.inner, ctx.user, ctx.level, ctx.mapping, ctx.mine = inner, cls, level, mapping.again(), mine
         return tuple(found) if isinstance(outputs, tuple) else found[0]
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         level, inner = ctx.level, ctx.inner
+        ctx.attributes  # noqa: B018 (refuses them where they may not be read)
+        inner._node = ctx
         with ctx.mapping():
             inner._saved = tuple(_as_rows(ctx.saved_tensors, ctx.saved_mine, level))
             found = ctx.user._backward_method()(inner, *[None if grad is None else batched(grad, level) for grad in grads])
-            inner._saved = ()
+            inner._saved, inner._node = (), None
             found = found if isinstance(found, tuple) else (found,)
             whole = [_whole(grad, is_mine, level) for grad, is_mine in zip(found, ctx.mine)]
         return None, None, None, None, *whole
@@ -141,6 +145,7 @@ class _Rows(Function):
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         level, inner = ctx.level, ctx.inner
+        ctx.attributes  # noqa: B018
         inner._saved = tuple(_as_rows(ctx.saved_tensors, ctx.forward_mine or ctx.saved_mine, level))
         given = [t if t is None or not is_mine else batched(t, level) for t, is_mine in zip(tangents[4:], ctx.mine)]
         found = ctx.user.jvp(inner, *given)

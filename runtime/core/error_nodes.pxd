@@ -5,3 +5,4 @@ from .node cimport Node
 
 cdef Node missing_rule(ThreadState* state, str op, tuple operands)
 cdef int refuse_tangent(str op) except -1
+cdef int refuse_through(str message, Node source, object mask, tuple operands, list tensors) except -1

@@ -5,11 +5,12 @@ Owns DelayedError and UndefinedGrad, which hang a tensor on such a node, and wha
 
 import warnings
 
-from .accumulate_grad cimport connect_all, set_history
-from .grad_mode cimport DUAL, REFUSE_MISSING, WARN_MISSING, ThreadState, thread_state
+from .accumulate_grad cimport connect_all, gradient_edge, set_history
+from .grad_mode cimport ANOMALY, DUAL, REFUSE_MISSING, WARN_MISSING, ThreadState, thread_state
 from .forward_ad cimport any_tangent
 from .grad_mode import _Switch
 from .node cimport Node, Wanted
+from .provenance cimport remember_forward
 from .tensor cimport TensorBase
 
 
@@ -106,6 +107,34 @@ cdef object attach(Node node, tuple inputs):
             set_history(output, node, i)
         outputs.append(output)
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+cdef int refuse_through(str message, Node source, object mask, tuple operands, list tensors) except -1:
+    """Give `tensors`, which have no history, one that raises, with those edges of `source` that are bits of `mask`.
+
+    It leads to what made `operands` as well.  A leaf would not do: a pass walks to what it is asked for only, and would see no
+    way through these tensors.
+    """
+    cdef Error node = Error.__new__(Error)
+    cdef ThreadState* state = thread_state()
+    cdef TensorBase operand
+    cdef list nodes = [source.next_node(i) if mask >> i & 1 else None for i in range(source.edge_count)]
+    cdef list numbers = [source.next_nr(i) for i in range(source.edge_count)]
+    cdef int i
+    for operand in operands:
+        nodes.append(gradient_edge(operand))
+        numbers.append(operand.output_nr_)
+    node.message = message
+    node.set_edges(nodes, numbers)
+    node.sequence_nr, node.origin = state.sequence_nr, source.origin
+    state.sequence_nr += 1
+    node.track()
+    if state.flags & ANOMALY:
+        remember_forward(state, node)
+    node.set_outputs(len(tensors))
+    for i, tensor in enumerate(tensors):
+        set_history(tensor, node, i)
+    return 0
 
 
 class DelayedError:

@@ -71,6 +71,8 @@ cdef unsigned int _replace(object mode, unsigned int mask, unsigned int bits) ex
     cdef ThreadState* state = thread_state()
     cdef unsigned int previous = state.flags & mask
     state.flags = (state.flags & ~mask) | bits
+    if state.flags & INFERENCE:  # nothing switches recording on again inside
+        state.flags |= GRAD_DISABLED
     if state.flags & LISTENING:
         mode_changed(type(mode).__name__, state.flags)
     return previous
@@ -303,7 +305,7 @@ def is_view_replay_enabled():
 
 
 class inference_mode(_Mode):
-    """As `no_grad`, and results are inference tensors: they keep no version and cannot be recorded later.
+    """As `no_grad`, and results are inference tensors: they keep no version and cannot be saved for a backward pass later.
 
     Parameters
     ----------

@@ -16,7 +16,6 @@ cdef enum:
     REPLACED = 64       # `data` was set while some node may have held the tensor
     MOVED = 128         # a leaf with former AccumulateGrads: it took an array of another shape, or other memory by set_
     FOREIGN = 256       # made for an operator out of an ndarray, which its owner may write to unseen
-    ASKED_GRAD = 512    # `requires_grad` of an inference tensor, of which nothing is recorded
     ACCUMULATING = 1 << 16  # some thread adds to this `.grad` with the GIL given up
 
 # Where a view was made: what decides whether a recorded write to it is allowed.

@@ -189,7 +189,7 @@ cdef class TensorBase:
         """Whether gradients flow to this tensor; settable on leaves."""
         if self.flags & VIEW:
             check_view(self)
-        return self.flags & (REQUIRES_GRAD | ASKED_GRAD) != 0
+        return self.flags & REQUIRES_GRAD != 0
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -209,9 +209,9 @@ cdef class TensorBase:
                                    f"this one is {self.dtype}; use astype(float) first")
             if self.counter is not None and not self.flags & (REQUIRES_GRAD | VIEW):
                 self.counter.rebased += 1  # its views require grad, too
-            self.flags |= ASKED_GRAD if self.flags & INFERENCE_TENSOR else REQUIRES_GRAD
+            self.flags |= REQUIRES_GRAD
         else:
-            self.flags &= ~<unsigned int> (REQUIRES_GRAD | ASKED_GRAD)
+            self.flags &= ~<unsigned int> REQUIRES_GRAD
 
     def requires_grad_(self, requires_grad=True):
         """Set `requires_grad` in place.
@@ -367,7 +367,7 @@ cdef class TensorBase:
         return other
 
     def is_inference(self):
-        """Whether this is an inference tensor: made inside `inference_mode`, never recorded."""
+        """Whether this is an inference tensor: made inside `inference_mode`, of which no graph saves anything."""
         return bool(self.flags & INFERENCE_TENSOR)
 
     def detach_(self):

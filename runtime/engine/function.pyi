@@ -1,7 +1,4 @@
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-_Backward = TypeVar("_Backward", bound=Callable[..., Any])
+from typing import Any
 
 class Function:
     clear_saved_tensors_on_access: bool
@@ -15,5 +12,3 @@ class Function:
     def jvp(ctx: Any, *grad_inputs: Any) -> Any: ...
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any: ...
-
-def once_differentiable(function: _Backward) -> _Backward: ...

@@ -5,15 +5,14 @@ Owns how a custom forward is run, how its results enter the graph and how its ta
 
 from libc.stdint cimport uint32_t
 
-import functools
 import inspect
 import warnings
 
 from ..core.accumulate_grad cimport any_needs_grad, connect_all, set_history
 from ..saved.copy_slices cimport rebase_history
-from ..core.error_nodes import DelayedError
 from ..core.forward_ad cimport batch_of, levels_of, primal_of, set_tangent, stacked, tangent_of, tangents_of
 from .function_node cimport FunctionNode
+from .kept cimport follow, kept_by
 from ..core.events cimport Event, begin_event, end_event
 from ..core.grad_mode cimport DUAL, FORWARD_DISABLED, GRAD_DISABLED, LISTENING, MAPPED, ThreadState, thread_objects, thread_state
 from ..core.tensor cimport (
@@ -51,6 +50,8 @@ class Function:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        if "_keeps" not in cls.__dict__:
+            cls._keeps = "known" if cls.__module__.startswith("gradspec.") else None  # until its first forward
         cls._backward_cls = type(cls.__name__ + "Backward", (FunctionNode,), {"_forward_cls": cls, "__module__": cls.__module__})
 
     def __init__(self, *args, **kwargs):
@@ -152,6 +153,7 @@ cdef object run_forward(cls, tuple args, bint separate):
         for level in levels_of(tensors):
             tangents.append((level, [tangent_argument(arg, level, node.materialize) for arg in args]))
 
+    follower = follow(cls, tensors) if recording or tangents else None
     state.flags |= modes
     try:
         if separate:
@@ -161,11 +163,15 @@ cdef object run_forward(cls, tuple args, bint separate):
             output = cls.forward(node, *args)
     finally:
         state.flags = (state.flags & ~modes) | before
+        if follower is not None:
+            follower.stop()
 
     try:
         if state.flags & MAPPED and (recording or tangents):
             thread_objects().mapping.finished(cls, tensors, output if isinstance(output, tuple) else (output,))
         outputs = finish_outputs(state, node, tensors, output if isinstance(output, tuple) else (output,), recording)
+        if recording or tangents:
+            node.kept = kept_by(cls, node, follower, tensors, outputs, node.to_save, node.for_forward)
         if recording:
             node.save()
         if tangents:
@@ -272,6 +278,8 @@ cdef object tangent_argument(object arg, int level, bint fill):
 cdef int push_forward(cls, FunctionNode node, tuple args, tuple outputs, list tangents) except -1:
     """Attach the tangents of the outputs, outermost level first."""
     cdef Py_ssize_t row, batch
+    if node.kept is not None:
+        node.kept.enter(node)
     for level, inputs_t in tangents:
         batch = batch_of(level)
         if not node.materialize:
@@ -365,35 +373,3 @@ cdef int check_written(TensorBase tangent, uint32_t version, object output_t) ex
 
 cdef bint same_base(TensorBase view, TensorBase source) noexcept:
     return view.extra.base is (source.extra.base if source.flags & VIEW else source)
-
-
-def once_differentiable(function):
-    """Decorate a `backward` that cannot itself be differentiated: to use its result in a second derivative raises.
-
-    Parameters
-    ----------
-    function : callable
-        The static method `backward(ctx, *grads)`.
-    """
-    @functools.wraps(function)
-    def wrapper(ctx, *grads):
-        cdef ThreadState* state = thread_state()
-        cdef unsigned int before = state.flags & GRAD_DISABLED
-        state.flags |= GRAD_DISABLED
-        try:
-            results = function(ctx, *grads)
-        finally:
-            state.flags = (state.flags & ~<unsigned int> GRAD_DISABLED) | before
-        if before:
-            return results
-        several = results if isinstance(results, tuple) else (results,)
-        error = DelayedError("trying to differentiate twice a function that was marked with @once_differentiable", len(several))
-        return error(*[requiring_grad(result) for result in several])
-    return wrapper
-
-
-cdef object requiring_grad(object value):
-    """A leaf in the place of a gradient, so that the node behind it has an edge there."""
-    if not isinstance(value, TensorBase) or not is_inexact((<TensorBase> value).array):
-        return value
-    return value.detach().requires_grad_()

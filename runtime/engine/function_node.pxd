@@ -1,6 +1,7 @@
 """FunctionNode: the node, and the `ctx`, of a custom Function."""
 
 from ..core.node cimport Node
+from .kept cimport Kept
 
 cdef class FunctionNode(Node):
     cdef tuple saved            # pairs (saved value, version) of save_for_backward
@@ -12,6 +13,7 @@ cdef class FunctionNode(Node):
     cdef tuple needs_input_grad_
     cdef tuple is_tensor        # for each argument of apply
     cdef object guard           # of a node that is made inside of a vmap: the mapping that refuses rows in its backward
+    cdef Kept kept              # the values of the middle that were kept, else None
     cdef set no_gradient        # numbers of the outputs that are not differentiable
     cdef bint materialize
     cdef bint materialize_non_differentiable

@@ -29,6 +29,11 @@ cdef class FunctionNode(Node):
         self.saved = self.is_tensor = self.needs_input_grad_ = ()
         self.no_gradient = set()
 
+    def __getattr__(self, str name):
+        if self.kept is None or name not in self.kept.aside:
+            return Node.__getattr__(self, name)
+        return self.kept.attribute(self, name, self.shown is not None)
+
     # What the user says of the forward.
 
     def save_for_backward(self, *tensors):
@@ -87,7 +92,7 @@ cdef class FunctionNode(Node):
     def saved_tensors(self):
         """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
         if self.shown is not None:
-            return self.shown
+            return self.shown if self.kept is None else self.kept.shown(self, self.shown, True)
         cdef tuple found
         if self.released:
             return saved_tensor(self, None, 0, "saved_tensors")
@@ -95,6 +100,8 @@ cdef class FunctionNode(Node):
             raise RuntimeError(f"{type(self).__name__}: saved_tensors of a Function with clear_saved_tensors_on_access can only "
                                "be accessed once: keep them in a variable.")
         found = tuple([saved_tensor(self, item, version, "saved_tensors") for item, version in self.saved])
+        if self.kept is not None:
+            found = self.kept.shown(self, found, False)
         if found and type(self)._forward_cls.clear_saved_tensors_on_access:
             self.saved = None
         return found
@@ -176,6 +183,8 @@ cdef class FunctionNode(Node):
         cdef list grads = [None] * self.n_outputs if grad is None else [grad] if self.outputs == NULL else grad
         cdef list values = []
         cdef int i
+        if self.kept is not None:
+            self.kept.enter(self)
         for i in range(self.n_outputs):
             value = grads[i]
             if value is None and self.materialize and self.metadata(i).ndim >= 0 and (

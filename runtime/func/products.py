@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.autograd  # noqa: F401 (as well)
+
 from ..autograd.differences import normal_like
 from ..autograd.nest import flatten, rebuild
 from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed

@@ -20,7 +20,7 @@ from .lost_history import let_out, warn_of_number
 from .numpy_protocol cimport UniversalCalls, call_function
 from .pytorch_tensor cimport PyTorchTensor
 from ..saved.snapshot cimport begin_write
-from ..core.tensor cimport ASKED_GRAD, REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
+from ..core.tensor cimport REQUIRES_GRAD, TANGENT, VIEW, TensorBase, check_view, leave_accumulator
 from ..saved.view cimport check_inplace
 
 # Above all of this, and found by name when somebody asks for it.
@@ -220,7 +220,7 @@ cdef class ArrayTensor(PyTorchTensor):
             name = "Invalid"
         if name is not None:
             parts.append(f"grad_fn=<{name}>")
-        elif self.flags & (REQUIRES_GRAD | ASKED_GRAD):
+        elif self.flags & REQUIRES_GRAD:
             parts.append("requires_grad=True")
         tangent = tangent_of(self, thread_state().dual_level) if self.flags & TANGENT else None
         if tangent is not None:

@@ -3,6 +3,8 @@
 Owns nothing: it re-exports `gradspec.nn`.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from .._nn import *  # noqa: F403
 from .._nn import __all__ as _operators
 from ..support.later import answer

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
+
 from ..batching.mapping import RECORDS
 from ..batching.ways import Record
 from ..core.events import current_mapping

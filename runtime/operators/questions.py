@@ -15,6 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.random
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.autograd  # noqa: F401 (as well)
+import gradspec.func  # noqa: F401 (as well)
+
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..autograd.gradcheck import gradcheck, gradgradcheck
 from ..core.grad_mode import no_grad

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
+
 from ..autograd import Function
 from ..core.events import is_listened_to
 from ..core.tensor import TensorBase

@@ -3,6 +3,8 @@
 Owns the list of their names.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..support.later import answer
 from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decays import (

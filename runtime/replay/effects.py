@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
+
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..core.told import array_of

@@ -170,11 +170,15 @@ class Holdings:
 
     # The walk.
 
-    def reach(self, way: str, name: str | None, value: Any) -> None:
-        """Walk to what an attribute, a variable (by its name) or a place (None) contains."""
-        if self.names is not None and name is not None and name not in self.names or name in self.static or way in self.static:
-            return
-        self.todo.append((way, value))
+    def reach(self, way: str, name: str | None, value: Any, always: bool = False) -> None:
+        """Walk to what an attribute, a variable (by its name, if not `always`) or a place (None) contains."""
+        if name in self.static or way in self.static or self.is_static(value):
+            if isinstance(value, (property, staticmethod, classmethod, functools.cached_property)):
+                value = value.fget if isinstance(value, property) else getattr(value, "func", None) or value.__func__
+            if isinstance(value, types.FunctionType):  # which runs all the same
+                self.codes.update(codes_of(value.__code__))
+        elif self.names is None or name is None or always or name in self.names:
+            self.todo.append((way, value))
 
     def guard(self, way: str, container: Any, kind: int, key: Any, value: Any) -> None:
         """Guard one value, and walk to it."""
@@ -183,15 +187,16 @@ class Holdings:
             if value is not MISSING and value is not EMPTY:
                 self.reach(way, key if isinstance(key, str) else None, value)
 
+    def is_static(self, item: Any) -> bool:
+        return any(item is one for one in self.static)
+
     def look(self, way: str, item: Any) -> None:
         cls = type(item)
         if cls in NUMBERS or cls is NUMPY_FUNCTION or id(item) in self.seen or id(item) in self.known:
             return
         if getattr(cls, "_captured_", ()) is None:
             return
-        if any(item is one for one in self.static):
-            return
-        if isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
+        if self.is_static(item) or isinstance(item, LISTED) and (id(item), SIZE) in self.loose:
             return
         self.seen[id(item)] = item
         if is_compiled_function(item):
@@ -268,7 +273,7 @@ class Holdings:
             place = f"{way}.{key}" if kind == ATTRIBUTES else f"{way}[{key!r}]"
             if (id(item), SIZE) in self.loose:
                 self.guards.append((place, item, ITEM, (key, value)))
-            self.reach(place, None if name in more else name, value)
+            self.reach(place, name, value, name in more)
 
     def look_at_object(self, way: str, item: Any) -> None:
         cls = type(item)
@@ -303,8 +308,7 @@ class Holdings:
             for name, value in guard[3][1].items():
                 if value is not LOOSE:
                     descriptor = hasattr(type(value), "__get__") and not isinstance(value, types.FunctionType)
-                    special = name.startswith("__") or descriptor
-                    self.reach(f"{guard[0]}.{name}", None if special else name, value)
+                    self.reach(f"{guard[0]}.{name}", name, value, name.startswith("__") or descriptor)
             if not is_library(type(kind)):
                 self.look_at_class(f"{way}.__class__", type(kind))
 

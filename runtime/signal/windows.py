@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..core.operand import asarray
 from ..support.later import answer
 

@@ -33,7 +33,6 @@ KEYWORDS: dict[str, str | dict[str, str]] = {
     "reduce": {"source": "scatter_add or scatter_reduce", "": "reduction='mean' for True, 'none' for False"},
     "inplace": "the name with a final underscore, relu_(x)",
     "dtype": "astype(dtype) of what it gives",
-    "sparse_grad": "nothing: gradients are dense",
     "rounding_mode": "div(a, b, rounding_mode=...)",
     "right": "side='right' for True, 'left' for False",
     "out_int32": "astype(int32) of what it gives",

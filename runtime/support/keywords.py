@@ -42,7 +42,7 @@ CONVERTED = {"unbiased": int}
 IDLE = {
     "device": (None, "cpu"), "pin_memory": (None, False), "non_blocking": (None, False, True), "layout": (None,),
     "memory_format": (None, "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"), "reduce": (None,),
-    "inplace": (False,), "return_indices": (False,), "sparse_grad": (False,), "sparse": (False,),
+    "inplace": (False,), "return_indices": (False,), "sparse_grad": (False, True), "sparse": (False,),
     "sorted": (True, False), "as_tuple": (True,), "out_int32": (False,), "return_complex": (True,),
     "optimize": (True, False, "greedy", "optimal"), "precision": (None,),
     "pivot": (True,), "driver": (None,), "size_average": (None,), "dtype": (None,), "out": (None,),

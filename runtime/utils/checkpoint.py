@@ -3,6 +3,8 @@
 Owns nothing: it re-exports `gradspec.autograd.checkpoint`.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ..autograd.checkpoint import CheckpointError as CheckpointError
 from ..autograd.checkpoint import GraphExecGroup as GraphExecGroup
 from ..autograd.checkpoint import checkpoint as checkpoint

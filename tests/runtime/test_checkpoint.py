@@ -795,3 +795,42 @@ def test_reverse_over_forward_mode_says_why_it_cannot_be():
     for outer, inner in (("jacfwd", "jacrev"), ("jacfwd", "jacfwd"), ("jacrev", "jacrev")):
         found = getattr(gs.func, outer)(getattr(gs.func, inner)(region))(np.ones(2))
         np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+CONSTANT = gs.tensor([3.0, 4.0])
+AROUND = {
+    "nothing": lambda f, x: f(x),
+    "a checkpoint": lambda f, x: checkpoint(f, x, use_reentrant=False),
+    "one that runs to its end": lambda f, x: checkpoint(f, x, use_reentrant=False, early_stop=False),
+    "two": lambda f, x: checkpoint(lambda x: checkpoint(f, x, use_reentrant=False), x, use_reentrant=False),
+    "a later part": lambda f, x: checkpoint(lambda x: gs.sin(f(gs.exp(x))), x, use_reentrant=False),
+    "reentrance": lambda f, x: checkpoint(f, x, use_reentrant=True),
+    "hooks": lambda f, x: under(graph.saved_tensors_hooks(lambda t: t, lambda t: t), f, x),
+    "writes that are allowed": lambda f, x: f(x),
+}
+
+
+def under(block, f, x):
+    with block:
+        return f(x)
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_a_constant_that_is_saved_comes_back_as_itself(around):
+    found = []
+
+    class Saves(Function):
+        @staticmethod
+        def forward(ctx, x, constant):
+            ctx.save_for_backward(x, constant)
+            return x * constant
+
+        @staticmethod
+        def backward(ctx, g):
+            found.append(ctx.saved_tensors[1])
+            return g * found[-1], None
+
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with graph.allow_mutation_on_saved_tensors() if around.startswith("writes") else contextlib.nullcontext():
+        AROUND[around](lambda x: Saves.apply(x, CONSTANT), x).sum().backward()
+    assert found and all(one is CONSTANT for one in found)

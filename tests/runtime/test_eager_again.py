@@ -1,8 +1,10 @@
 """Calls that run eagerly in the place of a replay: after an error, for a comparison, and where a replay would lose a write."""
 
+import functools
 import gc
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -205,6 +207,68 @@ def test_a_static_object_is_taken_as_it_is():
     for static in ("raw", (raw,), ["raw", "other"]):
         found, messages, compiled = compiled_silently(lambda x: x * raw[0], *[(np.ones(1),)] * 4, static=static)
         assert [one.item() for one in found] == [2.0] * 4 and messages == [] and compiled.program is not None
+
+
+def reads_a_cursor(x):
+    return x * 2 if CURSOR is not None else x
+
+
+CURSOR = iter([1])
+
+
+class Cached:
+    def __init__(self):
+        self.lock, self.rate = threading.Lock(), 2.0
+
+    @functools.cached_property
+    def table(self):
+        return iter([3.0]) and 3.0
+
+    def __call__(self, x):
+        with self.lock:
+            return x * self.rate * self.table
+
+
+class Slotted:
+    __slots__ = "__own", "cursor", "rate"
+
+    def __init__(self):
+        self.__own, self.cursor, self.rate = iter([1]), iter([1]), 6.0
+
+    def __call__(self, x):
+        return x * self.rate if self.__own and self.cursor else x
+
+
+class Computed:
+    def __init__(self):
+        self._source = {"it": iter([1])}
+
+    @property
+    def factor(self):
+        return 6.0 if self._source["it"] else 0.0
+
+    @staticmethod
+    def passed(x):
+        return x if CURSOR is not None else x * 0
+
+    @classmethod
+    def also(cls, x):
+        return x if CURSOR is not None else x * 0
+
+    def __call__(self, x):
+        return self.passed(self.also(x)) * self.factor
+
+
+@pytest.mark.parametrize("made, static", [
+    (Cached, "lock"), (Slotted, ("_Slotted__own", "cursor")), (Computed, ("_source", "passed", "also")), (Computed, ("_source", "CURSOR")),
+    (lambda: lambda x: reads_a_cursor(x) * 3, "reads_a_cursor"), (lambda: lambda x: reads_a_cursor(x) * 3, reads_a_cursor),
+    (lambda: lambda x: reads_a_cursor(x) * 3, (CURSOR,)), (lambda: functools.partial(lambda f, x: f(x) * 3, reads_a_cursor), (reads_a_cursor,)),
+])
+def test_a_static_name_holds_for_whatever_has_it(made, static):
+    """Attributes, slots, descriptors, what a descriptor of Python's keeps, and functions; without the name each of them is refused."""
+    found, messages, compiled = compiled_silently(made(), *[(np.ones(1),)] * 4, static=static)
+    assert [one.item() for one in found] == [6.0] * 4 and messages == [] and compiled.program is not None
+    assert len(compiled_silently(made(), *[(np.ones(1),)] * 4)[1]) == 1
 
 
 def test_kinds_that_are_never_met_again_are_dropped():

@@ -1,9 +1,11 @@
-"""Names that are imported late, asked for first by many threads at once, in fresh processes."""
+"""What is imported late, or first of all, by many threads at once, in fresh processes."""
 
 import subprocess
 import sys
 
 import pytest
+
+from .test_import import public_modules
 
 # Each thread asks for all of them in an order of its own: namespaces with what `dir` says of them, and functions that import more.
 PROGRAM = """
@@ -70,4 +72,40 @@ sys.exit(bool(failed))
 def test_many_threads_ask_first(seed):
     pytest.importorskip("scipy")
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(seed)], capture_output=True, text=True, timeout=300)
+    assert not done.returncode, done.stdout + done.stderr
+
+
+# While one thread imports the package each other thread begins with a module of its own, and goes on to those of the others.
+FIRST = """
+import importlib, sys, threading, traceback
+sys.setswitchinterval(1e-6)
+modules, failed = sys.argv[1:], []
+
+def work(number):
+    while "gradspec" not in sys.modules:
+        pass
+    for name in modules[number:] + modules[:number]:
+        try:
+            importlib.import_module(name)
+        except BaseException:
+            failed.append(f"{name} first: {traceback.format_exc()}")
+            return
+
+threads = [threading.Thread(target=work, args=(number,)) for number in range(len(modules))]
+for thread in threads:
+    thread.start()
+import gradspec
+for thread in threads:
+    thread.join()
+print("\\n".join(failed))
+sys.exit(bool(failed))
+"""
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_many_threads_begin_with_a_module_each(part):
+    pytest.importorskip("scipy")
+    modules = sorted(public_modules())[part::5]
+    assert len(modules) > 8
+    done = subprocess.run([sys.executable, "-c", FIRST, *modules], capture_output=True, text=True, timeout=300)
     assert not done.returncode, done.stdout + done.stderr

@@ -13,6 +13,7 @@ import pytest
 
 import gradspec
 from tests.asked import each
+from tests.test_layers import edges
 
 IN_THE_MIDDLE = """
 import sys, threading
@@ -93,7 +94,9 @@ def test_the_package_imports_no_namespace_of_its_own():
     assert done.stdout == "\n"
 
 
-@pytest.mark.parametrize("package", ["array_api", "autograd", "nn", "optim", "signal"])
+@pytest.mark.parametrize("package", [
+    "array_api", "autograd", "nn", "nn.utils", "optim", "scipy.sparse", "signal", "utils",
+])  # fmt: skip
 def test_a_namespace_imports_none_of_its_public_modules(package):
     """A thread that imports `gradspec.nn.functional` first waits for `gradspec.nn`, which then must not wait for that thread."""
     found = f"[name for name in dir(module) if f'gradspec.{package}.{{name}}' in before]"
@@ -104,13 +107,56 @@ def test_a_namespace_imports_none_of_its_public_modules(package):
     assert "module" in second
 
 
-def test_each_namespace_waits_for_the_package():
-    """Its first import is `import gradspec`."""
-    for name in (*NAMESPACES, "array_api"):
-        source = Path(importlib.util.find_spec(f"gradspec.{name}").origin).read_text()
+def public_modules(module=gradspec, seen=None):
+    """Names of all modules that are found from the package by public names, with those of `autograd` that PyTorch has as well."""
+    seen = {"gradspec.autograd.function", "gradspec.autograd.gradcheck", "gradspec.autograd.variable"} if seen is None else seen
+    for name in dir(module):
+        found = None if name.startswith("_") else getattr(module, name)
+        if type(found) is type(gradspec) and found.__name__ == f"{module.__name__}.{name}" and found.__name__ not in seen:
+            seen.add(found.__name__)
+            public_modules(found, seen)
+    return seen
+
+
+def test_each_public_module_waits_for_the_package():
+    """Its first import is `import gradspec`.
+
+    It may be the first of all that a thread asks for, while another one imports the package: Python begins with it where the
+    packages around it are there in part, and to import one more of the package's own modules it would wait for the package, and
+    hold the lock of a module that the package needs.
+    """
+    modules = public_modules()
+    assert {"gradspec.nn.utils", "gradspec.nn.functional", "gradspec.autograd.functional", "gradspec.scipy.signal.windows"} <= modules
+    late = []
+    for name in sorted(modules | {"gradspec.array_api"}):
+        source = Path(importlib.util.find_spec(name).origin).read_text()
         imports = [ast.unparse(node) for node in ast.parse(source).body if isinstance(node, (ast.Import, ast.ImportFrom))]
-        own = [line for line in imports if line == "import gradspec" or line.startswith("from .")]
-        assert own[0] == "import gradspec", name
+        own = [line for line in imports if line.startswith(("import gradspec", "from gradspec", "from ."))]
+        if own and not own[0].startswith("import gradspec"):
+            late.append(name)
+    assert late == []
+
+
+PRIVATE = {"api", "batching", "core", "engine", "formulas", "generated", "kernels", "methods", "saved", "support", "taylor", "tracing"}
+
+
+def test_a_part_of_another_package_is_imported_after_the_package():
+    """Where a package imports the part itself, a thread that begins with the part and one that begins with the package each hold
+    what the other one needs.
+    """
+    code = "import sys, gradspec.{0}; print(*(name[9:] for name in sys.modules if name.startswith('gradspec.{0}.')))"
+    top = Path(gradspec.__file__).parent
+    packages = {".".join(path.relative_to(top).parts[:-1]) for path in top.rglob("__init__.py")} - {""}
+    packages = sorted(name for name in packages if name.split(".")[0] not in PRIVATE)
+    assert {"autograd", "func", "profiler", "scipy.optimize"} <= set(packages)
+    own = {name: set(subprocess.run([sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True).stdout.split())
+           for name in packages}  # fmt: skip
+    late = set()
+    for path, here, targets in edges("gradspec"):
+        for line, target in targets if here.split(".")[0] not in {*PRIVATE, "gradspec"} else ():
+            late |= {(path, target) for package in packages if target in own[package] and not f"{here}.".startswith(f"{package}.")
+                     and not any(other == package and before <= line for before, other in targets)}  # fmt: skip
+    assert sorted(late) == []
 
 
 def test_no_module_asks_numpy_for_a_module_that_numpy_imports_when_asked():

@@ -58,21 +58,48 @@ def test_requires_grad_is_kept_and_nothing_is_recorded():
         assert not (t * 2).requires_grad
 
 
+@pytest.mark.parametrize("switch", [gs.enable_grad, lambda: gs.set_grad_enabled(True)])
+def test_nothing_is_recorded_inside_whatever_is_switched_on(switch):
+    x = leaf(1.0, 2.0)
+    with gs.inference_mode():
+        c = gs.ones((2,), requires_grad=True)
+        with switch():
+            for inside in (c * c, c + 1, x * x, x[:1], c * x, gs.exp(x)):
+                assert not inside.is_inference() or inside.grad_fn is None
+                assert inside._is_view() or inside.is_inference() and not inside.requires_grad
+        c.mul_(2)
+    assert (x * 2).requires_grad
+
+
+# Operators of an inference tensor and a normal one; the first ones save nothing of it.
+USES = {
+    "add": lambda c, s: c + 1, "both": lambda c, s: c + s, "multiply": lambda c, s: c * 2, "sum": lambda c, s: c.sum(),
+    "view": lambda c, s: c[0], "reshape": lambda c, s: c.reshape(-1), "copy": lambda c, s: c.copy(), "exp": lambda c, s: gs.exp(c),
+    "square": lambda c, s: c * c, "saved for the other": lambda c, s: c * s, "saved": lambda c, s: gs.sin(c), "matmul": lambda c, s: c @ s.mT,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USES)
 @pytest.mark.parametrize("requires_grad", [False, True])
-def test_nothing_is_recorded_of_inference_tensors_wherever_they_are_used(requires_grad):
+def test_outside_it_is_a_leaf_or_a_constant_that_no_graph_saves(name, requires_grad):
+    """A gradient is never lost in silence: what would have to be saved is refused."""
+    s = gs.ones((2, 3)) * 3
     with gs.inference_mode():
         c = gs.ones((2, 3), requires_grad=requires_grad)
-        with gs.enable_grad():
-            inside = c * c
-        assert inside.is_inference() and not inside.requires_grad
-        c.mul_(2)
-    outside = c * c
-    assert not outside.is_inference() and not outside.requires_grad and outside.is_leaf
-    assert c.requires_grad is requires_grad and ("requires_grad=True" in repr(c)) is requires_grad
+    same_numbers = gs.ones((2, 3), requires_grad=True)
+    assert c.requires_grad is requires_grad and ("requires_grad=True" in repr(c)) is requires_grad and c.is_leaf
+    if requires_grad and name in ("square", "saved"):
+        with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+            USES[name](c, s)
+        return
+    y = USES[name](c, s)
+    assert y.requires_grad is requires_grad
+    if requires_grad:
+        (y * 2).sum().backward()
+        (USES[name](same_numbers, s) * 2).sum().backward()
+        same(c.grad, same_numbers.grad.numpy())
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
         c.mul_(2)
-    with pytest.raises(RuntimeError, match="does not require grad"):
-        outside.sum().backward()
 
 
 def test_out_does_not_write_to_an_inference_tensor_outside():

@@ -162,6 +162,8 @@ METHODS = [
     (lambda x: x.repeat_interleave(2, dim=1), lambda x: x.repeat(2, axis=1)), (lambda x: gs.cat([x, x], dim=1), lambda x: gs.concat([x, x], 1)),
     (lambda x: gs.stack(tensors=[x, x], dim=-1), lambda x: gs.stack([x, x], -1)), (lambda x: gs.tile(x, dims=(2, 1)), lambda x: gs.tile(x, (2, 1))),
     (lambda x: gs.nn.functional.log_softmax(input=x, dim=1), lambda x: gs.nn.log_softmax(x, 1)),
+    (lambda x: x.gather(1, [[0], [1]], sparse_grad=True), lambda x: x.gather(1, [[0], [1]])),
+    (lambda x: gs.gather(x, dim=1, index=[[0], [1]], sparse_grad=False), lambda x: x.gather(1, [[0], [1]])),
     (lambda x: gs.nn.functional.relu(x, inplace=False), lambda x: gs.relu(x)), (lambda x: gs.zeros(2, 3, device="cpu"), lambda x: gs.zeros(2, 3)),
     (lambda x: gs.zeros(size=(2,), device=None), lambda x: gs.zeros(2)), (lambda x: gs.arange(0, end=3, device="cpu"), lambda x: gs.arange(3)),
     (lambda x: gs.linspace(0, end=1, steps=5), lambda x: gs.linspace(0, 1, 5)), (lambda x: gs.clip(x, a_min=0.5, a_max=1), lambda x: gs.clip(x, 0.5, 1)),
@@ -248,6 +250,11 @@ def test_activations_write_into_what_they_are_given():
             function = function_of(op)
             written = function(inner, *rest, inplace=True)
             assert written is inner and np.array_equal(inner.detach(), function(base * 1, *rest, inplace=False).detach()), op.name
+            by_place = [one for one in inspect.signature(function).parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
+            assert by_place[-1].name == "inplace", op.name
+            defaults = [one.default for one in by_place[1 + len(rest) : -1]]
+            other = gs.tensor(start)
+            assert function(other, *rest, *defaults, True) is other and np.array_equal(other, inner.detach()), op.name
             slopes = gs.autograd.grad(written.sum(), x)[0], gs.autograd.grad(function(base, *rest).sum(), base)[0]
             np.testing.assert_allclose(*slopes, rtol=1e-12, err_msg=op.name)
     with pytest.raises(TypeError, match="unexpected keyword argument 'inplace'; write the name with a final underscore"):

@@ -3,6 +3,8 @@
 Owns the list of their names.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ...support.later import answer
 from .activation import (
     CELU, ELU, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Mish, PReLU,

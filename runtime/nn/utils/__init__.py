@@ -5,6 +5,8 @@ Owns the names.
 
 from typing import TYPE_CHECKING
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ...api.clip_grad import clip_grad_norm_ as clip_grad_norm_
 from ...api.clip_grad import clip_grad_value_ as clip_grad_value_
 from ...api.clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_

@@ -3,6 +3,8 @@
 Owns the names.  The algorithms are SciPy's, which is imported when a function is called.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from .boundary import solve_bvp
 from .ivp import odeint, solve_ivp
 from .quadrature import dblquad, fixed_quad, nquad, quad, quad_vec, tplquad

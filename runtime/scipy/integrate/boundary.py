@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.scipy.optimize  # noqa: F401 (as well)
+
 from ...core.operand import asarray
 from ...func import stop_gradient
 from ...support.dispatch import ops

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
+
 from ...batching.passes import is_mapped
 from ...core.grad_mode import _set_fwd_grad_enabled
 from ...core.operand import asarray

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
+
 from ...autograd import grad
 from ...core.grad_mode import _set_fwd_grad_enabled, enable_grad
 from ...core.operand import asarray

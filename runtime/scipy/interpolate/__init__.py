@@ -3,6 +3,8 @@
 Owns the names, which are SciPy's.  What is interpolated is made of operators: gathers, polynomials and banded solves.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from .bsplines import BSpline, make_interp_spline, make_smoothing_spline
 from .cubic import Akima1DInterpolator, CubicHermiteSpline, CubicSpline, PchipInterpolator
 from .grids import RegularGridInterpolator, interp1d, interpn

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.func  # noqa: F401 (as well)
+
 from ...batching.batched import STANDS
 from ...func import implicit
 from ...support.dispatch import ops

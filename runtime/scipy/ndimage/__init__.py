@@ -4,6 +4,8 @@ Owns the names, and which of SciPy's have no derivative.  All but the prefilter 
 operators.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from .filters import convolve, convolve1d, correlate, correlate1d, gaussian_filter, gaussian_filter1d, gaussian_gradient_magnitude
 from .filters import gaussian_laplace, generic_gradient_magnitude, generic_laplace, laplace, prewitt, sobel, uniform_filter
 from .filters import uniform_filter1d

@@ -4,6 +4,8 @@ Owns the names, which are SciPy's.  The algorithms are SciPy's, and get exact de
 that of the implicit function theorem, by all tensors that the functions are given or close over.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from .fitting import curve_fit, least_squares, lsq_linear, nnls
 from .minimizing import basinhopping, differential_evolution, dual_annealing, minimize, minimize_scalar, shgo
 from .programs import linear_sum_assignment, linprog

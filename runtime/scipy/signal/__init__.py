@@ -3,6 +3,8 @@
 Owns the names.  All but the loop of a recursive filter, which is SciPy's, is made of operators.
 """
 
+import gradspec  # noqa: F401 (waits for it)
+
 from .convolutions import convolve, convolve2d, correlate, correlate2d, fftconvolve, oaconvolve
 from . import windows
 from .filters import filtfilt, lfilter, lfilter_zi, lfiltic, savgol_filter, sosfilt, sosfilt_zi, sosfiltfilt

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...support.dispatch import ops

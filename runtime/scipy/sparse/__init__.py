@@ -3,11 +3,18 @@
 Owns the name.
 """
 
-from . import linalg
-from ...support.later import answer
+from typing import TYPE_CHECKING
+
+import gradspec  # noqa: F401 (waits for it)
+
+from ...support.later import later
+
+if TYPE_CHECKING:
+    from . import linalg as linalg
+else:
+    __getattr__ = later(__name__, {"": ("linalg",)})
 
 __all__ = ["linalg"]
-answer(__name__)
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import gradspec
+import gradspec.scipy.optimize  # noqa: F401 (as well)
 
 from ...autograd import Function
 from ...core.operand import asarray

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.special  # noqa: F401 (as well)
+
 from ...special import polynomials
 from ...special.polynomials import _degree, _polynomial
 from ...support.dispatch import ops

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import gradspec  # noqa: F401 (waits for it)
+import gradspec.scipy.integrate  # noqa: F401 (as well)
+import gradspec.scipy.optimize  # noqa: F401 (as well)
+
 from ...core.grad_mode import is_grad_enabled
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
