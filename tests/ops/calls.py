@@ -45,7 +45,8 @@ class Evaluated:
         self.beside = [name for name in self.copied if name not in replaced]  # what is copied where the places are filled anew
 
 
-_EVALUATED: dict[tuple, Evaluated] = {}  # of every sample that was asked: compiled functions are told that it is static
+STATIC = "_EVALUATED", "_POSITIONAL"  # what is kept of every sample that was asked: compiled functions need not look at it
+_EVALUATED: dict[tuple, Evaluated] = {}
 _POSITIONAL: dict[str, list[str]] = {}
 
 

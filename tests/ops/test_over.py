@@ -16,7 +16,7 @@ from gradspec.tracing.traced import same_bits
 from gradspec.tracing.values import held
 
 from . import questions
-from .calls import samples_of
+from .calls import STATIC, samples_of
 
 DTYPES = {"float": (np.float32, np.complex128), "any": (np.float64, np.complex64)}
 HARD = (np.inf, -np.inf, np.nan, 0.0, 3e38, -3e38)
@@ -55,7 +55,7 @@ def test_results_over_operands(op, monkeypatch):
     for case in samples_of(op, DTYPES):
         for name in op.over:
             function = dying(case, name)
-            compiled = gs.compile(function, static="_EVALUATED")
+            compiled = gs.compile(function, static=STATIC)
             compiled(*case.leaves(requires_grad=False))
             if compiled.program is None or not is_over(compiled.program.forward, op):
                 continue

@@ -12,7 +12,7 @@ import gradspec as gs
 from gradspec.autograd import grad
 from gradspec.replay.saving import laid_out
 
-from .calls import REAL, array, samples_of
+from .calls import REAL, STATIC, array, samples_of
 from .questions import chosen, entries
 
 PARTS, SAMPLES = 4, 4
@@ -108,7 +108,7 @@ class Trial:
             function = lambda w: inner(x, w)  # noqa: E731
             call = lambda: function(w)  # noqa: E731
         if compiled:
-            function = gs.compile(function, static="_EVALUATED")
+            function = gs.compile(function, static=STATIC)
             for _ in range(2):
                 copies = (gs.tensor(2.0, requires_grad=True),) if self.home == "held" else (self.operands()[1], gs.tensor(2.0, requires_grad=True))
                 function(*copies)

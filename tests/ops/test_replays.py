@@ -13,7 +13,7 @@ from gradspec.tracing.traced import same_bits
 from gradspec.tracing.values import held
 
 from . import questions
-from .calls import DOUBLE, REAL, flat, samples_of
+from .calls import DOUBLE, REAL, STATIC, flat, samples_of
 from .test_traces import backward, forward, plain
 
 
@@ -39,7 +39,7 @@ def replayed(function, case):
         wanted = function(*others(arrays))
     except Exception:  # no derivative, or no such call: what autograd refuses is not this test's affair
         return "not callable"
-    compiled = gs.compile(function, static="_EVALUATED", recheck=False)  # so that the second call is a replay
+    compiled = gs.compile(function, static=STATIC, recheck=False)  # so that the second call is a replay
     try:
         compiled(*arrays)
     except Exception:

@@ -12,7 +12,7 @@ from gradspec.tracing.traced import same_bits
 from gradspec.tracing.values import held
 
 from . import questions
-from .calls import DOUBLE, flat, samples_of
+from .calls import DOUBLE, STATIC, flat, samples_of
 from .test_replays import others
 from .test_traces import backward, plain
 
@@ -53,7 +53,7 @@ def wrong_of(make, case, path):
         wanted = function(*anew())
     except Exception:  # no such call
         return "not saved"
-    compiled = gs.compile(lambda *given: flat(function(*given)), static="_EVALUATED", recheck=False)
+    compiled = gs.compile(lambda *given: flat(function(*given)), static=STATIC, recheck=False)
     compiled(*arrays), compiled(*anew())
     try:
         compiled.save(path)
