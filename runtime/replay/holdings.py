@@ -25,6 +25,7 @@ import numpy as np
 
 from ..core.tensor import TensorBase
 from ..core.told import array_of
+from ..support.dispatch import is_operator
 from ..support.generator import numpy_random
 from .calls import hooks_of
 from .code_names import chains_of, codes_of, constants_of, looked_up, names_of
@@ -394,8 +395,8 @@ def attributes_in(item: Any) -> dict | None:
 
 
 def is_compiled_function(item: Any) -> bool:
-    """Whether an object is a function of the library's, compiled by Cython."""
-    return type(item).__name__ == "cython_function_or_method" and is_library(item)
+    """Whether an object is a function of the library's, compiled by Cython, or an operator of another package."""
+    return type(item).__name__ == "cython_function_or_method" and (is_library(item) or is_operator(item))
 
 
 def hides_state(cls: type) -> bool:

@@ -17,6 +17,7 @@ ops = Operators()
 
 
 _OF_PACKAGES: dict[str, Operators] = {}
+_WRAPPERS: set = set()
 
 
 def operators_of(place):
@@ -24,11 +25,17 @@ def operators_of(place):
     return _OF_PACKAGES.setdefault(place, Operators())
 
 
+def is_operator(item):
+    """Whether a function is the wrapper of an operator, of this library or of another package."""
+    return item in _WRAPPERS
+
+
 def register(namespace, place=""):
     """Enter all wrappers of a module: a mapping of name to function.
 
     Those of another package have their dotted names here, as events have them, which is no name of a formula.
     """
+    _WRAPPERS.update(namespace.values())
     if place:
         operators_of(place).__dict__.update(namespace)
         namespace = {f"{place}.{name}": wrapper for name, wrapper in namespace.items()}
