@@ -60,7 +60,7 @@ older: build
 
 lint: setup
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint runtime
+	$(BIN)/cython-lint runtime library
 
 bench: build
 	$(BIN)/python -m benchmarks.environments

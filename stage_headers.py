@@ -14,12 +14,12 @@ SUFFIXES = (".pxd", ".h")
 source, stage = Path(sys.argv[1]), Path(sys.argv[2])
 wanted = {
     stage / package / header.relative_to(source / folder): header
-    for folder, package in (("runtime", "gradspec"), ("generated", "gradspec/generated"))
+    for folder, package in (("runtime", "gradspec"), ("library", "gradspec"), ("generated", "gradspec/generated"))
     for header in (source / folder).rglob("*")
     if header.suffix in SUFFIXES
 }
-found = {place for place in stage.rglob("*") if place.suffix in SUFFIXES}
-if found != wanted.keys() or not all(place.is_symlink() for place in found):
+found = {place: place.readlink() if place.is_symlink() else None for place in stage.rglob("*") if place.suffix in SUFFIXES}
+if found != wanted:
     shutil.rmtree(stage, ignore_errors=True)
     for place, header in wanted.items():
         place.parent.mkdir(parents=True, exist_ok=True)

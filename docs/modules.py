@@ -48,7 +48,7 @@ def table(folder):
 
 def page():
     """The text of modules.md."""
-    folders = [folder for top in ("runtime", "codegen") for folder in (ROOT / top, *sorted((ROOT / top).rglob("*")))]
+    folders = [folder for top in ("runtime", "library", "codegen") for folder in (ROOT / top, *sorted((ROOT / top).rglob("*")))]
     return HEAD + "".join(table(folder) for folder in folders if folder.is_dir())
 
 

@@ -14,12 +14,12 @@ import gradspec.autograd  # noqa: F401 (as well)
 
 from .autograd import gradcheck
 from .autograd.differences import normal_like
-from .autograd.nest import flatten
 from .core.operand import asarray
 from .func import jvp, vjp
 from .support.dispatch import ops
 from .support.errors import GradcheckError
 from .support.later import answer
+from .support.pytree import flatten
 
 __all__ = ["check_grads"]
 answer(__name__)

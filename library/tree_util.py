@@ -1,6 +1,6 @@
 """Nests of arrays, as JAX's `tree_util` has them: tuples, lists, dictionaries, dataclasses and registered classes.
 
-Owns these names; `autograd.nest` takes nests apart, `func.registered` registers classes.  None is a nest without leaves,
+Owns these names; `support.pytree` takes nests apart, `func.registered` registers classes.  None is a nest without leaves,
 and a dictionary keeps its own order.
 """
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.func  # noqa: F401 (as well)
 
-from .autograd.nest import Taken, alike, flatten, paired, parts, rebuild, steps
 from .core.operand import asarray
 from .func.registered import register_dataclass, register_static
 from .func.registered import register_nest as register_pytree_node
 from .func.registered import register_nest as register_pytree_node_class
 from .support.dispatch import ops
 from .support.later import answer
+from .support.pytree import Taken, alike, flatten, paired, parts, rebuild, steps
 
 if TYPE_CHECKING:
     from .generated.tensor import Tensor

@@ -10,7 +10,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.mutants import tests_of  # noqa: E402
 
-MODULES = sorted(path for folder in ("runtime", "codegen") for path in (ROOT / folder).rglob("*.py*")
+MODULES = sorted(path for folder in ("runtime", "library", "codegen") for path in (ROOT / folder).rglob("*.py*")
                  if path.suffix in (".py", ".pyx") and path.stem not in ("__init__", "__main__") and "__pycache__" not in path.parts)  # fmt: skip
 
 

@@ -14,8 +14,10 @@ import pytest
 from tests.asked import each
 
 ROOT = Path(__file__).resolve().parents[1]
-HEADERS = [path for path in sorted((ROOT / "runtime").rglob("*.h")) if not path.stem.endswith("_template")]
-TEMPLATES = [path for path in sorted((ROOT / "runtime").rglob("*_template.h"))]
+FOLDERS = "runtime", "library"
+FOUND = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.h"))]
+HEADERS = [path for path in FOUND if not path.stem.endswith("_template")]
+TEMPLATES = [path for path in FOUND if path.stem.endswith("_template")]
 COMPILER = shlex.split(sysconfig.get_config_var("CC") or "cc")
 
 
@@ -23,7 +25,7 @@ def name(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("folder", ["runtime", "generated"])
+@pytest.mark.parametrize("folder", [*FOLDERS, "generated"])
 def test_no_string_holds_c(folder):
     held = [
         name(path)
@@ -51,7 +53,7 @@ def test_every_template_is_included(template):
 def test_a_header_stands_alone_without_warnings(header, tmp_path):
     """It includes what it needs, and its includer may include it twice."""
     subprocess.run([sys.executable, ROOT / "stage_headers.py", ROOT, tmp_path], check=True)
-    place = Path("gradspec") / header.relative_to(ROOT / "runtime")
+    place = Path("gradspec", *header.relative_to(ROOT).parts[1:])
     source = tmp_path / "includer.c"
     source.write_text(f'#include "{place.as_posix()}"\n' * 2)
     unused = ["-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-but-set-variable"]

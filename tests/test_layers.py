@@ -70,7 +70,7 @@ TOO_LONG: dict[str, int] = {
 
 
 def module_of(path):
-    """A file's dotted name inside the package: `runtime/` is the package itself, `generated/namespaces/` is installed there."""
+    """A file's dotted name inside the package: `runtime/` and `library/` are the package itself, and so is `generated/namespaces/`."""
     parts = list(path.relative_to(ROOT).with_suffix("").parts)
     if parts[:2] == ["generated", "namespaces"]:
         parts = ["runtime", *parts[2:]]
@@ -127,7 +127,7 @@ def files_of(folders):
         for path in sorted((ROOT / folder).rglob("*.p*")):
             if path.suffix in (".py", ".pyx", ".pxd") and "__pycache__" not in path.parts:
                 parts = module_of(path)
-                yield path, parts[1:] if parts[0] in ("runtime", "codegen") else parts
+                yield path, parts[1:] if parts[0] in ("runtime", "library", "codegen") else parts
 
 
 def edges(package):
@@ -163,7 +163,7 @@ def place_of(module, rows):
     return None, None
 
 
-PACKAGES = {"gradspec": (("runtime", "generated"), RUNTIME), "codegen": (("codegen",), CODEGEN)}
+PACKAGES = {"gradspec": (("runtime", "library", "generated"), RUNTIME), "codegen": (("codegen",), CODEGEN)}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -199,7 +199,7 @@ def test_no_imports_go_in_a_circle(package):
 
 def test_the_generator_does_not_import_the_library_and_the_reverse():
     crossings = []
-    for folder, foreign in (("codegen", "gradspec"), ("runtime", "codegen"), ("generated", "codegen")):
+    for folder, foreign in (("codegen", "gradspec"), ("runtime", "codegen"), ("library", "codegen"), ("generated", "codegen")):
         for path in sorted((ROOT / folder).rglob("*.p*")):
             if path.suffix in (".py", ".pyx", ".pxd"):
                 crossings += [
@@ -208,6 +208,14 @@ def test_the_generator_does_not_import_the_library_and_the_reverse():
                     if not dots and module.split(".")[0] == foreign
                 ]
     assert crossings == []
+
+
+def test_the_private_folder_imports_nothing_of_the_public_one():
+    """`runtime/` is what nobody imports by name; its `__init__` offers what stands in `library/` when it is asked for."""
+    public = {path.stem for path in (ROOT / "library").iterdir()}
+    wrong = [(path, target) for path, _, targets in edges("gradspec") if path.startswith(("runtime/", "generated/"))
+             and not path.startswith("generated/namespaces/") for _, target in targets if target.split(".")[0] in public]  # fmt: skip
+    assert wrong == []
 
 
 def test_every_row_names_something_that_exists():
@@ -220,7 +228,7 @@ def test_every_row_names_something_that_exists():
 def test_hand_written_files_are_short():
     sizes = {
         path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines())
-        for folder in ("runtime", "codegen")
+        for folder in ("runtime", "library", "codegen")
         for path in sorted((ROOT / folder).rglob("*"))
         if path.suffix in (".py", ".pyx", ".pxd", ".j2")
     }
@@ -254,7 +262,8 @@ def test_a_kernel_is_not_hidden_by_a_folder_of_its_name():
 def test_compiled_modules_are_listed_for_the_build(folder):
     """In one list, from which they are also found; those that share an extension share no name, which C would see twice."""
     listed = [line.split()[0] for line in (ROOT / folder / "modules.txt").read_text().splitlines()]
-    paths = [path.relative_to(ROOT / folder) for path in (ROOT / folder).rglob("*.pyx")]
+    folders = ("runtime", "library") if folder == "runtime" else (folder,)
+    paths = [path.relative_to(ROOT / one) for one in folders for path in (ROOT / one).rglob("*.pyx")]
     assert listed == sorted(".".join(path.with_suffix("").parts) for path in paths if folder != "runtime" or path.parts[0] != "kernels")
     assert len({name.rpartition(".")[2] for name in listed}) == len(listed)
 

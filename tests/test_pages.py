@@ -53,10 +53,10 @@ def test_each_step_of_a_call_names_what_its_file_has(heading):
     assert len(rows) > 10 and lost == []
 
 
-@pytest.mark.parametrize("package, folders", [("gradspec", "`runtime/` and `generated/`"), ("codegen", "`codegen/`")])
+@pytest.mark.parametrize("package, folders", [("gradspec", "`runtime/`, `library/` and `generated/`"), ("codegen", "`codegen/`")])
 def test_the_drawing_of_the_folders_is_that_of_the_layers(package, folders):
     text = (ROOT / "docs/architecture.md").read_text()
-    drawn = re.search(rf"in {folders}:\n\n```\n(.*?)```", text, re.DOTALL)[1].splitlines()
+    drawn = re.search(rf"(?:in|of) {folders}:\n\n```\n(.*?)```", text, re.DOTALL)[1].splitlines()
     _, rows = PACKAGES[package]
     assert drawn == ["  ".join(row) for row in reversed(rows)], "docs/architecture.md draws the rows of tests/test_layers.py"
 
@@ -100,5 +100,5 @@ def test_the_list_of_modules_is_what_their_docstrings_say():
 
 def test_every_module_says_what_it_is():
     docstring = runpy.run_path(str(ROOT / "docs/modules.py"))["docstring"]
-    paths = [path for folder in ("runtime", "codegen") for suffix in ("py", "pyx") for path in (ROOT / folder).rglob(f"*.{suffix}")]
+    paths = [path for folder in ("runtime", "library", "codegen") for suffix in ("py", "pyx") for path in (ROOT / folder).rglob(f"*.{suffix}")]
     assert len(paths) > 200 and [path for path in paths if path.stat().st_size and not docstring(path)] == []

@@ -54,6 +54,7 @@ def site(tmp_path_factory):
     package = folder / "gradspec"
     compiled = shutil.ignore_patterns("*.pyx", "*.pxd", "__pycache__", "*.so")
     shutil.copytree(ROOT / "runtime", package, ignore=compiled)
+    shutil.copytree(ROOT / "library", package, ignore=compiled, dirs_exist_ok=True)
     shutil.copytree(ROOT / "generated", package / "generated", ignore=compiled)
     for path in (ROOT / "generated" / "namespaces").glob("*.py*"):
         shutil.copy(path, package)
@@ -142,10 +143,10 @@ def test_every_public_name_has_a_type(site):
     assert len(found) >= len(names)
 
 
-STUBS = sorted(path.relative_to(ROOT / "runtime").as_posix() for path in (ROOT / "runtime").rglob("*.pyi"))
+STUBS = {path.relative_to(ROOT / folder).as_posix(): path for folder in ("runtime", "library") for path in (ROOT / folder).rglob("*.pyi")}
 
 
-@each("stub", STUBS)
+@each("stub", sorted(STUBS))
 def test_stubs_have_the_parameters_of_what_they_describe(stub):
     module = importlib.import_module("gradspec." + stub.removesuffix(".pyi").replace("/", "."))
 
@@ -163,7 +164,7 @@ def test_stubs_have_the_parameters_of_what_they_describe(stub):
                 known = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
                 assert stated == known, f"{place}{node.name}"
 
-    compare(ast.parse((ROOT / "runtime" / stub).read_text()).body, module, "")
+    compare(ast.parse(STUBS[stub].read_text()).body, module, "")
 
 
 def test_what_is_a_tensor_to_a_type_checker(site):

@@ -22,7 +22,7 @@ from .examples import example
 from .files import Templates
 from .spelling import OnTensors, lines
 
-FORMAT = 1  # of what is generated; runtime/operators/facts.py has the same, and refuses another
+FORMAT = 1  # of what is generated; library/operators/facts.py has the same, and refuses another
 _BY = "python -m gradspec.codegen"
 MODULE, STUB, PAGE, TESTS = "operators.py", "operators.pyi", "OPS.md", "tests/test_operators.py"
 

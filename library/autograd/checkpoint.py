@@ -28,9 +28,9 @@ from ..saved.saved_tensors_hooks import saved_tensors_hooks
 from ..support.dispatch import ops
 from ..support.generator import as_generator, numpy_random
 from ..support.later import answer
+from ..support.pytree import flatten, rebuild
 from .checkpoint_settings import GraphExecGroup, set_checkpoint_debug_enabled, set_checkpoint_early_stop
 from .mutation import SavedValues, watching
-from .nest import flatten, rebuild
 
 __all__ = ["CheckpointError", "GraphExecGroup", "checkpoint", "checkpoint_sequential", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]  # fmt: skip

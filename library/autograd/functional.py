@@ -12,7 +12,7 @@ import gradspec  # noqa: F401 (waits for it)
 
 from ..support.dispatch import ops
 from ..support.later import answer
-from .nest import LEAF, rebuild
+from ..support.pytree import LEAF, rebuild
 from .passes import (
     UserFunction,
     columns,

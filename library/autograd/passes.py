@@ -17,7 +17,7 @@ from ..engine.backward import GradientEdge, get_gradient_edge, grad
 from ..methods.dual_level import batched_level, dual_level, make_dual, unpack_dual
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, NotBatched
-from .nest import LEAF, alike, flatten, places, rebuild
+from ..support.pytree import LEAF, alike, flatten, places, rebuild
 
 IN_CACHE = 1 << 16  # elements of one array of a batch
 NOT_STRICT = " This is not allowed in strict mode."

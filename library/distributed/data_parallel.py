@@ -14,9 +14,9 @@ import numpy as np
 
 import gradspec as gs
 
-from ..autograd.nest import flatten
 from ..engine.engine import current_graph_task_id, queue_callback
 from ..nn import Module
+from ..support.pytree import flatten
 from .buckets import Reduction, broadcast
 from .join import Join, Said
 

@@ -15,9 +15,9 @@ import numpy as np
 
 import gradspec as gs
 
-from ..autograd.nest import flatten, places, rebuild
 from ..batching.passes import is_mapped
 from ..methods.dual_level import innermost_level
+from ..support.pytree import flatten, places, rebuild
 
 if TYPE_CHECKING:
     from typing import Self

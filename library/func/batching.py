@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import Attribute, flatten, paired, parts, rebuild
 from ..batching.batched import Batched, Level, batched
 from ..batching.mapping import Mapping
 from ..core.events import current_mapping, set_mapping
@@ -19,6 +18,7 @@ from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
 from ..support.hints import answering
+from ..support.pytree import Attribute, flatten, paired, parts, rebuild
 
 RANDOMNESS = ("error", "different", "same")
 _ARRAYS = (TensorBase, np.ndarray)

@@ -8,10 +8,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..autograd.nest import alike, rebuild
 from ..batching.batched import Batched
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import alike, rebuild
 from .nests import NUMBERS, TensorBase, as_tensors, tensors_of, type_key
 
 

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from ..autograd.nest import flatten, rebuild
 from ..batching.batched import STANDS, innermost
 from ..batching.mapping import Mapping
 from ..batching.passes import bottom, entered
@@ -21,6 +20,7 @@ from ..core.grad_mode import _set_fwd_grad_enabled, enable_grad, next_sequence_n
 from ..core.tensor import TensorBase
 from ..engine import backward as engine
 from ..methods.dual_level import innermost_level, is_dual, make_dual, unpack_dual
+from ..support.pytree import flatten, rebuild
 
 __all__ = ["Watch", "closed_over", "closure_convert", "has_tangent", "recording", "taken", "with_closed"]
 

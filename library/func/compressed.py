@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten
 from ..autograd.passes import filled, gradients, has_history, recording
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
@@ -18,6 +17,7 @@ from ..engine.backward import grad as batched_grad
 from ..support.dispatch import ops
 from ..support.errors import CallValueError, NotBatched
 from ..support.generator import numpy_random
+from ..support.pytree import flatten
 from .colouring import acyclic, both_ways, lone, star
 from .patterns import PatternError, is_number, pattern_of, refuse_closed, taken_apart
 from .point import Point, chosen

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..autograd.nest import LEAF
 from ..autograd.passes import filled, gradients, recording
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
 from ..support.hints import answering
+from ..support.pytree import LEAF
 from .point import Point, chosen
 
 

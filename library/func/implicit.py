@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-from ..autograd.nest import alike, flatten, rebuild
 from ..core.operand import asarray
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
+from ..support.pytree import alike, flatten, rebuild
 from .custom import stop_gradient
 from .nests import as_tensors
 from .products import jvp

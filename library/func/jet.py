@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, rebuild
 from ..batching.batched import batched
 from ..core.operand import asarray
 from ..generated.tensor import Tensor
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import flatten, rebuild
 from ..taylor.order import Order, opened
 from ..taylor.series import is_series
 from ..taylor.series import series as as_series

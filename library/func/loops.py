@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..autograd.checkpoint import checkpoint as checkpointed
-from ..autograd.nest import alike, flatten, places, rebuild
 from ..core.grad_mode import no_grad
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import alike, flatten, places, rebuild
 from .nests import Carry, as_leaves, tensors_of, type_of, versions
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ..autograd.nest import LEAF, rebuild
 from ..autograd.passes import columns, filled, gradients, recording, rows
 from ..support.errors import CallValueError
 from ..support.hints import answering
+from ..support.pytree import LEAF, rebuild
 from .point import Point, chosen
 from .products import pushed
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..autograd.nest import alike, flatten, places, rebuild
 from ..core.grad_mode import is_inference_mode_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError
+from ..support.pytree import alike, flatten, places, rebuild
 
 NUMBERS = (np.ndarray, np.generic, bool, int, float, complex)
 

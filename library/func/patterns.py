@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, rebuild
 from ..batching.batched import STANDS
 from ..batching.passes import is_mapped
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import flatten, rebuild
 from .closures import closed_over, has_tangent
 from .gradients import grad
 from .point import chosen, positions

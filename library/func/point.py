@@ -10,7 +10,6 @@ import threading
 
 import numpy as np
 
-from ..autograd.nest import flatten, places, rebuild
 from ..autograd.passes import UserFunction, recordable
 from ..batching.batched import without_graph
 from ..batching.passes import bottom, of_every_row
@@ -22,6 +21,7 @@ from ..methods.dual_level import innermost_level, is_dual, unpack_dual
 from ..saved.copy_slices import cut_history, first_histories, note_first
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import flatten, places, rebuild
 
 CALLED = {
     "grad": "grad_and_value(f)(*args)", "value_and_grad": "grad_and_value(f)(*args)", "vjp": "vjp(f, *primals)",

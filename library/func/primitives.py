@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ..autograd.nest import flatten, rebuild
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..support.dispatch import ops
+from ..support.pytree import flatten, rebuild
 from .callbacks import OnArrays, called_back
 from .closures import recording
 from .custom import Rule, applied, detached, looked_at, looked_through, spread

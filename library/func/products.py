@@ -12,7 +12,6 @@ import gradspec  # noqa: F401 (waits for it)
 import gradspec.autograd  # noqa: F401 (as well)
 
 from ..autograd.differences import normal_like
-from ..autograd.nest import flatten, rebuild
 from ..autograd.passes import filled, gradients, push, push_transposed, recording, roots_of, transposed
 from ..batching.batched import whole_of
 from ..core.grad_mode import is_grad_enabled
@@ -22,6 +21,7 @@ from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError, NotBatched
 from ..support.generator import numpy_random
+from ..support.pytree import flatten, rebuild
 from .point import Point, with_tangents, without_history
 
 

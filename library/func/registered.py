@@ -1,15 +1,15 @@
 """Classes that are nests: values of one's own as arguments and results of all that takes nests.
 
-Owns the registration, under JAX's names as well.  How a nest is taken apart is `autograd.nest`'s; dataclasses and named tuples
+Owns the registration, under JAX's names as well.  How a nest is taken apart is `support.pytree`'s; dataclasses and named tuples
 are nests without it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from ..autograd.nest import KINDS, LEAVES, Attribute, made_dataclass
 from ..core.tensor import TensorBase
 from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import KINDS, LEAVES, Attribute, made_dataclass
 
 Class = TypeVar("Class", bound=type)
 

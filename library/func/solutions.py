@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, places, rebuild, without_leaves
 from ..batching.batched import innermost
 from ..batching.passes import guarded, is_mapped
 from ..core.grad_mode import _set_fwd_grad_enabled, is_grad_enabled, no_grad
@@ -21,6 +20,7 @@ from ..core.told import array_of
 from ..methods.dual_level import innermost_level
 from ..support.dispatch import ops
 from ..support.errors import CallTypeError, CallValueError
+from ..support.pytree import flatten, places, rebuild, without_leaves
 from .closures import closed_over, taken, with_closed
 from .custom import Rule
 from .custom_batching import sequential_vmap

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..api import flops
 from ..core import memory_events  # noqa: F401 (finds the arrays that a recorder is told of)
-from . import flops
 from .chrome_trace import Change, Trace
 from .event_list import EventList
 from .function_event import FunctionEvent, FunctionEventAvg

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..autograd.functional import jacobian
-from ..autograd.nest import LEAF, alike, flatten, places, rebuild
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..func import grad, hessian, linearize, sparse_hessian, sparse_jacobian, value_and_grad, vjp
 from ..support.dispatch import ops
+from ..support.pytree import LEAF, alike, flatten, places, rebuild
 
 if TYPE_CHECKING:  # for checkers alone: it is slow to import
     import numpy.typing as npt

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..autograd import Function
-from ..autograd.nest import flatten
 from ..batching.mapping import levels_of_one_draw
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
@@ -24,6 +23,7 @@ from ..func.callbacks import OnArrays, called_back
 from ..func.closures import has_tangent
 from ..support.dispatch import ops
 from ..support.generator import Holder, as_generator, numpy_random
+from ..support.pytree import flatten
 
 
 def numbers(name: str, *values: Any, least: Any = np.float16) -> list[Any]:

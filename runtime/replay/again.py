@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, rebuild
 from ..core.grad_mode import enable_grad, is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import as_generator
+from ..support.pytree import flatten, rebuild
 from .dynamic import number_of, unmarked
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, rebuild
 from ..core.operand import foreign
 from ..core.tensor import TensorBase
+from ..support.pytree import flatten, rebuild
 from .calls import hooks_of
 from .guards import NUMBERS, attributes_of
 

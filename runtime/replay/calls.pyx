@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..autograd.nest import parts as parts_of
+from ..support.pytree import parts as parts_of
 from ..core.forward_ad cimport levels_of
 from ..core.grad_mode cimport ANOMALY, GRAD_DISABLED, INFERENCE, LISTENING, SAVED_HOOKS, ThreadState, thread_state
 from ..core.node cimport NodeHooks

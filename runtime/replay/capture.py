@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import LEAF, flatten, without_leaves
 from ..core.tensor import TensorBase
 from ..core.told import array_of
 from ..support.generator import as_generator
+from ..support.pytree import LEAF, flatten, without_leaves
 from ..tracing.instructions import GUARD, Instruction, straightened
 from ..tracing.listening import place
 from ..tracing.values import Memory, Value, held, mapped, values_in

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import Taken
 from ..core.grad_mode import is_grad_enabled
 from ..core.tensor import TensorBase
 from ..support.hints import answering
+from ..support.pytree import Taken
 from .again import Again
 from .arguments import Arguments, is_plain
 from .calls import Calls, Kind, hooks_of

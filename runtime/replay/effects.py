@@ -7,7 +7,7 @@ function that holds the same is not looked at any more.  Callbacks whose call ma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +17,13 @@ import gradspec.func  # noqa: F401 (as well)
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..core.told import array_of
-from ..func.callbacks import Callback
 from ..tracing.instructions import CALLBACK, Instruction, does_something, renamed
 from ..tracing.values import Value
 from .guards import MISSING, SIZE, differences
 from .holdings import LISTED, Holdings, Unfit
+
+if TYPE_CHECKING:
+    from ..func.callbacks import Callback
 
 KEPT = "numbers for a callback"  # a copy of what a callback that waits is given
 

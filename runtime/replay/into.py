@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten
 from ..core.grad_mode import is_grad_enabled, no_grad
 from ..core.tensor import TensorBase
 from ..core.told import array_of
+from ..support.pytree import flatten
 
 
 def into(function: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import gradspec  # noqa: F401 (waits for it)
 import gradspec.profiler  # noqa: F401 (as well)
 
-from ..profiler.flops import of_call
+from ..api.flops import of_call
 from .effects import CALLBACK
 from .lowering import Lowered
 from .steps import Slot, Step

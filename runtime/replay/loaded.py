@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..api.archives import Damaged
-from ..autograd.nest import flatten
 from ..core.grad_mode import is_grad_enabled
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
+from ..support.pytree import flatten
 from ..tracing.values import Value
 from .checked import ends
 from .holdings import Unfit, array_held

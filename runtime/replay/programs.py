@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import rebuild
 from ..core.error_nodes import DelayedError
 from ..support.generator import as_generator
+from ..support.pytree import rebuild
 from ..tracing.instructions import Instruction
 from ..tracing.values import Value, mapped
 from .again import Again, Inputs
@@ -174,7 +174,7 @@ class Program(Recorded):
 
     def differentiated_again(self, inputs: Inputs, cotangents: tuple, asked: list[int]) -> list[Any]:
         """The derivatives by what was given, with a history: the call is run as it is, and its backward pass recorded."""
-        from ..autograd import grad
+        from ..engine.backward import grad
 
         change = None if self.state is None else self.state.holdings.changed()
         reason = f"it {self.changes}" if self.changes else "" if change is None else f"{change[0]} has changed since"

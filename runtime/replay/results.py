@@ -98,7 +98,7 @@ def look_at_results(taken: Any, witness: Witness, given: list[Any], leaves: list
 
 def why_spent(out: Any, targets: list[Any]) -> str | None:
     """What differentiating a result says where its graph has been freed by a pass inside of the call."""
-    from ..autograd import grad
+    from ..engine.backward import grad
 
     try:
         grad(out, targets, np.ones(out.shape, out.dtype), retain_graph=True, allow_unused=True)
@@ -109,8 +109,8 @@ def why_spent(out: Any, targets: list[Any]) -> str | None:
 
 def go_backward(taken: Any, witness: Witness, given: list[Any], outs: list[Any], targets: list[int]) -> None:
     """Write down what backward passes from the results do: from all, and where there are several from each of them alone."""
-    from ..autograd import grad
     from ..core.operand import asarray
+    from ..engine.backward import grad
 
     cotangents = [np.ones(out.shape, out.dtype) for out in outs]
     taken.cotangents = [witness.met.enter(array, "input") for array in cotangents]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.nest import flatten, places, rebuild
+from ..support.pytree import flatten, places, rebuild
 from ..tracing.inputs import name_of, parameters_of
 from ..tracing.instructions import GUARD, renamed
 from ..tracing.literals import literal

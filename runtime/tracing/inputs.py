@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, places, rebuild
 from ..core.operand import asarray
 from ..support.errors import CallTypeError
+from ..support.pytree import flatten, places, rebuild
 from .listening import Recorder
 from .literals import literal
 from .values import Value, copied, held, held_generator, mapped

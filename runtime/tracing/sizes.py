@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.nest import flatten, places, rebuild
 from ..support.errors import CallTypeError
+from ..support.pytree import flatten, places, rebuild
 from .inputs import TAKEN, anew
 from .listening import place
 from .literals import literal

@@ -12,9 +12,9 @@ from functools import lru_cache, wraps
 from types import CodeType
 from typing import Any
 
-from ..autograd.forward_ad import dual_level
-from ..autograd.nest import flatten
+from ..methods.dual_level import dual_level
 from ..support.errors import CallTypeError
+from ..support.pytree import flatten
 from .drawing import dot_text, svg_text
 from .folded import folded
 from .inputs import TAKEN, Inputs, anew, keywords_of, parameters_of

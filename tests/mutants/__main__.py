@@ -1,6 +1,6 @@
 """`python -m tests.mutants MODULE...`: does a test see it when a line of ours is changed?
 
-A module is a file or a folder of `runtime/` or `codegen/`; `runtime/saved/view.pyx:130` is one line of it.  Each mutant is one
+A module is a file or a folder of `runtime/`, `library/` or `codegen/`; `runtime/saved/view.pyx:130` is one line of it.  Each mutant is one
 change, and is put before the tests of its module: those named after it, `--tests` adds others; a kernel's also before what
 `tests/ops` asks of the operators that run it.  What survives wants a test, or a place in `equivalent.yaml` with the reason why it
 means the same.
@@ -29,7 +29,7 @@ _WORDS = ("killed", "timed out", "survived", "equivalent", "refused", "untested"
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Change a line, run the tests of its module.")
-    parser.add_argument("modules", nargs="+", metavar="MODULE", help="a file or folder of runtime/ or codegen/, or file:line")
+    parser.add_argument("modules", nargs="+", metavar="MODULE", help="a file or folder of runtime/, library/ or codegen/, or file:line")
     parser.add_argument("--count", type=int, default=20, help="mutants of a module, 0 for all (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="which ones (default: %(default)s)")
     parser.add_argument("--tests", action="append", default=[], help="run these tests too")

@@ -60,7 +60,7 @@ def test_a_declaration_is_left_alone():
     assert mutants("x.pyx", text) == []
 
 
-@pytest.mark.parametrize("folder", ["runtime", "codegen"])
+@pytest.mark.parametrize("folder", ["runtime", "library", "codegen"])
 def test_every_source_has_whole_lines(folder):
     """Each bracket of a logical line is closed in it."""
     for path in sorted((ROOT / folder).rglob("*.py*")):

@@ -102,6 +102,6 @@ def test_help_shows_them():
 
 def test_titles_of_sections_stand_on_lines_of_their_own():
     wrapped = re.compile(r"^ *(?:\w+ )+-{4,} \S", re.MULTILINE)
-    for path in [*(ROOT / "runtime").rglob("*.py*"), *(ROOT / "codegen").rglob("*.py")]:
+    for path in [*(ROOT / "runtime").rglob("*.py*"), *(ROOT / "library").rglob("*.py*"), *(ROOT / "codegen").rglob("*.py")]:
         if path.suffix in (".py", ".pyx") and (found := wrapped.search(path.read_text())):
             raise AssertionError(f"{path.relative_to(ROOT)}: {found[0]}")

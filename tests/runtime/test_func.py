@@ -101,7 +101,7 @@ def of_nest(p):
 
 
 def flat(nest):
-    from gradspec.autograd.nest import flatten
+    from gradspec.support.pytree import flatten
 
     return [np.asarray(leaf) for leaf in flatten(nest)[0]]
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gradspec
+from gradspec import autograd
 from tests.asked import each
 from tests.test_layers import edges
 
@@ -29,6 +30,7 @@ for thread in threads: thread.start()
 import pytest
 
 import gradspec
+from gradspec import autograd
 for thread in threads: thread.join()
 assert found == [(True, True, len(dir(gradspec)))] * 2, found
 """
@@ -137,6 +139,7 @@ def test_each_public_module_waits_for_the_package():
     assert late == []
 
 
+TOPS = {Path(gradspec.__file__).parent, Path(autograd.__file__).parents[1]}  # two folders in a checkout, one in a wheel
 PRIVATE = {"api", "batching", "core", "engine", "formulas", "generated", "kernels", "methods", "saved", "support", "taylor", "tracing"}
 
 
@@ -145,8 +148,7 @@ def test_a_part_of_another_package_is_imported_after_the_package():
     what the other one needs.
     """
     code = "import sys, gradspec.{0}; print(*(name[9:] for name in sys.modules if name.startswith('gradspec.{0}.')))"
-    top = Path(gradspec.__file__).parent
-    packages = {".".join(path.relative_to(top).parts[:-1]) for path in top.rglob("__init__.py")} - {""}
+    packages = {".".join(path.relative_to(top).parts[:-1]) for top in TOPS for path in top.rglob("__init__.py")} - {""}
     packages = sorted(name for name in packages if name.split(".")[0] not in PRIVATE)
     assert {"autograd", "func", "profiler", "scipy.optimize"} <= set(packages)
     own = {name: set(subprocess.run([sys.executable, "-c", code.format(name)], capture_output=True, text=True, check=True).stdout.split())
@@ -166,7 +168,7 @@ def test_no_module_asks_numpy_for_a_module_that_numpy_imports_when_asked():
     late = {module.name for module in pkgutil.iter_modules(np.__path__)} - set(bound.stdout.split())
     assert {"fft", "random"} <= late
     beside = [*(top.parent / "generated").rglob("*.pyx"), *(top.parent / "codegen").rglob("*.py")]  # in a wheel they are below the top
-    for path in [*top.rglob("*.py"), *top.rglob("*.pyx"), *beside]:
+    for path in [*(path for top in TOPS for path in [*top.rglob("*.py"), *top.rglob("*.pyx")]), *beside]:
         text = path.read_text()
         for name in set(re.findall(r"(?<![\w`.\"])np\.(\w+)\b", text)) & late:
             assert f"import numpy.{name}" in text, f"{path} uses np.{name}"

@@ -79,7 +79,7 @@ def test_no_other_module_is_an_attribute():
 
 
 def test_every_module_of_autograd_is_looked_at():
-    files = {path.stem for path in (ROOT / "runtime" / "autograd").glob("*.py")}
+    files = {path.stem for path in (ROOT / "library" / "autograd").glob("*.py")}
     assert {name for name in files if not name.startswith("_")} - set(HIDDEN) == set(AUTOGRAD)
 
 

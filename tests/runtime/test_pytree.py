@@ -4,7 +4,7 @@ import collections
 import operator
 
 import gradspec as gs
-from gradspec.autograd.nest import alike, flatten, places, rebuild
+from gradspec.support.pytree import alike, flatten, places, rebuild
 
 Pair = collections.namedtuple("Pair", ["first", "second"])
 

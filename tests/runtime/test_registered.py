@@ -9,8 +9,8 @@ import pytest
 
 import gradspec as gs
 from gradspec import tree_util
-from gradspec.autograd.nest import flatten, places, rebuild
 from gradspec.scipy import objective
+from gradspec.support.pytree import flatten, places, rebuild
 from tests.asked import each
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.autograd.nest import flatten
+from gradspec.support.pytree import flatten
 from gradspec.tracing.traced import same_bits
 from gradspec.tracing.values import held
 

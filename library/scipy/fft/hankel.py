@@ -17,6 +17,7 @@ __all__ = ["fht", "fhtoffset", "ifht"]
 
 def _transform(name: str, a: Any, dln: float, mu: float, offset: float, bias: float) -> Any:
     import numpy.fft
+
     import scipy.fft
 
     a = asarray(a)

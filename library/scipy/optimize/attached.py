@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ...autograd.nest import flatten, rebuild
 from ...core.operand import asarray
 from ...core.tensor import TensorBase
 from ...func import custom_jvp, elementwise_grad, grad, hessian, jacobian, value_and_grad
 from ...func.solutions import by_matrix, solved
 from ...support.dispatch import ops
+from ...support.pytree import flatten, rebuild
 from ..objective import Objective
 
 __all__ = [
