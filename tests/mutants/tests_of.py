@@ -34,6 +34,7 @@ ELSEWHERE = {
     "codegen/verify/proofs.py": ["tests/codegen/test_prove.py"],
     "codegen/verify/tried.py": ["tests/codegen/test_coverage.py"],
     "codegen/entries.py": ["tests/runtime/test_operators.py"],
+    "codegen/rules/pure.py": ["tests/runtime/test_pure.py"],
     "codegen/packages.py": ["tests/codegen/test_guests.py"],
     "codegen/rules/guests.py": ["tests/codegen/test_guests.py"],
     "codegen/spec/table.py": ["tests/codegen/test_guests.py"],
@@ -383,5 +384,4 @@ def tests_of(module: Path) -> list[str]:
     of_all = ["tests/kernels/test_refusals.py", "tests/runtime/test_kernels_that_write.py"] if name.startswith("runtime/kernels/") else []
     if name.startswith("runtime/nn/modules/"):
         own.append("tests/runtime/test_what_layers_refuse.py")
-    of_all = ["tests/kernels/test_refusals.py", "tests/kernels/test_writing.py"] if name.startswith("runtime/kernels/") else []
     return list(dict.fromkeys(own + of_all + ELSEWHERE.get(name, [])))
