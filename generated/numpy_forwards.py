@@ -256,6 +256,9 @@ def _truncated_quotient(a, b):
 def divide(a, b):
     return np.divide(a, b)
 
+def _divide_or_nan(a, b):
+    return kernels.divide_or_nan(a, b)
+
 def _divide_or_zero(a, b):
     return kernels.divide_or_zero(a, b)
 
@@ -279,6 +282,12 @@ def heaviside(a, b):
 
 def hypot(a, b):
     return np.hypot(a, b)
+
+def _hypot_rate(c, a, b):
+    return c * kernels.direction(a, b)
+
+def _hypot_slope(c, a, b):
+    return c * kernels.direction(a, b)
 
 def lerp(a, b, weight):
     return a + weight * (b - a)
@@ -307,11 +316,17 @@ def pow(a, b):
 def _scaled_pow(c, a, b, n=0):
     return kernels.scaled_pow(c, a, b, n)
 
+def _rate_or_zero(c, a, b):
+    return c * kernels.divide_or_zero(a, b)
+
 def remainder(a, b):
     return np.remainder(a, b)
 
 def rsub(a, b, *, alpha=1):
     return b - alpha * a
+
+def _slope_or_zero(c, a, b):
+    return c * kernels.divide_or_zero(a, b)
 
 def subtract(a, b):
     return np.subtract(a, b)
@@ -460,6 +475,14 @@ def _nan_to_zero(x):
 
 def norm(x, ord=2, axis=None, keepdims=False):
     return vector_norm(x, ord, axis, keepdims)
+
+def _norm_from(x, p, axis, floor):
+    if p == 2:
+        return _euclidean_norm_from(x, floor, axis)
+    return clip(vector_norm(x, p, axis, True), floor)
+
+def _euclidean_norm_from(x, floor, axis):
+    return np.maximum(kernels.euclidean_norm(x, axis, True), floor)
 
 def prod(x, axis=None, keepdims=False):
     return kernels.prod(x, axis, keepdims)
@@ -1049,9 +1072,9 @@ def _coo_sampled_matmul(a, b, rows, columns):
 def cosine_similarity(a, b, axis=-1, eps=1e-8):
     a_all = broadcast_to(a, formulas.broadcast_shape(np.shape(a), np.shape(b)))
     b_all = broadcast_to(b, formulas.broadcast_shape(np.shape(a), np.shape(b)))
-    a_norm = vector_norm(a_all, 2, axis, True)
-    b_norm = vector_norm(b_all, 2, axis, True)
-    return sum(a_all / maximum(a_norm, eps) * (b_all / maximum(b_norm, eps)), axis)
+    a_norm = _norm_from(a_all, 2.0, axis, eps)
+    b_norm = _norm_from(b_all, 2.0, axis, eps)
+    return sum(a_all / a_norm * (b_all / b_norm), axis)
 
 def cross(a, b, axis=-1):
     return np.linalg.cross(a, b, axis=axis)
@@ -1400,7 +1423,7 @@ def _reciprocal_gaps(values):
     return kernels.reciprocal_gaps(values)
 
 def renorm(x, p, axis, maxnorm):
-    norms = vector_norm(x, p, formulas.other_axes(axis, np.ndim(x)), True)
+    norms = _norm_from(x, p, formulas.other_axes(axis, np.ndim(x)), maxnorm)
     return x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)
 
 def slogdet(x):
@@ -1895,35 +1918,39 @@ def scatter_add_(x, axis, indices, source):
 
 def scatter_reduce(x, axis, indices, source, reduce, *, include_self=True):
     kind = formulas.checked_scatter(reduce)
+    numbers = _places_along(indices, axis, np.shape(x))
+    if formulas.is_longer(np.shape(source), np.shape(numbers)):
+        given = getitem(source, formulas.corner(np.shape(source), np.shape(numbers)))
+    else:
+        given = source
     if kind == 'sum':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-        return scatter_add(start, axis, indices, source)
+        return scatter_add(start, axis, indices, given)
     if kind == 'mean':
         if include_self:
             start = x
         else:
             start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
         counts = scatter_add(
-            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(source)
+            full(np.shape(x), 1 if include_self else 0, dtype=np.result_type(x)), axis, indices, ones_like(given)
         )
-        return scatter_add(start, axis, indices, source) / maximum(counts, 1)
+        return scatter_add(start, axis, indices, given) / maximum(counts, 1)
     if kind == 'amax' or kind == 'amin':
-        return _scatter_extreme(x, axis, indices, source, kind == 'amax', include_self)
+        return _scatter_extreme(x, axis, indices, given, kind == 'amax', include_self)
     if include_self:
         start = x
     else:
         start = scatter(x, axis, indices, 1 if kind == 'prod' else 0)
-    numbers = _places_along(indices, axis, np.shape(x))
     order = argsort(numbers, axis)
     places = take_along_axis(numbers, order, axis)
     return (
         start
         * scatter(
             ones(np.shape(x), dtype=np.result_type(source)), axis, places,
-            _products(take_along_axis(source, order, axis), places, axis)
+            _products(take_along_axis(given, order, axis), places, axis)
         )
     )
 
@@ -2737,7 +2764,7 @@ def _log_softmax_backward(a, y, axis=-1):
     return kernels.log_softmax_backward(a, y, axis)
 
 def normalize(x, p=2.0, axis=1, eps=1e-12):
-    return x / clip(vector_norm(x, p, axis, True), eps)
+    return x / _norm_from(x, p, (axis,), eps)
 
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     axes = formulas.block_axes(np.shape(x), normalized_shape)
@@ -2780,6 +2807,9 @@ def scaled_dot_product_attention(
         return weights @ values
     return dropout(weights, dropout_p, generator=generator) @ values
 
+def _softmax_or_zero(x, axis=-1):
+    return kernels.softmax_or_zero(x, axis)
+
 def _earlier(rows, columns):
     return np.tri(rows, columns, 0, dtype='bool')
 
@@ -2791,9 +2821,6 @@ def softmax(x, axis=-1):
 
 def _softmax_backward(a, y, axis=-1):
     return kernels.softmax_backward(a, y, axis)
-
-def _softmax_or_zero(x, axis=-1):
-    return kernels.softmax_or_zero(x, axis)
 
 def softmin(x, axis=-1):
     return softmax(-x, axis)

@@ -27,6 +27,7 @@ cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.ker
 cdef Forward3 forward_where = <Forward3> load_forward("gradspec.generated.kernels.pointwise_binary", "where", 3)
 cdef Forward3 forward_max = <Forward3> load_forward("gradspec.generated.kernels.reductions", "max", 3)
 cdef Forward3 forward_min = <Forward3> load_forward("gradspec.generated.kernels.reductions", "min", 3)
+cdef Forward4 forward__norm_from = <Forward4> load_forward("gradspec.generated.kernels.reductions", "_norm_from", 4)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward4 forward_vector_norm = <Forward4> load_forward("gradspec.generated.kernels.reductions", "vector_norm", 4)
 cdef Forward3 forward_cumprod = <Forward3> load_forward("gradspec.generated.kernels.scans", "cumprod", 3)
@@ -197,14 +198,14 @@ cdef object forward__coo_sampled_matmul(object a, object b, object rows, object 
     except Exception as error_:
         raise explain(error_, "_coo_sampled_matmul", a=a, b=b, rows=rows, columns=columns) from None
 
-cdef Program cosine_similarity_y = Program("a_all, a_norm, eps, b_all, b_norm -> y", """
-    y = multiply(divide(a_all, maximum(a_norm, eps)), divide(b_all, maximum(b_norm, eps)))""")
+cdef Program cosine_similarity_y = Program("a_all, a_norm, b_all, b_norm -> y", """
+    y = multiply(divide(a_all, a_norm), divide(b_all, b_norm))""")
 cdef object forward_cosine_similarity(object a, object b, object axis, object eps):
     a_all = forward_broadcast_to(a, formulas.broadcast_shape(shape_of(a), shape_of(b)))
     b_all = forward_broadcast_to(b, formulas.broadcast_shape(shape_of(a), shape_of(b)))
-    a_norm = forward_vector_norm(a_all, 2, axis, True)
-    b_norm = forward_vector_norm(b_all, 2, axis, True)
-    return forward_sum(cosine_similarity_y.run((a_all, a_norm, eps, b_all, b_norm)), axis, False)
+    a_norm = forward__norm_from(a_all, 2.0, axis, eps)
+    b_norm = forward__norm_from(b_all, 2.0, axis, eps)
+    return forward_sum(cosine_similarity_y.run((a_all, a_norm, b_all, b_norm)), axis, False)
 
 cdef object forward_cross(object a, object b, object axis):
     try:
@@ -696,7 +697,7 @@ cdef object forward__reciprocal_gaps(object values):
 cdef Program renorm_y = Program("x, norms, maxnorm -> y", """
     y = multiply(x, where(greater(norms, maxnorm), divide(maxnorm, maximum(norms, maxnorm)), 1))""")
 cdef object forward_renorm(object x, object p, object axis, object maxnorm):
-    norms = forward_vector_norm(x, p, formulas.other_axes(axis, ndim_of(x)), True)
+    norms = forward__norm_from(x, p, formulas.other_axes(axis, ndim_of(x)), maxnorm)
     return renorm_y.run((x, norms, maxnorm))
 
 cdef object forward_slogdet(object x):

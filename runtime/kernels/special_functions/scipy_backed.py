@@ -95,7 +95,8 @@ def erfcx(x, n):
 
 
 def ive(v, x, n):
-    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, that of ``iv``. Needs SciPy.
+    """Derivative `n` of ``exp(-abs(x)) * iv(v, x)``; at 0, where it has a corner, the mean of both sides. Needs
+    SciPy.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def ive(v, x, n):
     y = 0  # by the rule of Leibniz, which cancels far from 0
     for k in range(n + 1):
         slope = sum(math.comb(k, j) * function(v - k + 2 * j, near) for j in range(k + 1)) / 2**k
-        y += math.comb(n, k) * (-np.sign(near)) ** (n - k) * slope
+        y += math.comb(n, k) * (-np.sign(near) if (n - k) % 2 else 1) * slope
     inverse = 1 / np.where(far, np.abs(x), 1e3)
     series = _far_scaled_bessel(v, inverse, n, 1) * np.sqrt(inverse / (2 * math.pi))
     if v % 1 == 0 and (v + n) % 2:
