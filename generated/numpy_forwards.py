@@ -3163,7 +3163,7 @@ def exp1(x):
     return kernels.special('exp1', x)
 
 def exp10(x):
-    return kernels.special('exp10', x)
+    return np.power(10.0, x)
 
 def expi(x):
     return kernels.special('expi', x)

@@ -29,7 +29,7 @@ describe({
     "exp10": docstring('10**x.', 'x : array_like', 'exp10(x) -> y\n' 'dy/dx = log(10) * y',
         examples='>>> gs.special.exp10([0.0, 2.0])\n' 'tensor([  1., 100.])'),
     "expi": docstring('Exponential integral Ei, the principal value of the integral of exp(t) / t up to x.', 'x : array_like',
-        'expi(x) -> y\n' 'dy/dx = exp(x) / x', examples='>>> gs.special.expi(1.0)\n' 'tensor(1.89511782)',
+        'expi(x) -> y\n' 'dy/dx = exp(x / 2) * (exp(x / 2) / x)', examples='>>> gs.special.expi(1.0)\n' 'tensor(1.89511782)',
         references='NIST Digital Library of Mathematical Functions, chapter 6.'),
     "exprel": docstring('(exp(x) - 1) / x, 1 at 0.', 'x : array_like', 'exprel(x) -> y\n' 'dy/dx = _exprel_derivative(x, 1)',
         examples='>>> gs.special.exprel([0.0, 1.0])\n' 'tensor([1.        , 1.71828183])'),

@@ -259,7 +259,7 @@ describe({
     "xlogy": docstring(
         'a * log(b), and 0 where a is 0, with the derivatives 0 there where b < 0; the derivative in `a` at b = 0 is -inf.',
         'a : array_like\n' 'b : array_like\n' + OUT, 'xlogy(a, b) -> y\n' 'dy/da = log(base)\n'
-        'dy/db = where(none, _divide_or_zero(where(none, a, 0), b), a / where(none, 1, b))\n'
+        'dy/db = where(none, _divide_or_zero(a, where(none, b, 1)), a / where(none, 1, b))\n'
         'where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)\n'
         'where base = known if b.dtype == y.dtype else astype(known, y.dtype)\n' 'where none = (a == 0) & (b == 0)',
         examples='>>> gs.xlogy([0.0, 2.0], [0.0, 3.0])\n' 'tensor([0.        , 2.19722458])'),
@@ -431,7 +431,8 @@ describe({
         '    Subtracted from the count: 0 for a population, 1 for a sample.\n' 'dtype, out, ddof, where, mean : optional\n'
         '    As `numpy.std` takes them.', 'std(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> y\n'
         'grad_x = _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape, axis,\n'
-        '  keepdims))\n' 'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * y\n'
+        '  keepdims))\n' 'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * y if reduced_count(x.shape, axis) > 1 else 1 + y\n'
         'y_t = sum(real(_rate_or_zero(_centred(x_t, axis), conj(residual), _unreduce(divisor, x.shape, axis, keepdims))),\n'
         '  axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"
@@ -443,7 +444,8 @@ describe({
         'std_mean(x, int[]? axis=None, bool keepdims=False, *, float correction=0) -> std, mean\n'
         'grad_x = _slope_or_zero(_unreduce(grad_std, x.shape, axis, keepdims), residual, _unreduce(divisor, x.shape,\n'
         '  axis, keepdims)) + _unreduce(grad_mean / reduced_count(x.shape, axis), x.shape, axis, keepdims)\n'
-        'where residual = _centred(x, axis)\n' 'where divisor = reduced_count(x.shape, axis, correction) * std\n'
+        'where residual = _centred(x, axis)\n'
+        'where divisor = reduced_count(x.shape, axis, correction) * std if reduced_count(x.shape, axis) > 1 else 1 + std\n'
         'std_t = sum(real(_rate_or_zero(_centred(x_t, axis), conj(residual), _unreduce(divisor, x.shape, axis,\n'
         '  keepdims))), axis, keepdims)\n' 'mean_t = mean(x_t, axis, keepdims)\n' '\n'
         "A call with PyTorch's keywords without `correction` is refused: PyTorch's is 1, NumPy's and this one 0; write\n"

@@ -1491,13 +1491,13 @@ cdef Program xlogy_known = Program("a, b -> known", "known = where(bitwise_and(e
 cdef Program xlogy_grad_a = Program("grad, base -> grad_a", "grad_a = multiply(grad, conj(log(base)))")
 cdef Program xlogy_grad_b = Program("grad, a, b -> grad_b", """
     none = bitwise_and(equal(a, 0), equal(b, 0))
-    grad_b = multiply(grad, conj(where(none, _divide_or_zero(where(none, a, 0), b), divide(a, where(none, 1, b)))))""")
+    grad_b = multiply(grad, conj(where(none, _divide_or_zero(a, where(none, b, 1)), divide(a, where(none, 1, b)))))""")
 
 cdef class XlogyBackward(Node):
     """xlogy(a, b) -> y
 
     dy/da = log(base)
-    dy/db = where(none, _divide_or_zero(where(none, a, 0), b), a / where(none, 1, b))
+    dy/db = where(none, _divide_or_zero(a, where(none, b, 1)), a / where(none, 1, b))
     where known = b if is_complex(b.dtype) else where((a == 0) & (b < 0), 1, b)
     where base = known if b.dtype == y.dtype else astype(known, y.dtype)
     where none = (a == 0) & (b == 0)
@@ -1542,7 +1542,7 @@ cdef class XlogyBackward(Node):
             grad_a = grad * conj_of(ops.log(base))
         if wanted_ & 2:
             none = (a == 0) & (b == 0)
-            grad_b = grad * conj_of(ops.where(none, ops._divide_or_zero(ops.where(none, a, 0), b), a / ops.where(none, 1, b)))
+            grad_b = grad * conj_of(ops.where(none, ops._divide_or_zero(a, ops.where(none, b, 1)), a / ops.where(none, 1, b)))
         return grad_a, grad_b
 
     cdef bint takes_batch(self):

@@ -399,10 +399,11 @@ cdef class Exp10Backward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program expi_grad_x = Program("grad, x -> grad_x", "grad_x = multiply(grad, conj(divide(exp(x), x)))")
+cdef Program expi_grad_x = Program("grad, x -> grad_x", """
+    grad_x = multiply(grad, conj(multiply(exp(divide(x, 2)), divide(exp(divide(x, 2)), x))))""")
 
 cdef class ExpiBackward(Node):
-    """expi(x) -> y; dy/dx = exp(x) / x"""
+    """expi(x) -> y; dy/dx = exp(x / 2) * (exp(x / 2) / x)"""
     saves = ("x",)
 
     cdef object apply(self, object grad, Wanted wanted_):
@@ -411,7 +412,7 @@ cdef class ExpiBackward(Node):
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         x = saved_tensor(self, self.saved_x, self.version_x, "x")
-        return grad * conj_of(ops.exp(x) / x)
+        return grad * conj_of(ops.exp(x / 2) * (ops.exp(x / 2) / x))
 
     cdef bint takes_batch(self):
         return True

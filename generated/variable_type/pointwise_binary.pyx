@@ -1107,7 +1107,7 @@ cdef tuple jvp__hypot_slope(tuple outputs_, tuple inputs_, tuple tangents_):
         moved = minus(moved, ops.sign(ops.absolute(a_t)))
     y_t = None if c_t is None else ratio * c_t
     if moved is not None:
-        y_t = plus(y_t, ops.where(lost & (moved == 2), math.nan, 0))
+        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(distance), distance), 0))
     if a_t is not None:
         y_t = plus(y_t, ops.square(other) * ops._divide_or_nan(c * a_t, distance))
     if b_t is not None:
@@ -1714,7 +1714,7 @@ cdef object op__slope_or_zero(object c, object a, object b):
     return y
 
 cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
-    c_t, a_t, b_t, c, a, b = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
+    c_t, a_t, b_t, c, a, b, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
     if c_t is not None or b_t is not None:
         ratio = ops._divide_or_zero(a, b)
     if c_t is not None or a_t is not None:
@@ -1726,7 +1726,7 @@ cdef tuple jvp__slope_or_zero(tuple outputs_, tuple inputs_, tuple tangents_):
         moved = minus(moved, ops.sign(ops.absolute(a_t)))
     y_t = None if c_t is None else ratio * c_t
     if moved is not None:
-        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(a), b), 0))
+        y_t = plus(y_t, ops.where(lost & (moved == 2), ops._divide_or_nan(ops.ones_like(y), b), 0))
     if a_t is not None:
         y_t = plus(y_t, ops._divide_or_nan(c * a_t, b))
     if b_t is not None:
@@ -1862,7 +1862,7 @@ cdef tuple jvp_xlogy(tuple outputs_, tuple inputs_, tuple tangents_):
         none = (a == 0) & (b == 0)
     y_t = None if a_t is None else a_t * ops.log(base)
     if b_t is not None:
-        y_t = plus(y_t, b_t * ops.where(none, ops._divide_or_zero(ops.where(none, a, 0), b), a / ops.where(none, 1, b)))
+        y_t = plus(y_t, b_t * ops.where(none, ops._divide_or_zero(a, ops.where(none, b, 1)), a / ops.where(none, 1, b)))
     return (y_t,)
 
 cdef object op_xlogy_(object a, object b):

@@ -647,7 +647,7 @@ cdef object op__euclidean_norm_from(object x, object floor, object axis):
 
 cdef tuple jvp__euclidean_norm_from(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, floor, axis, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
-    return (ops.where(y > floor, ops._divide_or_zero(ops.sum(ops.real(ops.conj(x) * x_t), axis, True), y), 0),)
+    return (ops.where(y > floor, ops.sum(ops.real(ops.conj(ops._divide_or_zero(x, y)) * x_t), axis, True), 0),)
 
 def _euclidean_norm_from(x, floor, axis):
     """The larger one of the norm along `axis`, which stays, and `floor`, up to which it is constant."""
@@ -760,7 +760,10 @@ cdef object op_std(object x, object axis, object keepdims, object correction):
 cdef tuple jvp_std(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, y = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * y
+    else:
+        divisor = 1 + y
     return (
         ops.sum(
             ops.real(
@@ -815,7 +818,10 @@ cdef object op_std_mean(object x, object axis, object keepdims, object correctio
 cdef tuple jvp_std_mean(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x, axis, keepdims, correction, std = tangents_[0], inputs_[0], inputs_[1], inputs_[2], inputs_[3], outputs_[0]
     residual = ops._centred(x, axis)
-    divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    if formulas.reduced_count(shape_of(x), axis) > 1:
+        divisor = formulas.reduced_count(shape_of(x), axis, correction) * std
+    else:
+        divisor = 1 + std
     std_t = ops.sum(
         ops.real(
             ops._rate_or_zero(ops._centred(x_t, axis), ops.conj(residual), ops._unreduce(divisor, shape_of(x), axis, keepdims))

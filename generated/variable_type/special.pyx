@@ -464,7 +464,7 @@ cdef object op_expi(object x):
 
 cdef tuple jvp_expi(tuple outputs_, tuple inputs_, tuple tangents_):
     x_t, x = tangents_[0], inputs_[0]
-    return (x_t * (ops.exp(x) / x),)
+    return (x_t * (ops.exp(x / 2) * (ops.exp(x / 2) / x)),)
 
 cdef object op_expi_(object x):
     cdef ThreadState* state_ = thread_state()

@@ -36,6 +36,12 @@ def bessel(name, v, x):
     if x.dtype.kind != "c" and far.any():
         limit = (np.inf if v % 2 != 1 else np.copysign(np.inf, x)) if name == "iv" else 0
         y = np.where(far, limit, y).astype(y.dtype)
+    lost = (size > 80) & (size < 1e4) & (np.isinf(y) if name == "iv" else y == 0)
+    if x.dtype.kind != "c" and name in ("iv", "kv") and lost.any():
+        wide = np.where(lost, x, 1).astype(np.float64)  # SciPy's leaves the range of numbers early, but not where it is scaled
+        half = np.exp((np.abs(wide) if name == "iv" else -wide) / 2)
+        with np.errstate(over="ignore"):
+            y = np.where(lost, scipy_function(name + "e")(v, wide) * half * half, y).astype(y.dtype)
     return y
 
 
