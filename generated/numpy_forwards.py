@@ -980,8 +980,8 @@ def addmv(x, a, b, *, beta=1, alpha=1):
 def addr(x, a, b, *, beta=1, alpha=1):
     return _blend(x, outer(a, b), beta, alpha)
 
-def _along_differences(x, a, b):
-    return kernels.along_differences(x, a, b)
+def _along_rows(t, z, m):
+    return kernels.along_rows(t, z, m)
 
 def array_norm(x, ord=None, axis=None, keepdims=False):
     if ord is None:
@@ -1024,13 +1024,14 @@ def _block_diag_backward(x, shapes):
 
 def cdist(a, b, p=2.0):
     if p == 2 and np.ndim(a) >= 2 and (np.ndim(b) >= 2) and (np.size(a) * np.shape(b)[-2] > 1000):
-        return _row_distances(a, b)
+        shapes = formulas.row_shapes(np.shape(a), np.shape(b))
+        return _row_distances(concat([broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])], -2), np.shape(a)[-2])
     return vector_norm(
         expand_dims(a, -formulas.len_of(formulas.checked_axes(np.shape(a)[-2:], 'a', 2))) - expand_dims(b, -3), p, -1
     )
 
-def _row_distances(a, b):
-    return kernels.row_distances(a, b)
+def _row_distances(z, m):
+    return kernels.row_distances(z, m)
 
 def cholesky(x):
     return kernels.cholesky(x)
@@ -1409,6 +1410,9 @@ def _pivot_rows(pivots, count):
 def _pivots(x):
     return kernels.pivots(x)
 
+def _pulled_apart(y, t):
+    return kernels.pulled_apart(y, t)
+
 def qr(x):
     tall = _qr_tall(x if np.shape(x)[-2] >= np.shape(x)[-1] else getitem(x, (..., slice(None, np.shape(x)[-2]))))
     if np.shape(x)[-2] >= np.shape(x)[-1]:
@@ -1425,6 +1429,12 @@ def _reciprocal_gaps(values):
 def renorm(x, p, axis, maxnorm):
     norms = _norm_from(x, p, formulas.other_axes(axis, np.ndim(x)), maxnorm)
     return x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)
+
+def _row_rates(t, z, y):
+    return kernels.divide_or_zero(kernels.along_rows(t, z, np.shape(y)[-2]), y)
+
+def _row_slopes(c, z, y):
+    return kernels.row_slopes(c, z, y)
 
 def slogdet(x):
     return kernels.slogdet(x)
@@ -1540,8 +1550,8 @@ def vecdot(a, b, axis=-1):
 def vecmat(a, b):
     return squeeze(expand_dims(conj(a), -2) @ b, -2)
 
-def _weighted_differences(weight, a, b):
-    return kernels.weighted_differences(weight, a, b)
+def _weighted_rows(weight, z):
+    return kernels.weighted_rows(weight, z)
 
 # fourier
 

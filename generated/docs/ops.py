@@ -873,9 +873,11 @@ describe({
     "cdist": docstring('The p-norm of the difference of each row of `a` and each row of `b`.', 'a : array_like\n'
         '    Vectors along the last axis.\n' 'b : array_like\n' '    Vectors of as many components.\n' 'p : float, default 2.0\n'
         '    Order of the norm.', 'cdist(a, b, float p=2.0) -> y\n'
-        'composite: _row_distances(a, b) if p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else\n'
-        "  vector_norm(expand_dims(a, -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)",
-        examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n' 'tensor([[5.],\n' '        [4.]])'),
+        'composite: _row_distances(concat([broadcast_to(a, shapes[0]), broadcast_to(b, shapes[1])], -2), a.shape[-2]) if\n'
+        '  p == 2 and a.ndim >= 2 and b.ndim >= 2 and a.size * b.shape[-2] > 1000 else vector_norm(expand_dims(a,\n'
+        "  -len_of(checked_axes(a.shape[-2:], 'a', 2))) - expand_dims(b, -3), p, -1)\n"
+        'where shapes = row_shapes(a.shape, b.shape)', examples='>>> gs.cdist([[0.0, 0.0], [3.0, 0.0]], [[3.0, 4.0]])\n'
+        'tensor([[5.],\n' '        [4.]])'),
     "cholesky_inverse": docstring('Inverse of l @ mH(l) for the factor of cholesky, or of mH(l) @ l where `upper`.',
         'l : array_like\n' '    Triangular factors.\n' 'upper : bool, default False\n' '    Whether they are upper triangular.',
         'cholesky_inverse(l, *, bool upper=False) -> y\n'

@@ -76,11 +76,11 @@ cdef object forward_addmv(object x, object a, object b, object beta, object alph
 cdef object forward_addr(object x, object a, object b, object beta, object alpha):
     return forward__blend(x, forward_outer(a, b), beta, alpha)
 
-cdef object forward__along_differences(object x, object a, object b):
+cdef object forward__along_rows(object t, object z, object m):
     try:
-        return as_array(kernels.along_differences(x, a, b))
+        return as_array(kernels.along_rows(t, z, m))
     except Exception as error_:
-        raise explain(error_, "_along_differences", x=x, a=a, b=b) from None
+        raise explain(error_, "_along_rows", t=t, z=z, m=m) from None
 
 cdef object forward_array_norm(object x, object ord, object axis, object keepdims):
     if ord is None:
@@ -129,18 +129,21 @@ cdef object forward__block_diag_backward(object x, object shapes):
 
 cdef object forward_cdist(object a, object b, object p):
     if p == 2 and ndim_of(a) >= 2 and (ndim_of(b) >= 2) and (size_of(a) * shape_of(b)[-2] > 1000):
-        return forward__row_distances(a, b)
+        shapes = formulas.row_shapes(shape_of(a), shape_of(b))
+        return forward__row_distances(
+            forward_concat([forward_broadcast_to(a, shapes[0]), forward_broadcast_to(b, shapes[1])], -2), shape_of(a)[-2]
+        )
     return forward_vector_norm(
         forward_subtract(
             forward_expand_dims(a, -formulas.len_of(formulas.checked_axes(shape_of(a)[-2:], 'a', 2))), forward_expand_dims(b, -3)
         ), p, -1, False
     )
 
-cdef object forward__row_distances(object a, object b):
+cdef object forward__row_distances(object z, object m):
     try:
-        return as_array(kernels.row_distances(a, b))
+        return as_array(kernels.row_distances(z, m))
     except Exception as error_:
-        raise explain(error_, "_row_distances", a=a, b=b) from None
+        raise explain(error_, "_row_distances", z=z, m=m) from None
 
 cdef object forward_cholesky(object x):
     try:
@@ -675,6 +678,12 @@ cdef object forward__pivots(object x):
     except Exception as error_:
         raise explain(error_, "_pivots", x=x) from None
 
+cdef object forward__pulled_apart(object y, object t):
+    try:
+        return as_array(kernels.pulled_apart(y, t))
+    except Exception as error_:
+        raise explain(error_, "_pulled_apart", y=y, t=t) from None
+
 cdef object forward_qr(object x):
     tall = forward__qr_tall(x if shape_of(x)[-2] >= shape_of(x)[-1] else forward_getitem(x, (..., slice(None, shape_of(x)[-2]))))
     if shape_of(x)[-2] >= shape_of(x)[-1]:
@@ -699,6 +708,18 @@ cdef Program renorm_y = Program("x, norms, maxnorm -> y", """
 cdef object forward_renorm(object x, object p, object axis, object maxnorm):
     norms = forward__norm_from(x, p, formulas.other_axes(axis, ndim_of(x)), maxnorm)
     return renorm_y.run((x, norms, maxnorm))
+
+cdef object forward__row_rates(object t, object z, object y):
+    try:
+        return as_array(kernels.divide_or_zero(kernels.along_rows(t, z, shape_of(y)[-2]), y))
+    except Exception as error_:
+        raise explain(error_, "_row_rates", t=t, z=z, y=y) from None
+
+cdef object forward__row_slopes(object c, object z, object y):
+    try:
+        return as_array(kernels.row_slopes(c, z, y))
+    except Exception as error_:
+        raise explain(error_, "_row_slopes", c=c, z=z, y=y) from None
 
 cdef object forward_slogdet(object x):
     try:
@@ -860,8 +881,8 @@ cdef object forward_vecdot(object a, object b, object axis):
 cdef object forward_vecmat(object a, object b):
     return forward_squeeze(forward_matmul(forward_expand_dims(forward_conj(a), -2), b), -2)
 
-cdef object forward__weighted_differences(object weight, object a, object b):
+cdef object forward__weighted_rows(object weight, object z):
     try:
-        return as_array(kernels.weighted_differences(weight, a, b))
+        return as_array(kernels.weighted_rows(weight, z))
     except Exception as error_:
-        raise explain(error_, "_weighted_differences", weight=weight, a=a, b=b) from None
+        raise explain(error_, "_weighted_rows", weight=weight, z=z) from None

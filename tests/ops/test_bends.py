@@ -134,10 +134,12 @@ def test_no_wrong_number_at_a_kink(op, call):
 
 
 ROWS = np.array([[0.0, 0.0], [3.0, 4.0], [1.0, -2.0]])
+FAR = np.random.default_rng(7).uniform(7, 9, (200, 2))  # with so many rows distances are those of products of matrices
 LENGTHS = {
     "norm": lambda x: gs.norm(x, axis=1), "third": lambda x: gs.linalg.vector_norm(x, 3, 1), "std": lambda x: gs.std(x, 1),
     "hypot": lambda x: gs.hypot(x[:, 0], x[:, 1]), "modulus": lambda x: gs.abs(gs.complex(x[:, 0], x[:, 1])),
-    "cdist": lambda x: gs.cdist(x, np.zeros((1, 2)))[:, 0], "one by one": lambda x: gs.stack([gs.dist(r, np.zeros(2)) for r in x]),
+    "cdist": lambda x: gs.cdist(x, np.zeros((1, 2)))[:, 0], "cdist of many": lambda x: gs.cdist(x, np.concatenate([np.zeros((1, 2)), FAR]))[:, 0],
+    "one by one": lambda x: gs.stack([gs.dist(r, np.zeros(2)) for r in x]),
 }  # fmt: skip
 
 
@@ -174,13 +176,14 @@ def test_a_length_that_does_not_count(name):
             assert np.isfinite(array(outer(func.grad(f))(ROWS))).all()
 
 
-@pytest.mark.parametrize("name", ["cdist", "hypot", "norm"])
+@pytest.mark.parametrize("name", ["cdist", "cdist of many", "hypot", "norm"])
 def test_the_distance_of_a_point_to_itself(name):
     """It stays 0, wherever the point goes: kernels of distances of all pairs have the Hessians of their formula in squares."""
 
     def distances(x):
         apart = gs.expand_dims(x, 1) - gs.expand_dims(x, 0)
-        return {"cdist": lambda: gs.cdist(x, x), "hypot": lambda: gs.hypot(apart[..., 0], apart[..., 1]),
+        more = gs.concatenate([x, FAR])
+        return {"cdist": lambda: gs.cdist(x, x), "cdist of many": lambda: gs.cdist(more, more)[:3, :3], "hypot": lambda: gs.hypot(apart[..., 0], apart[..., 1]),
                 "norm": lambda: gs.norm(apart, axis=-1)}[name]()  # fmt: skip
 
     def plain(x):
@@ -190,6 +193,30 @@ def test_the_distance_of_a_point_to_itself(name):
     wanted = hessians(plain, points)
     for mode, found in hessians(lambda x: gs.exp(-(distances(x) ** 2)).sum(), points).items():
         np.testing.assert_allclose(found, wanted[mode], rtol=1e-9, atol=1e-12, err_msg=str(mode))
+
+
+@pytest.mark.parametrize("count", [1, 200])
+def test_rows_that_meet_rows_of_another_array(count):
+    """Not known in either, in all orders of the modes; rows that meet none have the numbers of distances one by one."""
+    a, b = np.concatenate([ROWS[1:], FAR[:count]]), np.concatenate([ROWS[:2], FAR[: count - 1]])  # a[0] is b[1], and FAR meets itself
+    moving = np.concatenate([a[:2], b[:2]])
+
+    def total(z, weights):
+        distances = gs.cdist(gs.concatenate([z[:2], a[2:]]), gs.concatenate([z[2:], b[2:]]))[:2, :2]
+        return (weights * distances).sum()
+
+    def plain(z, weights):
+        apart = gs.sqrt(((z[:2, None] - z[None, 2:]) ** 2).sum(-1) + np.array([[0.0, 1.0], [0.0, 0.0]]))
+        return (weights * apart).sum()
+
+    both = np.repeat([True, False, False, True], 2)  # of a[0] and b[1]
+    for mode, found in hessians(lambda z: total(z, 1.0), moving).items():
+        assert np.isnan(np.diag(found)[both]).all(), mode
+    for mode, found in hessians(lambda z: total(z, np.array([[1.0, 0.0], [1.0, 1.0]])), moving).items():
+        wanted = hessians(lambda z: plain(z, np.array([[1.0, 0.0], [1.0, 1.0]])), moving)[mode]
+        known = np.isfinite(found)
+        np.testing.assert_allclose(found[known], wanted[known], rtol=1e-9, atol=1e-12, err_msg=str(mode))
+        assert known[np.ix_(~both, ~both)].all(), mode
 
 
 def test_what_is_kept_from_zero():
