@@ -150,7 +150,7 @@ PYTHON = {
         "class_losses_backward", "class_or_zero", "class_pairs", "is_class",
     ),
     "rows.distances": (
-        "along_rows", "pulled_apart", "row_distances", "row_slopes", "weighted_rows",
+        "along_rows", "pulled_apart", "row_distances", "row_rates", "row_slopes", "weighted_rows",
     ),
     "rows.losses": (
         "binary_cross_entropy", "one_hot", "pick", "unpick",

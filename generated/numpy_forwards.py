@@ -1431,7 +1431,7 @@ def renorm(x, p, axis, maxnorm):
     return x * where(norms > maxnorm, maxnorm / maximum(norms, maxnorm), 1)
 
 def _row_rates(t, z, y):
-    return kernels.divide_or_zero(kernels.along_rows(t, z, np.shape(y)[-2]), y)
+    return kernels.row_rates(t, z, y)
 
 def _row_slopes(c, z, y):
     return kernels.row_slopes(c, z, y)
@@ -2580,7 +2580,13 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+        return where(
+            empty,
+            hypot(
+                where(empty, _average(astype(x, np.result_type(total)), kernel_size, steps, (0,) * 1, ceil_mode, True, True), 1),
+                0.0
+            ), where(empty, 1, total) ** (1 / norm_type)
+        )
     return total ** (1 / norm_type)
 
 def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -2597,7 +2603,13 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+        return where(
+            empty,
+            hypot(
+                where(empty, _average(astype(x, np.result_type(total)), kernel_size, steps, (0,) * 2, ceil_mode, True, True), 1),
+                0.0
+            ), where(empty, 1, total) ** (1 / norm_type)
+        )
     return total ** (1 / norm_type)
 
 def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
@@ -2614,7 +2626,13 @@ def lp_pool3d(x, norm_type, kernel_size, stride=None, ceil_mode=False):
     total = _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)
     if norm_type > 1:
         empty = total == 0
-        return where(empty, 0, where(empty, 1, total) ** (1 / norm_type))
+        return where(
+            empty,
+            hypot(
+                where(empty, _average(astype(x, np.result_type(total)), kernel_size, steps, (0,) * 3, ceil_mode, True, True), 1),
+                0.0
+            ), where(empty, 1, total) ** (1 / norm_type)
+        )
     return total ** (1 / norm_type)
 
 def _max_pool(x, kernel, stride, padding, dilation, ceil_mode=False):

@@ -336,8 +336,8 @@ describe({
         'tensor([[[1., 1., 3., 3.]]])', references='Keys (1981), Cubic convolution interpolation for digital image processing.'),
     "lp_pool1d": docstring(
         'Norms of the elements under windows along the last axis. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone.',
-        'x : array_like\n' 'norm_type : float\n'
+        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone,\n'
+        'and that of second order is not known there.', 'x : array_like\n' 'norm_type : float\n'
         '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 1\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 1 or None, default None\n'
@@ -345,16 +345,17 @@ describe({
         '    Whether a window may reach beyond the end.',
         'lp_pool1d(x, float norm_type, int[1] kernel_size, int[1]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool1d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool1d(-size,\n'
-        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
-        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, hypot(where(empty,\n'
+        '  _average(astype(x, total.dtype), kernel_size, steps, (0,) * 1, ceil_mode, True, True), 1), 0.0), where(empty,\n'
+        '  1, total) ** (1 / norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size\n'
         'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 1, ceil_mode, True, True)\n'
         'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
         examples='>>> gs.nn.lp_pool1d([[3.0, 4.0, 12.0]], 2.0, 2)\n' 'tensor([[5.]])'),
     "lp_pool2d": docstring(
         'Norms of the elements under windows along the last two axes. A window that `ceil_mode` cuts off has the norm of what it\n'
-        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone.',
-        'x : array_like\n' 'norm_type : float\n'
+        'holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros alone,\n'
+        'and that of second order is not known there.', 'x : array_like\n' 'norm_type : float\n'
         '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 2\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 2 or None, default None\n'
@@ -362,8 +363,9 @@ describe({
         '    Whether a window may reach beyond the end.',
         'lp_pool2d(x, float norm_type, int[2] kernel_size, int[2]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool2d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool2d(-size,\n'
-        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
-        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, hypot(where(empty,\n'
+        '  _average(astype(x, total.dtype), kernel_size, steps, (0,) * 2, ceil_mode, True, True), 1), 0.0), where(empty,\n'
+        '  1, total) ** (1 / norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size\n'
         'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 2, ceil_mode, True, True)\n'
         'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',
@@ -371,7 +373,7 @@ describe({
     "lp_pool3d": docstring(
         'Norms of the elements under windows along the last three axes. A window that `ceil_mode` cuts off has the norm of what\n'
         'it holds, where PyTorch scales it up to a full one. The derivative of a norm above 1 is 0 where a window holds zeros\n'
-        'alone.', 'x : array_like\n' 'norm_type : float\n'
+        'alone, and that of second order is not known there.', 'x : array_like\n' 'norm_type : float\n'
         '    Exponent of the norm; for inf the largest absolute value is taken, for -inf the smallest.\n'
         'kernel_size : int or sequence of 3\n' '    Length of the window along each axis.\n'
         'stride : int or sequence of 3 or None, default None\n'
@@ -379,8 +381,9 @@ describe({
         '    Whether a window may reach beyond the end.',
         'lp_pool3d(x, float norm_type, int[3] kernel_size, int[3]? stride=None, bool ceil_mode=False) -> y\n'
         'composite: max_pool3d(size, kernel_size, steps, 0, 1, ceil_mode) if norm_type == inf else -max_pool3d(-size,\n'
-        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, 0, where(empty, 1, total) ** (1 /\n'
-        '  norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
+        '  kernel_size, steps, 0, 1, ceil_mode) if norm_type == -inf else where(empty, hypot(where(empty,\n'
+        '  _average(astype(x, total.dtype), kernel_size, steps, (0,) * 3, ceil_mode, True, True), 1), 0.0), where(empty,\n'
+        '  1, total) ** (1 / norm_type)) if norm_type > 1 else total ** (1 / norm_type)\n'
         'where steps = stride if stride is not None else kernel_size\n'
         'where total = _average(x ** norm_type, kernel_size, steps, (0,) * 3, ceil_mode, True, True)\n'
         'where empty = total == 0\n' 'where size = astype(abs(x), float_dtype(x.dtype))',

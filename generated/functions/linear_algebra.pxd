@@ -133,8 +133,8 @@ cdef class RowRatesBackward(Node):
     cdef readonly uint32_t version_z, version_y, version_t, version_rate
 
 cdef class RowSlopesBackward(Node):
-    cdef public object saved_z, saved_y, saved_c
-    cdef readonly uint32_t version_z, version_y, version_c
+    cdef public object saved_c, saved_z, saved_y
+    cdef readonly uint32_t version_c, version_z, version_y
 
 cdef class SlogdetBackward(Node):
     cdef public object saved_sign, saved_x

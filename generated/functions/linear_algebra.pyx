@@ -29,7 +29,6 @@ cdef Forward2 forward__divide_or_zero = <Forward2> load_forward(
 )
 cdef Forward2 forward_multiply = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "multiply", 2)
 cdef Forward2 forward_subtract = <Forward2> load_forward("gradspec.generated.kernels.pointwise_binary", "subtract", 2)
-cdef Forward2 forward_not_equal = <Forward2> load_forward("gradspec.generated.kernels.comparison", "not_equal", 2)
 cdef Forward3 forward_sum = <Forward3> load_forward("gradspec.generated.kernels.reductions", "sum", 3)
 cdef Forward3 forward__along_rows = <Forward3> load_forward("gradspec.generated.kernels.linear_algebra", "_along_rows", 3)
 cdef Forward1 forward_block_diag = <Forward1> load_forward("gradspec.generated.kernels.linear_algebra", "block_diag", 1)
@@ -1026,16 +1025,17 @@ cdef class ReciprocalGapsBackward(Node):
         self.released, self.saved_y = True, None
 
 
-cdef Program row_rates_grad_z = Program("given_0, given_1, weight -> grad_z", """
-    grad_z = where(not_equal(given_0, 0), given_1, weight)""")
+cdef Program row_rates_grad_z = Program("weight, apart -> grad_z", """
+    grad_z = add(weight, _divide_or_nan(apart, subtract(1, apart)))""")
 cdef Program row_rates_grad_y = Program("weight, rate -> grad_y", "grad_y = negative(multiply(weight, rate))")
 
 cdef class RowRatesBackward(Node):
     """_row_rates(t, z, y) -> rate
 
     grad_t = _row_slopes(grad, z, y)
-    grad_z = _weighted_rows(where(_pulled_apart(y, t) != 0, nan, weight), t)
+    grad_z = _weighted_rows(weight + _divide_or_nan(apart, 1 - apart), t)
     grad_y = -(weight * rate)
+    where apart = _pulled_apart(y, t)
     where weight = _divide_or_zero(grad, y)
     """
     saves = ("z", "y", "t", "rate")
@@ -1049,10 +1049,11 @@ cdef class RowRatesBackward(Node):
             grad_t = forward__row_slopes(grad, z, y)
         if wanted_ & 2:
             t = saved_array(self, self.saved_t, self.version_t, "t")
+            apart = forward__pulled_apart(y, t)
         if wanted_ & 6:
             weight = forward__divide_or_zero(grad, y)
         if wanted_ & 2:
-            grad_z = forward__weighted_rows(row_rates_grad_z.run((forward__pulled_apart(y, t), math.nan, weight)), t)
+            grad_z = forward__weighted_rows(row_rates_grad_z.run((weight, apart)), t)
         if wanted_ & 4:
             rate = saved_array(self, self.saved_rate, self.version_rate, "rate")
             grad_y = row_rates_grad_y.run((weight, rate))
@@ -1067,10 +1068,11 @@ cdef class RowRatesBackward(Node):
             grad_t = ops._row_slopes(grad, z, y)
         if wanted_ & 2:
             t = saved_tensor(self, self.saved_t, self.version_t, "t")
+            apart = ops._pulled_apart(y, t)
         if wanted_ & 6:
             weight = ops._divide_or_zero(grad, y)
         if wanted_ & 2:
-            grad_z = ops._weighted_rows(ops.where(ops._pulled_apart(y, t) != 0, math.nan, weight), t)
+            grad_z = ops._weighted_rows(weight + ops._divide_or_nan(apart, 1 - apart), t)
         if wanted_ & 4:
             rate = saved_tensor(self, self.saved_rate, self.version_rate, "rate")
             grad_y = -(weight * rate)
@@ -1080,66 +1082,72 @@ cdef class RowRatesBackward(Node):
         self.released, self.saved_z, self.saved_y, self.saved_t, self.saved_rate = True, None, None, None, None
 
 
-cdef Program row_slopes_grad_c = Program("apart, c, given_2, rate -> grad_c", """
-    grad_c = where(bitwise_and(apart, equal(c, 0)), given_2, rate)""")
-cdef Program row_slopes_grad_z = Program("apart, c, given_2, weight -> grad_z", """
-    grad_z = where(bitwise_and(apart, not_equal(c, 0)), given_2, weight)""")
+cdef Program row_slopes_free = Program("c -> free", "free = subtract(1, _divide_or_zero(c, c))")
+cdef Program row_slopes_grad_c = Program("rate, apart, free -> grad_c", """
+    grad_c = add(rate, _divide_or_nan(multiply(apart, free), subtract(1, apart)))""")
+cdef Program row_slopes_grad_z = Program("weight, apart, c -> grad_z", """
+    grad_z = add(weight, _divide_or_nan(multiply(apart, c), subtract(1, apart)))""")
 cdef Program row_slopes_grad_y = Program("weight, rate -> grad_y", "grad_y = negative(multiply(weight, rate))")
 
 cdef class RowSlopesBackward(Node):
     """_row_slopes(c, z, y) -> slope
 
-    grad_c = where(apart & (c == 0), nan, rate)
-    grad_z = _weighted_rows(where(apart & (c != 0), nan, weight), grad)
+    grad_c = rate + _divide_or_nan(apart * free, 1 - apart)
+    grad_z = _weighted_rows(weight + _divide_or_nan(apart * c, 1 - apart), grad)
     grad_y = -(weight * rate)
     where weight = _divide_or_zero(c, y)
+    where free = 1 - _divide_or_zero(c, c)
     where rate = _row_rates(grad, z, y)
-    where apart = _pulled_apart(y, grad) != 0
+    where apart = _pulled_apart(y, grad)
     """
-    saves = ("z", "y", "c")
+    saves = ("c", "z", "y")
 
     cdef object apply(self, object grad, Wanted wanted_):
         grad_c = grad_z = grad_y = None
+        c = saved_array(self, self.saved_c, self.version_c, "c")
         if wanted_ & 5:
             z = saved_array(self, self.saved_z, self.version_z, "z")
         y = saved_array(self, self.saved_y, self.version_y, "y")
-        c = saved_array(self, self.saved_c, self.version_c, "c")
+        if wanted_ & 1:
+            free = row_slopes_free.run((c,))
         if wanted_ & 5:
             rate = forward__row_rates(grad, z, y)
         if wanted_ & 3:
-            apart = forward_not_equal(forward__pulled_apart(y, grad), 0)
+            apart = forward__pulled_apart(y, grad)
         if wanted_ & 1:
-            grad_c = row_slopes_grad_c.run((apart, c, math.nan, rate))
+            grad_c = row_slopes_grad_c.run((rate, apart, free))
         if wanted_ & 6:
             weight = forward__divide_or_zero(c, y)
         if wanted_ & 2:
-            grad_z = forward__weighted_rows(row_slopes_grad_z.run((apart, c, math.nan, weight)), grad)
+            grad_z = forward__weighted_rows(row_slopes_grad_z.run((weight, apart, c)), grad)
         if wanted_ & 4:
             grad_y = row_slopes_grad_y.run((weight, rate))
         return grad_c, grad_z, grad_y
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
         grad_c = grad_z = grad_y = None
+        c = saved_tensor(self, self.saved_c, self.version_c, "c")
         if wanted_ & 5:
             z = saved_tensor(self, self.saved_z, self.version_z, "z")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
-        c = saved_tensor(self, self.saved_c, self.version_c, "c")
+        if wanted_ & 1:
+            free = 1 - ops._divide_or_zero(c, c)
         if wanted_ & 5:
             rate = ops._row_rates(grad, z, y)
         if wanted_ & 3:
-            apart = ops._pulled_apart(y, grad) != 0
+            apart = ops._pulled_apart(y, grad)
         if wanted_ & 1:
-            grad_c = ops.where(apart & (c == 0), math.nan, rate)
+            grad_c = rate + ops._divide_or_nan(apart * free, 1 - apart)
         if wanted_ & 6:
             weight = ops._divide_or_zero(c, y)
         if wanted_ & 2:
-            grad_z = ops._weighted_rows(ops.where(apart & (c != 0), math.nan, weight), grad)
+            grad_z = ops._weighted_rows(weight + ops._divide_or_nan(apart * c, 1 - apart), grad)
         if wanted_ & 4:
             grad_y = -(weight * rate)
         return grad_c, grad_z, grad_y
 
     cdef void release_variables(self):
-        self.released, self.saved_z, self.saved_y, self.saved_c = True, None, None, None
+        self.released, self.saved_c, self.saved_z, self.saved_y = True, None, None, None
 
 
 cdef Program slogdet_weight = Program("turn -> weight", "weight = divide(subtract(turn, conj(turn)), 2)")

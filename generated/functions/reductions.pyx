@@ -630,13 +630,17 @@ cdef Program power_norm_power = Program("size, whole, given_2 -> power", "power 
 cdef Program power_norm_power_2 = Program("whole, size, given_2 -> power", "power = pow(_divide_or_zero(whole, size), given_2)")
 cdef Program power_norm_grad_x = Program("power, given_1, x, length -> grad_x", """
     grad_x = multiply(multiply(power, given_1), _divide_or_zero(x, length))""")
-cdef Program power_norm_grad_x_2 = Program("x, power, given_2 -> grad_x", "grad_x = multiply(multiply(sign(x), power), given_2)")
+cdef Program power_norm_grad_x_2 = Program("whole, given_1, x, power -> grad_x", """
+    grad_x = where(equal(whole, 0), multiply(given_1, _divide_or_zero(x, whole)), multiply(multiply(sign(x), power), given_1))""")
+cdef Program power_norm_grad_x_3 = Program("x, power, given_2 -> grad_x", "grad_x = multiply(multiply(sign(x), power), given_2)")
 
 cdef class PowerNormBackward(Node):
     """_power_norm(x, float ord, int[]? axis=None, bool keepdims=False) -> y
 
     grad_x = _slope_or_zero(power * _unreduce(grad, x.shape, axis, keepdims), x, length) if ord >= 3 or ord < 1 else
-      sign(x) * power * _unreduce(grad, x.shape, axis, keepdims)
+      where(whole == 0, _slope_or_zero(_unreduce(grad, x.shape, axis, keepdims), x, whole), sign(x) * power *
+      _unreduce(grad, x.shape, axis, keepdims)) if ord > 2 else sign(x) * power * _unreduce(grad, x.shape, axis,
+      keepdims)
     where whole = _unreduce(y, x.shape, axis, keepdims)
     where size = absolute(x)
     where power = _divide_or_zero(size, whole) ** (ord - 2 if ord >= 3 else ord - 1) if ord > 1 else
@@ -664,8 +668,10 @@ cdef class PowerNormBackward(Node):
             else:
                 length = size
             grad_x = power_norm_grad_x.run((power, forward__unreduce(grad, x_shape, axis, keepdims), x, length))
+        elif ord > 2:
+            grad_x = power_norm_grad_x_2.run((whole, forward__unreduce(grad, x_shape, axis, keepdims), x, power))
         else:
-            grad_x = power_norm_grad_x_2.run((x, power, forward__unreduce(grad, x_shape, axis, keepdims)))
+            grad_x = power_norm_grad_x_3.run((x, power, forward__unreduce(grad, x_shape, axis, keepdims)))
         return grad_x
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
@@ -687,6 +693,11 @@ cdef class PowerNormBackward(Node):
             else:
                 length = size
             grad_x = ops._slope_or_zero(power * ops._unreduce(grad, x_shape, axis, keepdims), x, length)
+        elif ord > 2:
+            grad_x = ops.where(
+                whole == 0, ops._slope_or_zero(ops._unreduce(grad, x_shape, axis, keepdims), x, whole),
+                ops.sign(x) * power * ops._unreduce(grad, x_shape, axis, keepdims)
+            )
         else:
             grad_x = ops.sign(x) * power * ops._unreduce(grad, x_shape, axis, keepdims)
         return grad_x

@@ -711,7 +711,7 @@ cdef object forward_renorm(object x, object p, object axis, object maxnorm):
 
 cdef object forward__row_rates(object t, object z, object y):
     try:
-        return as_array(kernels.divide_or_zero(kernels.along_rows(t, z, shape_of(y)[-2]), y))
+        return as_array(kernels.row_rates(t, z, y))
     except Exception as error_:
         raise explain(error_, "_row_rates", t=t, z=z, y=y) from None
 

@@ -450,7 +450,7 @@ cdef object op__row_distances(object z, object m):
     cdef TensorBase y
     if state_.flags & LISTENING and is_heard(state_):
         return listened(state_, "_row_distances", <void*> op__row_distances, (z, m))
-    z = as_operand(z, "_row_distances", "z")
+    z = as_real_operand(z, "_row_distances", "z")
     m = as_int(m, "_row_distances", "m")
 
     if needs_grad(state_, z):
@@ -2569,11 +2569,14 @@ cdef object op__row_rates(object t, object z, object y):
 
 cdef tuple jvp__row_rates(tuple outputs_, tuple inputs_, tuple tangents_):
     t_t, z_t, y_t, t, z, y, rate = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2], outputs_[0]
+    if z_t is not None:
+        apart = ops._pulled_apart(y, t)
+    both = None if z_t is None else apart * ops._pulled_apart(y, z_t)
     rate_t = None if t_t is None else ops._row_rates(t_t, z, y)
     if z_t is not None:
         rate_t = plus(rate_t, ops._divide_or_zero(ops._along_rows(t, z_t, shape_of(y)[-2]), y))
-    if z_t is not None:
-        rate_t = plus(rate_t, ops.where((ops._pulled_apart(y, t) != 0) & (ops._pulled_apart(y, z_t) != 0), math.nan, 0))
+    if both is not None:
+        rate_t = plus(rate_t, ops._divide_or_nan(both, 1 - both))
     if y_t is not None:
         rate_t = minus(rate_t, rate * ops._divide_or_zero(y_t, y))
     return (rate_t,)
@@ -2597,8 +2600,8 @@ cdef object op__row_slopes(object c, object z, object y):
     if needs_grad(state_, c) or needs_grad(state_, z) or needs_grad(state_, y):
         node_ = RowSlopesBackward.__new__(RowSlopesBackward)
         connect_all(node_, state_, (c, z, y))
-        node_.saved_y = save_input(state_, y, &node_.version_y)
         node_.saved_c = save_input(state_, c, &node_.version_c)
+        node_.saved_y = save_input(state_, y, &node_.version_y)
         if node_.needs(0) or node_.needs(2):
             node_.saved_z = save_input(state_, z, &node_.version_z)
 
@@ -2614,14 +2617,17 @@ cdef tuple jvp__row_slopes(tuple outputs_, tuple inputs_, tuple tangents_):
     c_t, z_t, y_t, c, z, y = tangents_[0], tangents_[1], tangents_[2], inputs_[0], inputs_[1], inputs_[2]
     if z_t is not None or y_t is not None:
         weight = ops._divide_or_zero(c, y)
+    if c_t is not None or z_t is not None:
+        free = 1 - ops._divide_or_zero(c, c)
     moved = None if c_t is None else 2 * ops.ones_like(c_t)
     if z_t is not None:
         moved = plus(moved, ops._pulled_apart(y, z_t))
+    apart_t = None if z_t is None else ops._pulled_apart(y, z_t)
     slope_t = None if c_t is None else ops._row_slopes(c_t, z, y)
     if moved is not None:
-        slope_t = plus(slope_t, ops._weighted_rows(ops.where((moved == 3) & (c == 0), math.nan, 0), z))
-    if z_t is not None:
-        slope_t = plus(slope_t, ops._weighted_rows(ops.where((ops._pulled_apart(y, z_t) != 0) & (c != 0), math.nan, weight), z_t))
+        slope_t = plus(slope_t, ops._weighted_rows(ops._divide_or_nan(free * moved * (moved - 1) * (moved - 2), 3 - moved), z))
+    if apart_t is not None:
+        slope_t = plus(slope_t, ops._weighted_rows(weight + ops._divide_or_nan(apart_t * c, 1 - apart_t), z_t))
     if y_t is not None:
         slope_t = minus(slope_t, ops._weighted_rows(weight * ops._divide_or_zero(y_t, y), z))
     return (slope_t,)

@@ -1168,6 +1168,11 @@ cdef tuple jvp__power_norm(tuple outputs_, tuple inputs_, tuple tangents_):
         else:
             length = size
         y_t = ops.sum(power * ops.real(ops._rate_or_zero(x_t, ops.conj(x), length)), axis, keepdims)
+    elif ord > 2:
+        y_t = ops.sum(
+            ops.real(ops.where(whole == 0, ops._rate_or_zero(x_t, ops.conj(x), whole), ops.conj(ops.sign(x)) * power * x_t)),
+            axis, keepdims
+        )
     else:
         y_t = ops.sum(ops.real(ops.conj(ops.sign(x)) * power * x_t), axis, keepdims)
     return (y_t,)

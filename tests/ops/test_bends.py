@@ -136,7 +136,8 @@ def test_no_wrong_number_at_a_kink(op, call):
 ROWS = np.array([[0.0, 0.0], [3.0, 4.0], [1.0, -2.0]])
 FAR = np.random.default_rng(7).uniform(7, 9, (200, 2))  # with so many rows distances are those of products of matrices
 LENGTHS = {
-    "norm": lambda x: gs.norm(x, axis=1), "third": lambda x: gs.linalg.vector_norm(x, 3, 1), "std": lambda x: gs.std(x, 1),
+    "norm": lambda x: gs.norm(x, axis=1), "third": lambda x: gs.linalg.vector_norm(x, 3, 1), "of 2.5": lambda x: gs.linalg.vector_norm(x, 2.5, 1),
+    "std": lambda x: gs.std(x, 1),
     "hypot": lambda x: gs.hypot(x[:, 0], x[:, 1]), "modulus": lambda x: gs.abs(gs.complex(x[:, 0], x[:, 1])),
     "cdist": lambda x: gs.cdist(x, np.zeros((1, 2)))[:, 0], "cdist of many": lambda x: gs.cdist(x, np.concatenate([np.zeros((1, 2)), FAR]))[:, 0],
     "one by one": lambda x: gs.stack([gs.dist(r, np.zeros(2)) for r in x]),
@@ -167,7 +168,7 @@ def test_lengths(name):
                 assert not found[2:, :2].any(), mode
 
 
-@pytest.mark.parametrize("name", [name for name in LENGTHS if name != "third"])  # whose slope is a product, the factor 0 of which moves
+@pytest.mark.parametrize("name", [name for name in LENGTHS if name not in ("third", "of 2.5")])  # whose slope is a product, the factor 0 of which moves
 def test_a_length_that_does_not_count(name):
     """What a constant keeps out is a number, in reverse mode over either mode that gives a gradient."""
     length = LENGTHS[name]
@@ -217,6 +218,19 @@ def test_rows_that_meet_rows_of_another_array(count):
         known = np.isfinite(found)
         np.testing.assert_allclose(found[known], wanted[known], rtol=1e-9, atol=1e-12, err_msg=str(mode))
         assert known[np.ix_(~both, ~both)].all(), mode
+
+
+@pytest.mark.parametrize("power", [1.0, 1.2, 1.5, 1.9, 2.0, 2.1, 2.5, 2.9, 3.0, 4.5])
+def test_norms_of_any_power(power):
+    """In all orders of the modes: not known at 0 but for the corner of power 1, and beside a component of 0 the right number or none."""
+    for x in (np.zeros(2), np.array([0.0, 2.0])):
+        for mode, found in hessians(lambda x: gs.linalg.vector_norm(x, power), x).items():
+            if not x.any() and power > 1:
+                assert np.isnan(np.diag(found)).all(), mode
+            elif x.any():  # the Hessian is 0, but along the component of 0 that of power 2 is 1 / 2, and below 2 it is not there
+                wanted = np.diag([np.nan if 1 < power < 2 else 0.5 if power == 2 else 0.0, 0.0])
+                bad = np.isfinite(found) & ~np.isclose(found, wanted, rtol=1e-12, atol=1e-12)
+                assert not bad.any() and (power < 2 or power > 3 or np.isfinite(found).all()), (mode, found)
 
 
 def test_what_is_kept_from_zero():

@@ -9,7 +9,7 @@ from ..elementwise.choice import divide_or_zero
 from .distances_loops import differences_weighted, distances_direct
 from .moments_loops import euclidean_norm
 
-__all__ = ["along_rows", "pulled_apart", "row_distances", "row_slopes", "weighted_rows"]
+__all__ = ["along_rows", "pulled_apart", "row_distances", "row_rates", "row_slopes", "weighted_rows"]
 
 _BLOCK = 1 << 16  # elements of the differences that are there at once
 _FEW = 1 << 16  # differences up to which a product of matrices costs more than they
@@ -29,6 +29,7 @@ def row_distances(z, m):
     -------
     (..., m, n) ndarray
     """
+    z = z.astype(np.result_type(z, np.float16), copy=False)
     a, b = _parts(z, m)
     y = np.empty((*a.shape[:-1], b.shape[-2]), z.dtype)
     for place in np.ndindex(y.shape[:-2]):
@@ -41,6 +42,22 @@ def row_distances(z, m):
             for rows in _blocks(*a[place].shape, len(b[place])):
                 y[place][rows] = euclidean_norm(a[place][rows, None] - b[place], -1, False)
     return y
+
+
+def row_rates(t, z, y):
+    """along_rows(t, z, m) / y, and 0 where `y` is 0.
+
+    Parameters
+    ----------
+    t, z : (..., m + n, k) ndarray
+    y : (..., m, n) ndarray
+
+    Returns
+    -------
+    (..., m, n) ndarray
+    """
+    _belongs(y, z)
+    return divide_or_zero(along_rows(t, z, y.shape[-2]), y)
 
 
 def row_slopes(c, z, y):
@@ -73,9 +90,8 @@ def weighted_rows(weight, z):
     -------
     (..., m + n, k) ndarray
     """
+    _belongs(weight, z)
     a, b = _parts(z, weight.shape[-2])
-    if b.shape[-2] != weight.shape[-1]:
-        raise ValueError(f"weights of shape {weight.shape} are not those of {z.shape[-2]} rows")
     lead = np.broadcast_shapes(weight.shape[:-2], z.shape[:-2])
     y = np.empty(lead + z.shape[-2:], np.result_type(weight, z, np.float16))
     weight, a, b = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, a, b))
@@ -127,6 +143,7 @@ def pulled_apart(y, t):
     -------
     (..., m, n) ndarray
     """
+    _belongs(y, t)
     lead = np.broadcast_shapes(y.shape[:-2], t.shape[:-2])
     apart = np.zeros(lead + y.shape[-2:], np.result_type(y, t, np.float16))
     if not np.all(y):
@@ -134,6 +151,11 @@ def pulled_apart(y, t):
         *place, i, j = np.nonzero(y == 0)
         apart[*place, i, j] = (t[*place, i] != u[*place, j]).any(-1)
     return apart
+
+
+def _belongs(y, z):
+    if sum(y.shape[-2:]) != z.shape[-2]:
+        raise ValueError(f"an array of shape {y.shape} is not that of pairs among {z.shape[-2]} rows")
 
 
 def _parts(z, m):
