@@ -71,6 +71,7 @@ REFUSED = [
     lambda: filling.fill_diagonal_(zeros((3, 3)), ones(1)),
     lambda: filling.fill_diagonal_(zeros(3), 1),
     lambda: filling.fill_diagonal_(zeros((3, 3, 2)), 1),
+    lambda: gathering.axis_index(arange(3), 2, 2),
     lambda: gathering.integers(np.array([0.5])),
     lambda: gathering.open_index(arange(3), 0, 2),
     lambda: places.insert_order(4, 3, 1),
