@@ -39,8 +39,8 @@ cdef class NanToZeroBackward(Node):
     cdef readonly uint32_t version_x
 
 cdef class EuclideanNormFromBackward(Node):
-    cdef public object saved_x, saved_y
-    cdef readonly uint32_t version_x, version_y
+    cdef public object saved_y, saved_x
+    cdef readonly uint32_t version_y, version_x
     cdef readonly object saved_floor
 
 cdef class ProdBackward(Node):

@@ -288,33 +288,33 @@ cdef class NanToZeroBackward(Node):
         self.released, self.saved_x = True, None
 
 
-cdef Program euclidean_norm_from_grad_x = Program("x, y, floor, grad -> grad_x", """
-    grad_x = multiply(_divide_or_zero(x, y), where(greater(y, floor), grad, 0))""")
+cdef Program euclidean_norm_from_grad_x = Program("y, floor, x, grad -> grad_x", """
+    grad_x = where(greater(y, floor), multiply(_divide_or_zero(x, y), grad), 0)""")
 
 cdef class EuclideanNormFromBackward(Node):
     """_euclidean_norm_from(x, float floor, int[] axis) -> y
 
-    grad_x = _divide_or_zero(x, y) * where(y > floor, grad, 0)
+    grad_x = where(y > floor, _divide_or_zero(x, y) * grad, 0)
     """
-    saves = ("x", "y", "floor")
+    saves = ("y", "floor", "x")
 
     cdef object apply(self, object grad, Wanted wanted_):
-        x = saved_array(self, self.saved_x, self.version_x, "x")
         y = saved_array(self, self.saved_y, self.version_y, "y")
         floor = self.saved_floor
-        return euclidean_norm_from_grad_x.run((x, y, floor, grad))
+        x = saved_array(self, self.saved_x, self.version_x, "x")
+        return euclidean_norm_from_grad_x.run((y, floor, x, grad))
 
     cdef object apply_recorded(self, object grad, Wanted wanted_):
-        x = saved_tensor(self, self.saved_x, self.version_x, "x")
         y = saved_tensor(self, self.saved_y, self.version_y, "y")
         floor = self.saved_floor
-        return ops._divide_or_zero(x, y) * ops.where(y > floor, grad, 0)
+        x = saved_tensor(self, self.saved_x, self.version_x, "x")
+        return ops.where(y > floor, ops._divide_or_zero(x, y) * grad, 0)
 
     cdef bint takes_deferred(self):
         return True
 
     cdef void release_variables(self):
-        self.released, self.saved_x, self.saved_y = True, None, None
+        self.released, self.saved_y, self.saved_x = True, None, None
 
 
 cdef class ProdBackward(Node):

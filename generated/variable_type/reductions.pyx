@@ -633,8 +633,8 @@ cdef object op__euclidean_norm_from(object x, object floor, object axis):
     if needs_grad(state_, x):
         node_ = EuclideanNormFromBackward.__new__(EuclideanNormFromBackward)
         connect_one(node_, state_, x)
-        node_.saved_x = save_input(state_, x, &node_.version_x)
         node_.saved_floor = floor
+        node_.saved_x = save_input(state_, x, &node_.version_x)
 
     y = wrap_forward(forward__euclidean_norm_from(array_of(x), floor, axis))
 
