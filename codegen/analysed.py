@@ -69,7 +69,7 @@ class _Reading:
         source, self.further = texts(package.path(package.spec))
         self.source, self.more = source + more, more
         self.keys = dict(_families(self.source, self.further))
-        self.runtime = _digest(_files(package.path(package.runtime), _SOURCES))
+        self.runtime = _digest(line for folder in package.folders for line in _files(folder, _SOURCES))
         self.offered = None if package.is_library else table()
         self.store = _Store(package)
         self.known: dict[str, bytes] = self.store.get("families", {})

@@ -47,6 +47,11 @@ class Package:
         """The dotted name of the folder of generated code; that of another package is a folder of its own, of Cython alone."""
         return f"{self.name}.{self.generated if self.is_library else COMPILED}"
 
+    @property
+    def folders(self) -> list[Path]:
+        """The folders whose modules are the package's; gradspec's public ones are in a folder of their own."""
+        return [self.path(self.runtime), *([self.path("library")] if self.is_library else [])]
+
     def path(self, part: str) -> Path:
         return self.root / part
 

@@ -66,10 +66,11 @@ def read_library(place: Package | Path) -> Library:
         exported = set().union(*offered_kernels(package).values())
     top = _parsed(runtime / "__init__.py", root)
     names = _imported(top) | _listed(top) | _listed(_parsed(runtime / "support" / "constants.py", root))
-    names |= {path.stem for path in runtime.glob("*") if path.is_dir() or path.suffix.startswith(".py")}
+    modules = [path for folder in package.folders for path in folder.glob("*")]
+    names |= {path.stem for path in modules if path.is_dir() or path.suffix.startswith(".py")}
     around = _around(top)
     for namespace in NAMESPACES[1:]:
-        for path in (runtime / f"{namespace}.py", runtime / namespace / "__init__.py"):
+        for path in (folder / part for folder in package.folders for part in (f"{namespace}.py", f"{namespace}/__init__.py")):
             module = _parsed(path, root)
             names |= {f"{namespace}.{name}" for name in _imported(module) | _listed(module)}
             around |= {f"{namespace}.{name}" for name in _around(module)}

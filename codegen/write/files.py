@@ -107,8 +107,8 @@ def render(spec: Spec, place: Package | Path) -> dict[str, str]:
     emit("OPS.md", "OPS.md.j2", families=spec.families, views=texts, modes=Modes(spec))
     namespaces = sorted({text.op.namespace for text in everything} - {""})
     # A namespace that has more than operators is a module or a package written by hand, which takes these from one beside it.
-    runtime = package.path(package.runtime)
-    by_hand = {name for name in namespaces if (runtime / f"{name}.py").exists() or (runtime / name / "__init__.py").exists()}
+    by_hand = {name for name in namespaces for folder in package.folders
+               if (folder / f"{name}.py").exists() or (folder / name / "__init__.py").exists()}  # fmt: skip
     installed = [f"_{name}" if name in by_hand else name for name in namespaces]
     namespaces = [name for name in namespaces if name not in by_hand]
     for namespace, module in [("", "ops")] + [(module.lstrip("_"), module) for module in installed]:

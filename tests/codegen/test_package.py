@@ -71,8 +71,8 @@ LATE = ("array_api", "batching", "clip_grad", "distributed", "extend", "func", "
 
 def test_what_is_called_by_name_is_required():
     """Derivation and the runtime call no operator that the package does not require, but in functions for users."""
-    listed = subprocess.run(["git", "ls-files", "runtime"], cwd=ROOT, capture_output=True, text=True).stdout.split()
-    sources = [ROOT / name for name in listed if name.endswith((".py", ".pyx"))] or sorted((ROOT / "runtime").rglob("*.py*"))
+    listed = subprocess.run(["git", "ls-files", "runtime", "library"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    sources = [ROOT / name for name in listed if name.endswith((".py", ".pyx"))] or sorted(path for folder in ("runtime", "library") for path in (ROOT / folder).rglob("*.py*"))
     sources = [path for path in sources if not path.stem.startswith("numpy_") and not {path.stem, *path.relative_to(ROOT).parts} & set(LATE)]
     called = {name for path in sources for name in re.findall(r"\bops\.([a-z_]+)\(", path.read_text())}
     called |= set(re.findall(r'= "(\w+)", "(\w+)"', (ROOT / "codegen/rules/derive.py").read_text())[0])

@@ -78,9 +78,9 @@ def fit(distribution: Continuous, data: Any, args: tuple, kwds: dict[str, Any]) 
 def _maximum(each: Callable[[Any], Any], theta: np.ndarray, free: list[str]) -> tuple[np.ndarray, bool, SimpleNamespace]:
     """By steps of Newton's, a maximum of a likelihood that numbers can tell from its surroundings, and whether it is one.
 
-    A curvature is that of a maximum if it is not rounding beside the mean square of the slopes, which is its size if the family is
-    that of the data.  Parameters are measured by their own curvatures.  Then a least curvature of 0 is a direction along which the likelihood is
-    flat, as where a search ran off to a limit that a family has at infinity; there the Hessian is rounding.
+    A curvature is that of a maximum if it is not rounding beside the mean square of the slopes, which is its size if the family
+    is that of the data.  Parameters are measured by their own curvatures.  Then a least curvature of 0 is a direction along which
+    the likelihood is flat, as where a search ran off to a limit that a family has at infinity; there the Hessian is rounding.
     """
     slopes, curvatures = jacfwd(each), hessian(lambda theta: ops.mean(each(theta)))
     found, left = theta, np.inf

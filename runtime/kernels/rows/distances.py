@@ -97,9 +97,11 @@ def weighted_rows(weight, z):
     weight, a, b = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (weight, a, b))
     for place in np.ndindex(lead):
         for w, ours, theirs, found in (
-            (weight[place], a[place], b[place], y[place][: a.shape[-2]]), (weight[place].T, b[place], a[place], y[place][a.shape[-2] :]),
-        ):  # fmt: skip
-            if y.dtype.char in _CLOSE and differences_weighted(*(np.require(part, y.dtype, "CA") for part in (w, ours, theirs)), found):
+            (weight[place], a[place], b[place], y[place][: a.shape[-2]]),
+            (weight[place].T, b[place], a[place], y[place][a.shape[-2] :]),
+        ):
+            parts = (np.require(part, y.dtype, "CA") for part in (w, ours, theirs))
+            if y.dtype.char in _CLOSE and differences_weighted(*parts, found):
                 continue
             for rows in _blocks(*ours.shape, len(theirs)):
                 found[rows] = (w[rows, None] @ (ours[rows, None] - theirs))[:, 0]
