@@ -84,8 +84,8 @@ def is_longer(shape, within):
     """Whether a source is longer along some of its axes than the indices whose shape is `within`, if it goes with them."""
     lengths = _last_lengths(shape, within)
     if len(shape) > len(within) or any(n < m and n != 1 for n, m in lengths):
-        raise ValueError(f"a source of shape {tuple(shape)} does not go with indices of shape {tuple(within)}: "
-                         "each of its axes has to be as long as that of the indices, or longer, or 1 long, and there may be no more axes")  # fmt: skip
+        raise ValueError(f"a source of shape {tuple(shape)} does not go with indices of shape {tuple(within)}: each of its axes "
+                         "is as long as that of the indices, or longer, or 1 long, and there are no more axes")  # fmt: skip
     return any(n > m for n, m in lengths)
 
 

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import gradspec  # noqa: F401 (waits for it)
-import gradspec.func  # noqa: F401 (as well)
-
 from ..core.operand import asarray
 from ..core.tensor import TensorBase
 from ..core.told import array_of
@@ -52,8 +49,8 @@ class Watched:
 
     def __init__(self, callback: Callback, known: set[int], loose: dict) -> None:
         self.loose, function = loose, callback.function
-        self.holdings = Holdings(function, [item for item in [getattr(function, "__self__", None)] if item is not None])
-        self.own = Holdings(function, (), known, loose)
+        objects = [item for item in [getattr(function, "__self__", None)] if item is not None]
+        self.holdings, self.own = Holdings(function, objects, ran={}), Holdings(function, (), known, loose, ran={})
 
     def changes(self) -> Iterator[tuple[tuple, Any]]:
         """The places that have changed: (identity of the container, key), with the container."""

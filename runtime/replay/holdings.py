@@ -319,9 +319,6 @@ class Holdings:
             self.guards.append(guard_of_function(way or function.__name__, function))
             if function.__dict__:
                 self.look_at_dictionary(function.__name__, function.__dict__, ATTRIBUTES)
-            if self.is_put_aside(function):
-                self.aside.update(codes_of(code))
-                return
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             value = EMPTY if is_empty(cell) else cell.cell_contents
             self.guard(name, cell, CELL, name, value)
@@ -330,6 +327,9 @@ class Holdings:
         for part in (function.__defaults__, function.__kwdefaults__):
             self.look(f"a default of {function.__name__}", part)
         if not own:
+            return
+        if self.is_put_aside(function):
+            self.aside.update(codes_of(code))
             return
         self.codes.update(codes_of(code))
         spaces = function.__globals__

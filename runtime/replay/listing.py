@@ -9,9 +9,6 @@ import os
 from math import prod
 from typing import Any
 
-import gradspec  # noqa: F401 (waits for it)
-import gradspec.profiler  # noqa: F401 (as well)
-
 from ..api.flops import of_call
 from .effects import CALLBACK
 from .lowering import Lowered
